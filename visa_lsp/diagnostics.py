@@ -1,0 +1,95 @@
+"""What is said about a text: findings, their severity, the other places they point at, and their fixes.
+
+Frozen values only. A rule's code is stable and never used twice; hundreds name the family:
+0 syntax, 1 names, 2 operands, 3 regions, 4 types, 5 flow, 6 memory, 7 ze_info.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from visa_lsp.text import Span
+
+
+class Severity(Enum):
+    """How much a finding matters. Only ``ERROR`` stops the assembler."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFORMATION = "information"
+    HINT = "hint"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that belongs to a finding; ``path`` is None when it is in the same text."""
+
+    span: Span
+    message: str
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text in ``span`` by ``new_text``."""
+
+    span: Span
+    new_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One way to mend a finding. ``safe`` means that it may be applied without asking."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The identity of a kind of finding.
+
+    ``name`` is the slug of the bad thing (``undeclared-name``); ``doc`` is the page that
+    ``explain`` prints: What / Why / Example / Instead, taken from the rule module's docstring.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding about one text. The message is lower case, without a full stop."""
+
+    rule: Rule
+    span: Span
+    message: str
+    related: tuple[Related, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    severity_override: Severity | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of this finding: the rule's own unless this case differs."""
+        return self.severity_override or self.rule.severity
+
+    @property
+    def code(self) -> str:
+        """The rule's stable code, ``V101``."""
+        return self.rule.code
+
+    @property
+    def name(self) -> str:
+        """The rule's slug, ``undeclared-name``."""
+        return self.rule.name
+
+
+def has_errors(diagnostics: tuple[Diagnostic, ...] | list[Diagnostic]) -> bool:
+    """Whether any finding is an error."""
+    return any(d.severity is Severity.ERROR for d in diagnostics)

@@ -1,0 +1,154 @@
+"""The small vocabulary of per-lane meaning: what a lane instruction computes, as an expression over its sources.
+
+A row says ``meaning=Lane(S0 + S1)``; the interpreter and the compiler each give every word here one body. Nothing
+here computes. Rules that all words share (seed 003 notes, documentation page ``2_datatypes.md``):
+
+* Sources are read, modified ((abs), (-), (~)) and converted to the *execution type*: the widest float type among
+  source types if one is a float (``f`` when only half types meet wider integers), else the widest integer type,
+  signed where a source is signed. Packed immediates count as ``w``, ``uw`` and ``f``. A byte counts as a word.
+* The word is evaluated in that type; integers as if without bound, so that only the conversion to the destination
+  type cuts bits off (or, with ``.sat``, clamps).
+* The result is converted to the destination's type: float to integer rounds to zero and clamps; integer to float
+  and float to narrower float round as ``%cr0`` says; integer to narrower integer keeps the low bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """One node: a word of the vocabulary with its arguments, ``("src", (0,))`` or ``("const", (1,))``."""
+
+    word: str
+    args: tuple[Expr | int, ...] = ()
+
+    def __add__(self, other: Expr) -> Expr:
+        return Expr("add", (self, other))
+
+    def __sub__(self, other: Expr) -> Expr:
+        return Expr("sub", (self, other))
+
+    def __mul__(self, other: Expr) -> Expr:
+        return Expr("mul", (self, other))
+
+    def __and__(self, other: Expr) -> Expr:
+        return Expr("and", (self, other))
+
+    def __or__(self, other: Expr) -> Expr:
+        return Expr("or", (self, other))
+
+    def __xor__(self, other: Expr) -> Expr:
+        return Expr("xor", (self, other))
+
+    def __invert__(self) -> Expr:
+        return Expr("not", (self,))
+
+
+S0: Final = Expr("src", (0,))
+S1: Final = Expr("src", (1,))
+S2: Final = Expr("src", (2,))
+S3: Final = Expr("src", (3,))
+
+
+def const(value: int) -> Expr:
+    """An integer constant of the execution type."""
+    return Expr("const", (value,))
+
+
+def word(name: str, *args: Expr) -> Expr:
+    """A node of the named word; KeyError for a word that the vocabulary lacks, ValueError for a wrong count."""
+    if VOCABULARY[name].arity != len(args):
+        raise ValueError(f"{name} takes {VOCABULARY[name].arity} arguments, not {len(args)}")
+    return Expr(name, args)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word: its argument count and its meaning in a line."""
+
+    arity: int
+    doc: str
+
+
+VOCABULARY: Final[dict[str, Word]] = {
+    "src": Word(1, "the value of source n, converted to the execution type"),
+    "const": Word(1, "an integer constant"),
+    "add": Word(2, "a + b"),
+    "sub": Word(2, "a - b"),
+    "mul": Word(2, "a * b"),
+    "mad": Word(3, "a * b + c; for floats with one rounding"),
+    "div": Word(2, "a / b; integers truncate toward zero, by zero gives all ones"),
+    "mod": Word(2, "remainder with the sign of a; by zero gives all ones"),
+    "mulh": Word(2, "upper half of the double-width product"),
+    "avg": Word(2, "(a + b + 1) shifted right by one"),
+    "min": Word(2, "the smaller; a NaN loses against a number"),
+    "max": Word(2, "the larger; a NaN loses against a number"),
+    "and": Word(2, "bitwise and"),
+    "or": Word(2, "bitwise or"),
+    "xor": Word(2, "bitwise exclusive or"),
+    "not": Word(1, "bitwise complement"),
+    "shl": Word(2, "shift left; the count is taken modulo the width of the execution type"),
+    "shr": Word(2, "logical shift right; count modulo width"),
+    "asr": Word(2, "arithmetic shift right; count modulo width"),
+    "rol": Word(2, "rotate left within the type's width"),
+    "ror": Word(2, "rotate right within the type's width"),
+    "lzd": Word(1, "leading zero bits of 32, 32 for zero"),
+    "fbh": Word(1, "position of the first significant bit from the top, all ones if there is none"),
+    "fbl": Word(1, "position of the lowest one bit, all ones for zero"),
+    "cbit": Word(1, "number of one bits"),
+    "bfrev": Word(1, "bits of a dword in reverse order"),
+    "bfe": Word(3, "field of c, width a, offset b; sign-extended where signed"),
+    "bfi": Word(4, "d with its field of width a at offset b replaced by the low bits of c"),
+    "add3": Word(3, "a + b + c"),
+    "dp4a": Word(3, "a + sum of the four byte products of b and c"),
+    "frc": Word(1, "a - floor(a)"),
+    "rndd": Word(1, "round down"),
+    "rndu": Word(1, "round up"),
+    "rnde": Word(1, "round to nearest even"),
+    "rndz": Word(1, "round toward zero"),
+    "inv": Word(1, "1 / a"),
+    "log2": Word(1, "logarithm to base 2"),
+    "exp2": Word(1, "2 to the power a"),
+    "sqrt": Word(1, "square root"),
+    "rsqrt": Word(1, "1 / square root"),
+    "sin": Word(1, "sine, radians"),
+    "cos": Word(1, "cosine, radians"),
+    "asin": Word(1, "arc sine"),
+    "acos": Word(1, "arc cosine"),
+    "atan": Word(1, "arc tangent"),
+    "pow": Word(2, "|a| to the power b"),
+    "divm": Word(2, "a / b, correctly rounded"),
+    "sqrtm": Word(1, "square root, correctly rounded"),
+    "invm": Word(1, "1 / a, correctly rounded"),
+    "rsqrtm": Word(1, "1 / square root, correctly rounded"),
+    "tanh": Word(1, "hyperbolic tangent"),
+    "sigm": Word(1, "1 / (1 + e to the power -a)"),
+    "lrp": Word(3, "a * b + (1 - a) * c"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Meaning of an instruction whose lanes do not see one another: ``dst[i] = expr(src0[i], ..)``."""
+
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Meaning that is more than a value per lane: the name of a body in ``sim/effects``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unmodelled:
+    """No meaning in software (motion estimation, fixed-function messages): the reason, in words for the user."""
+
+    reason: str
+
+
+Meaning = Lane | Effect | Unmodelled

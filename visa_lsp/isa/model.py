@@ -1,0 +1,322 @@
+"""What an instruction is: the row that every other room is a view of.
+
+A row gives, in one place:
+
+* ``slots``: its operands in the order of the text;
+* ``modifiers``: the dotted words behind the mnemonic, in the order of the text;
+* ``fields``: the items of its record in the object, in byte order (REAL_FORMAT 4, 5). Slots and modifiers fill
+  fields *by name*. A resolved instruction (``program.model.Inst``) holds one value per field;
+* where it exists (dialects, platforms), what it means, and the prose that hover and ``explain`` print.
+
+``fields`` exist also for instructions without an object form (``opcode`` None): they are then only the names of values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.operands import OperandClass
+from visa_lsp.isa.platforms import ALL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.isa.lane import Meaning
+    from visa_lsp.isa.types import DataType
+
+
+class FieldKind(Enum):
+    """How one item of an instruction record is written. The value is the letter used in ``layout`` strings."""
+
+    EXEC = "E"  # UB exec byte                        value: ExecControl
+    PREDICATE = "P"  # UW                             value: Predicate | None
+    VECTOR = "v"  # tag UB + info                     value: vector operand
+    RAW = "r"  # id UD, byte offset UW                value: RawOperand
+    SURFACE = "s"  # UB surface number                value: int
+    SAMPLER = "m"  # UB sampler number                value: int
+    U8 = "b"  #                                       value: int
+    U16 = "w"  #                                      value: int
+    U32 = "d"  #                                      value: int
+    S32 = "i"  #                                      value: int, signed
+    LABEL = "label"  # UW label number                value: int
+    STRING16 = "strw"  # UW string pool index         value: int
+    STRING32 = "strd"  # UD string pool index         value: int
+    VARIABLE = "var"  # UD number of a variable       value: int (its class stands in another field)
+    EXEC_CODE = "code"  # UB lanes 8:0 16:1 1:2 | mask << 4   value: ExecControl
+    EXEC_LOG2 = "log2"  # UB log2 of the parenthesis  value: ExecControl (its mask is not stored)
+    COUNT = "count"  # UB length of the list field    value: int
+    RAWS = "raws"  # the list, RAW each               value: tuple[RawOperand, ...]
+    LABELS = "labels"  # the list, LABEL each         value: tuple[int, ...]
+    VECTORS = "vectors"  # the list, VECTOR or RAW each   value: tuple[operand, ...]
+
+
+_KIND: Final = {kind.value: kind for kind in FieldKind}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One item of the record. ``const`` is a fixed value that tells rows of one opcode apart.
+
+    ``const_mask`` says which bits are fixed; the other bits belong to modifiers. ``stored`` is False for values that
+    only newer text can express (``lsc`` third cache control): an object can hold only ``default``.
+    """
+
+    name: str
+    kind: FieldKind
+    const: int | None = None
+    const_mask: int = -1
+    stored: bool = True
+    default: int = 0
+
+
+def layout(spec: str) -> tuple[Field, ...]:
+    """Fields from a compact spec: ``"E P relop:b dst:v src0:v src1:v"``.
+
+    ``E`` and ``P`` are named ``exec`` and ``pred``. ``sub:b=3`` is constant; ``mask:b=0x20/0x20`` fixes only the bits
+    of the mask behind the slash; ``l2:b?`` is not stored (default 0), ``l2:b?7`` has default 7.
+    """
+    fields = []
+    for item in spec.split():
+        if item in ("E", "P"):
+            fields.append(Field({"E": "exec", "P": "pred"}[item], _KIND[item]))
+            continue
+        name, kind = item.split(":", 1)
+        if "?" in kind:
+            kind, default = kind.split("?")
+            fields.append(Field(name, _KIND[kind], stored=False, default=int(default or "0", 0)))
+        elif "=" in kind:
+            kind, const = kind.split("=")
+            value, _, mask = const.partition("/")
+            fields.append(Field(name, _KIND[kind], int(value, 0), int(mask, 0) if mask else -1))
+        else:
+            fields.append(Field(name, _KIND[kind]))
+    return tuple(fields)
+
+
+class Shape(Enum):
+    """What an operand looks like in text, and which fields it fills."""
+
+    VECTOR = "vector operand"
+    RAW = "raw operand"
+    SURFACE = "surface"
+    SAMPLER = "sampler"
+    LABEL = "label"
+    LABELS = "list of labels"  # switchjmp (L1, L2): fills the LABELS field and its COUNT
+    NAME = "name"  # fcall, faddr: a function or symbol, into a STRING field
+    STRING = "string"  # FILE "x"
+    INTEGER = "number"  # a bare number, into an integer field
+    PAIR = "pair of numbers"  # media (w,h): fills the fields ``width`` and ``height``; see ``pair``
+    RAWS = "payload operands"  # as many raw operands as follow: fills a RAWS field and its COUNT
+    VECTORS = "message operands"  # raw or vector operands, as many as follow
+    VARIABLE = "variable"  # lifetime: fills ``var`` and the class bits of ``prop``
+    EXEC_WORD = "keyword"  # avs AVS_16_FULL: a word from ``words`` into an integer field
+    SIMPLE = "element"  # dpas VD(0,0): a vector operand without a region, taken as <1;1,0>
+    # Load/store controller forms (REAL_FORMAT 6.6). ``name`` is the register field.
+    LSC_DATA = "data operand"  # V1:d32x2t  fills name, datasize, elems, order, chmask
+    LSC_DATA_2D = "block data operand"  # V1:d8.2x8x8nn fills name, datasize, order, blocks, width, height, vnni
+    LSC_DATA_TYPED_2D = "typed block data operand"  # V1:32x8  fills name, width, height
+    LSC_ADDRESS = "address operand"  # bti(0)[4*V1+8]:a32  fills addrtype, surface, immscale, immoffset, addrsize, name
+    LSC_ADDRESS_STRIDED = "strided address operand"  # flat[V1,32]:a64  as LSC_ADDRESS, and ``pitch``
+    LSC_ADDRESS_2D = "block address operand"  # flat[b,w,h,p,x,y]  fills name0 .. name5 (vector fields), immx, immy
+    LSC_ADDRESS_TYPED = "typed address operand"  # bti(0)[U,V,R,LOD]:a32  fills addrtype, surface, addrsize, u v r lod
+    LSC_ADDRESS_TYPED_2D = "typed block address operand"  # bti(0)[X,Y]  fills addrtype, surface, src0, src1, immx, immy
+    LSC_SURFACE = "surface address"  # bti(0)[V1]  fills addrtype, surface, name: read_state_info
+    LSC_PAYLOAD = "payload register"  # V1, V1.32 or %null into a RAW field
+
+
+class Role(Enum):
+    """What the instruction does with an operand."""
+
+    READ = "read"
+    WRITE = "written"
+    READ_WRITE = "read and written"
+    TARGET = "branch target"
+    OTHER = "named"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot:
+    """One operand of the text. ``name`` is the field it fills (see Shape for those that fill several)."""
+
+    name: str
+    shape: Shape
+    role: Role
+    classes: OperandClass = OperandClass(0)  # VECTOR and SIMPLE
+    types: frozenset[DataType] | None = None  # None: any
+    optional: bool = False  # may be left out of the text; the field then has its default
+    scalar: bool = False  # only the first element is used
+    grf_aligned: bool = False
+    words: Mapping[str, int] | None = None  # EXEC_WORD
+    doc: str = ""  # a phrase: "lowest dword address"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Modifier:
+    """A dotted word behind the mnemonic. The word stands for bits ``mask`` of ``field``.
+
+    ``field`` ``"sat"`` is the saturation of the destination operand and no field of its own.
+    ``kind`` tells how words are read: one of ``words``, a channel mask (``RGBA`` letters), fence letters, a hex byte
+    (``xd8``), a decimal number, or angle-bracket flags (``<RTI>``).
+    """
+
+    class Kind(Enum):
+        """How the word is spelt."""
+
+        WORD = "word"
+        CHANNELS = "channel mask"
+        LETTERS = "flags"  # letters from ``words``, any subset, in that order: EISCR
+        HEX = "hexadecimal byte"
+        NUMBER = "number"
+        ANGLE = "flags in angle brackets"  # from ``words``: rt_write_3d.<A><RTI>
+
+    field: str
+    words: Mapping[str, int] = field(default_factory=dict)
+    kind: Kind = Kind.WORD
+    optional: bool = False
+    default: int = 0
+    mask: int = -1
+    doc: str = ""
+
+    def parse(self, text: str) -> int | None:
+        """The value of a word without its dot; None if it is not one of this modifier's words."""
+        match self.kind:
+            case Modifier.Kind.WORD:
+                return self.words.get(text)
+            case Modifier.Kind.CHANNELS:
+                order = "RGBA"
+                letters = text.upper()
+                if letters and all(c in order for c in letters) and len(set(letters)) == len(letters):
+                    return sum(1 << order.index(c) for c in letters)
+                return None
+            case Modifier.Kind.HEX:
+                digits = text[1:] if text[:1] == "x" else ""
+                try:
+                    return int(digits, 16) & 0xFF if digits.isalnum() else None
+                except ValueError:
+                    return None
+            case Modifier.Kind.NUMBER:
+                return int(text) if text.isascii() and text.isdigit() else None
+            case Modifier.Kind.LETTERS:
+                return self._letters(text)
+            case Modifier.Kind.ANGLE:
+                return self._angles(text)
+
+    def _letters(self, text: str) -> int | None:
+        value = 0
+        while text:
+            hit = next((w for w in sorted(self.words, key=len, reverse=True) if text.startswith(w)), None)
+            if hit is None:
+                return None
+            value |= self.words[hit]
+            text = text[len(hit) :]
+        return value
+
+    def _angles(self, text: str) -> int | None:
+        value = 0
+        for part in text.replace("<", " ").replace(">", " ").split():
+            if part not in self.words:
+                return None
+            value |= self.words[part]
+        return value
+
+    def format(self, value: int) -> str:
+        """The word for a value, with its dot; empty for the default of an optional modifier."""
+        if self.mask != -1:
+            value &= self.mask
+        if self.optional and value == self.default:
+            return ""
+        match self.kind:
+            case Modifier.Kind.WORD:
+                text = next((w for w, v in self.words.items() if v == value), str(value))
+            case Modifier.Kind.CHANNELS:
+                text = "".join(c for i, c in enumerate("RGBA") if value >> i & 1)
+            case Modifier.Kind.HEX:
+                text = f"x{value:02x}"
+            case Modifier.Kind.NUMBER:
+                text = str(value)
+            case Modifier.Kind.LETTERS:
+                text = "".join(w for w, v in self.words.items() if value & v)
+            case Modifier.Kind.ANGLE:
+                text = "".join(f"<{w}>" for w, v in self.words.items() if value & v)
+        return "." + text
+
+
+SAT: Final = Modifier("sat", {"sat": 1}, optional=True, doc="clamp the result to the destination type's range")
+
+
+class Dialect(Enum):
+    """The three texts of the language (DESIGN section 1)."""
+
+    SEED = "seed"
+    V41 = "4.1"
+    V42 = "4.2"
+
+
+EVERY_DIALECT: Final = frozenset(Dialect)
+REAL: Final = frozenset({Dialect.V41, Dialect.V42})
+
+
+class ExecStyle(Enum):
+    """How the parenthesis behind the mnemonic is written."""
+
+    NONE = "none"
+    MASKED = "(M1, 16)"  # the mask may be left out
+    SIZE = "(4)"  # only the number counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instruction:
+    """One row of the instruction table."""
+
+    mnemonic: str
+    opcode: int | None
+    family: str
+    fields: tuple[Field, ...]
+    slots: tuple[Slot, ...]
+    modifiers: tuple[Modifier, ...] = ()
+    exec_style: ExecStyle = ExecStyle.MASKED
+    exec_sizes: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
+    exec_optional: bool = False  # lsc transposed forms and others may leave the parenthesis out
+    predicable: bool = True
+    predicate_lost: bool = False  # the text may be predicated, the object has no place for it (min, max)
+    opens_label: bool = False  # the two label records
+    dialects: frozenset[Dialect] = REAL
+    platforms: frozenset[str] = ALL
+    seed_opcode: int | None = None  # where the appendix (seed 003) numbers it differently or it has no other number
+    meaning: Meaning | None = None
+    saturates: frozenset[DataType] | None = None
+    summary: str = ""
+    detail: str = ""
+    pitfalls: tuple[str, ...] = ()
+    doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
+    seed: str | None = "003"
+    index: Mapping[str, int] = field(default_factory=dict)  # field name -> position; filled by table.py
+
+    @property
+    def key(self) -> tuple[str, int | None, tuple[tuple[str, int], ...]]:
+        """What tells rows apart: mnemonic, opcode and constant fields."""
+        return (self.mnemonic, self.opcode, tuple((f.name, f.const) for f in self.fields if f.const is not None))
+
+    def has_field(self, name: str) -> bool:
+        """Whether the record has a field of this name."""
+        return any(f.name == name for f in self.fields)
+
+    @property
+    def syntax(self) -> str:
+        """The form of the text: ``[(P)] add[.sat] (M1, 16) dst src0 src1``."""
+        parts = ["[(P)] " if self.predicable else "", self.mnemonic]
+        for mod in self.modifiers:
+            if mod.kind is Modifier.Kind.WORD and len(mod.words) == 1:
+                word = next(iter(mod.words))
+            else:
+                word = mod.field
+            parts.append(f"[.{word}]" if mod.optional else f".{word}")
+        if self.exec_style is ExecStyle.MASKED:
+            parts.append(" [(mask, size)]" if self.exec_optional else " (mask, size)")
+        elif self.exec_style is ExecStyle.SIZE:
+            parts.append(" (size)")
+        for slot in self.slots:
+            parts.append(f" [{slot.name}]" if slot.optional else f" {slot.name}")
+        return "".join(parts)

@@ -1,0 +1,90 @@
+"""Shorthand for rows: the slots, modifiers and layouts that many instructions share.
+
+Only what several rows have in common stands here; what one row needs stands in that row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.model import SAT, Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.operands import AO, IM, A, G, I, OperandClass, P
+from visa_lsp.isa.types import FLOAT_TYPES, INT_TYPES, SCALAR_TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.isa.lane import Meaning
+    from visa_lsp.isa.types import DataType
+
+INT, FLOAT, ANY = INT_TYPES, FLOAT_TYPES, SCALAR_TYPES
+
+CHANNELS: Final = Modifier("chan", kind=Modifier.Kind.CHANNELS, doc="channels to transfer: any of R, G, B, A")
+
+_SRC_LAYOUT: Final = {
+    1: "E P dst:v src0:v",
+    2: "E P dst:v src0:v src1:v",
+    3: "E P dst:v src0:v src1:v src2:v",
+    4: "E P dst:v src0:v src1:v src2:v src3:v",
+}
+
+
+def dst(types: frozenset[DataType] = ANY, classes: OperandClass = G | I, doc: str = "result") -> Slot:
+    """The destination of a lane instruction."""
+    return Slot("dst", Shape.VECTOR, Role.WRITE, classes, types, doc=doc)
+
+
+def src(
+    number: int, types: frozenset[DataType] = ANY, classes: OperandClass = G | I | IM, doc: str = "", *, scalar: bool = False
+) -> Slot:
+    """A source of a lane instruction."""
+    return Slot(f"src{number}", Shape.VECTOR, Role.READ, classes, types, doc=doc or f"source {number}", scalar=scalar)
+
+
+def raw(name: str, role: Role = Role.READ, doc: str = "", *, optional: bool = False) -> Slot:
+    """A raw operand: contiguous registers, GRF-aligned unless the row says otherwise."""
+    return Slot(name, Shape.RAW, role, doc=doc, optional=optional, grf_aligned=True)
+
+
+def vec(name: str, classes: OperandClass = G | I | IM, doc: str = "", *, types: frozenset[DataType] | None = None) -> Slot:
+    """A scalar vector operand of a message: an offset or a coordinate."""
+    return Slot(name, Shape.VECTOR, Role.READ, classes, types, scalar=True, doc=doc)
+
+
+SURFACE: Final = Slot("surface", Shape.SURFACE, Role.READ, doc="surface variable; %slm is shared local memory")
+SAMPLER: Final = Slot("sampler", Shape.SAMPLER, Role.READ, doc="sampler variable")
+
+
+def lane_row(
+    mnemonic: str,
+    opcode: int | None,
+    family: str,
+    types: frozenset[DataType],
+    sources: int,
+    meaning: Meaning,
+    summary: str,
+    detail: str,
+    *,
+    sat: bool = True,
+    slots: Sequence[Slot] | None = None,
+    **more: object,
+) -> Instruction:
+    """A row of seed 003's formats 1, 3 and 5: predicate, destination and one to four sources of the same types."""
+    return Instruction(
+        mnemonic,
+        opcode,
+        family,
+        layout(_SRC_LAYOUT[sources]),
+        tuple(slots) if slots is not None else (dst(types), *(src(i, types) for i in range(sources))),
+        (SAT,) if sat else (),
+        meaning=meaning,
+        summary=summary,
+        detail=detail,
+        **{"doc_page": mnemonic.upper(), **more},  # type: ignore[arg-type]
+    )
+
+
+__all__ = [
+    "ANY", "AO", "CHANNELS", "FLOAT", "IM", "INT", "SAMPLER", "SURFACE", "A", "G", "I", "P",
+    "dst", "lane_row", "raw", "src", "vec",
+]  # fmt: skip

@@ -1,0 +1,89 @@
+"""The instruction table: all rows collected, indexed, duplicates refused.
+
+The table is the one piece of module state in the product. ``Table`` is a value: tests make their own with a row more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from visa_lsp.isa.model import Instruction
+
+FAMILIES: Final = (
+    "mov",
+    "arith",
+    "math",
+    "logic",
+    "compare",
+    "address",
+    "flow",
+    "simd_flow",
+    "sync",
+    "data_port",
+    "svm",
+    "sampler",
+    "media",
+    "lsc",
+    "matrix",
+    "misc",
+)
+
+
+class Table:
+    """Rows by mnemonic and by opcode. Immutable after construction."""
+
+    def __init__(self, rows: Iterable[Instruction]) -> None:
+        self.rows: tuple[Instruction, ...] = tuple(
+            replace(row, index={f.name: i for i, f in enumerate(row.fields)}) for row in rows
+        )
+        by_mnemonic: dict[str, list[Instruction]] = defaultdict(list)
+        by_opcode: dict[int, list[Instruction]] = defaultdict(list)
+        keys = set()
+        for row in self.rows:
+            if row.key in keys:
+                raise ValueError(f"two rows are {row.key}")
+            keys.add(row.key)
+            by_mnemonic[row.mnemonic].append(row)
+            if row.opcode is not None:
+                by_opcode[row.opcode].append(row)
+        self.by_mnemonic: dict[str, tuple[Instruction, ...]] = {k: tuple(v) for k, v in by_mnemonic.items()}
+        self.by_opcode: dict[int, tuple[Instruction, ...]] = {k: tuple(v) for k, v in by_opcode.items()}
+
+    @cached_property
+    def mnemonics(self) -> frozenset[str]:
+        """Every mnemonic, dots included (``nbarrier.signal``)."""
+        return frozenset(self.by_mnemonic)
+
+    def lookup(self, words: Sequence[str]) -> tuple[tuple[Instruction, ...], int]:
+        """Rows whose mnemonic starts a dotted name, and how many of its words the mnemonic took.
+
+        ``["add3", "o"]`` gives the row ``add3.o`` and 2; an unknown name gives ``((), 0)``.
+        """
+        for taken in (2, 1):
+            if len(words) >= taken:
+                rows = self.by_mnemonic.get(".".join(words[:taken]))
+                if rows:
+                    return rows, taken
+        return (), 0
+
+    def with_rows(self, *rows: Instruction) -> Table:
+        """A table with these rows more."""
+        return Table((*self.rows, *rows))
+
+
+def load() -> Table:
+    """The product's table: the ``ROWS`` of every module in ``isa/rows``."""
+    rows: list[Instruction] = []
+    for family in FAMILIES:
+        rows.extend(import_module(f"visa_lsp.isa.rows.{family}").ROWS)
+    return Table(rows)
+
+
+TABLE: Final = load()

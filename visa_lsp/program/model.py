@@ -1,0 +1,304 @@
+"""The resolved program: what text is lowered to, what objects decode to, what runs.
+
+Values only: ids are those of the object format (seed 000, REAL_FORMAT 3.2), so that encoding is a walk and decoding
+builds the same value. Lists are in the order of the object. Nothing here knows text, bytes or machines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from visa_lsp.isa import predefined
+from visa_lsp.isa.operands import OperandModifier, Region
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.model import Instruction
+    from visa_lsp.isa.types import DataType, ExecControl
+
+
+# Operands. Each is hashable and compares by value.
+
+
+@dataclass(frozen=True, slots=True)
+class General:
+    """``V(row, col)<region>``. A destination's region has only ``horz_stride`` and may carry SAT as its modifier.
+
+    ``row`` and ``col`` are as in text: the first element is ``row * (grf_bytes / type size) + col``.
+    """
+
+    var: int
+    row: int
+    col: int
+    region: Region
+    modifier: OperandModifier = OperandModifier.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """``A(offset)<width>``: ``width`` consecutive elements of an address variable from ``offset`` on."""
+
+    var: int
+    offset: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateOperand:
+    """A whole predicate variable as source or destination."""
+
+    var: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indirect:
+    """``r[A(addr_offset), offset]<region>:type``; ``offset`` in bytes. Null ``vert_stride`` is multi-address."""
+
+    var: int
+    addr_offset: int
+    offset: int
+    type: DataType
+    region: Region
+    modifier: OperandModifier = OperandModifier.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """``bits`` as written in the object: 32 bits, 64 for df, q, uq; not narrowed to the type (REAL_FORMAT 4.1)."""
+
+    type: DataType
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """``T6(offset)``: one element of a surface (``sampler`` False) or sampler variable."""
+
+    sampler: bool
+    var: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOf:
+    """``&V[offset]``; the object writes it as a general operand with region <0;1,0> (REAL_FORMAT 4.1).
+
+    Decoding cannot tell the two apart except by the slot; lowering and decoding both yield ``AddressOf`` where the
+    row's slot is a source of an address instruction.
+    """
+
+    var: int
+    row: int
+    col: int
+
+
+VectorOperand = General | Address | PredicateOperand | Indirect | Immediate | State
+
+
+@dataclass(frozen=True, slots=True)
+class RawOperand:
+    """``V.offset``, offset in bytes. Variable 0 is ``%null``."""
+
+    var: int
+    offset: int
+
+
+NULL_RAW = RawOperand(0, 0)
+
+
+class Combine(Enum):
+    """How predicate bits map to lanes: code of bits 13-14."""
+
+    NONE = 0
+    ANY = 1
+    ALL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """``(!P1.any)`` before an instruction."""
+
+    var: int
+    inverse: bool = False
+    combine: Combine = Combine.NONE
+
+
+FieldValue = (
+    VectorOperand | RawOperand | Predicate | int | None | tuple[int, ...] | tuple[RawOperand, ...] | tuple[object, ...]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inst:
+    """One instruction: a row and one value per field of the row, in the same order.
+
+    ``line`` is the source line (from 0) where the text is known, else -1.
+    """
+
+    row: Instruction
+    values: tuple[FieldValue | ExecControl, ...]
+    line: int = field(default=-1, compare=False)
+
+    def get(self, name: str, default: FieldValue | ExecControl = None) -> FieldValue | ExecControl:
+        """The value of a field; ``default`` where the row has no such field."""
+        at = self.row.index.get(name)
+        return default if at is None else self.values[at]
+
+
+# Symbols. ``name`` is the text name; ``name_index`` its place in ``Kernel.strings``.
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of a kernel or variable; ``size`` and ``data`` as written (REAL_FORMAT 3.3)."""
+
+    name_index: int
+    size: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A general variable. Alias 0 with offset 0 is no alias. Ids count from 32."""
+
+    name_index: int
+    type: DataType
+    align: int
+    num_elements: int
+    alias_index: int = 0
+    alias_offset: int = 0
+    alias_scope: int = 0
+    attributes: tuple[Attribute, ...] = ()
+
+    @property
+    def byte_size(self) -> int:
+        """Bytes of storage."""
+        return self.num_elements * self.type.size
+
+
+@dataclass(frozen=True, slots=True)
+class StateVariable:
+    """An address, predicate, sampler or surface variable: they share one record."""
+
+    name_index: int
+    num_elements: int
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label; ``kind`` 0 block, 1 subroutine."""
+
+    name_index: int
+    kind: int
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input: ``kind`` byte = class (0 general, 1 sampler, 2 surface) | provenance << 3. Bytes."""
+
+    kind: int
+    id: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class GenBinary:
+    """Native code of a fat object."""
+
+    platform: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel (``is_kernel``) or a function of its own (``.global_function``).
+
+    ``strings`` is the whole pool as in the object: entry 0 is the name, then the predefined names, then the rest.
+    """
+
+    is_kernel: bool
+    strings: tuple[str, ...]
+    variables: tuple[Variable, ...] = ()
+    addresses: tuple[StateVariable, ...] = ()
+    predicates: tuple[StateVariable, ...] = ()
+    labels: tuple[Label, ...] = ()
+    samplers: tuple[StateVariable, ...] = ()
+    surfaces: tuple[StateVariable, ...] = ()
+    vmes: tuple[StateVariable, ...] = ()
+    inputs: tuple[Input, ...] = ()
+    attributes: tuple[Attribute, ...] = ()
+    instructions: tuple[Inst, ...] = ()
+    input_size: int = 0  # functions, GRF registers
+    return_value_size: int = 0
+    gen_binaries: tuple[GenBinary, ...] = ()
+    linkage: int = 0
+    variable_relocs: tuple[tuple[int, int], ...] = ()
+    function_relocs: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The kernel's or function's name."""
+        return self.strings[0]
+
+    def string(self, index: int) -> str:
+        """A pool entry; empty for an index outside the pool."""
+        return self.strings[index] if 0 <= index < len(self.strings) else ""
+
+    def variable(self, id_: int) -> Variable | None:
+        """The declared general variable of an id; None for predefined and unknown ids."""
+        at = id_ - predefined.FIRST_VARIABLE
+        return self.variables[at] if 0 <= at < len(self.variables) else None
+
+    def variable_name(self, id_: int) -> str:
+        """The name of a general variable, predefined ones included."""
+        if 0 <= id_ < len(predefined.VARIABLES):
+            return predefined.VARIABLES[id_].name
+        variable = self.variable(id_)
+        return self.string(variable.name_index) if variable else f"V{id_}"
+
+    def variable_type(self, id_: int) -> DataType | None:
+        """The element type of a general variable, predefined ones included."""
+        if 0 <= id_ < len(predefined.VARIABLES):
+            return predefined.VARIABLES[id_].type
+        variable = self.variable(id_)
+        return variable.type if variable else None
+
+    def attribute(self, name: str) -> Attribute | None:
+        """The kernel attribute of a name."""
+        return next((a for a in self.attributes if self.string(a.name_index) == name), None)
+
+    def int_attribute(self, name: str) -> int | None:
+        """The little-endian value of an integer attribute; None if it is absent."""
+        attribute = self.attribute(name)
+        return None if attribute is None else int.from_bytes(attribute.data, "little")
+
+
+@dataclass(frozen=True, slots=True)
+class FileVariable:
+    """A file-scope variable of older objects (seed 000 ``file_scope_var_info``)."""
+
+    linkage: int
+    name: str
+    type: DataType
+    align: int
+    num_elements: int
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One object file, or one text: kernels and functions in order."""
+
+    version: tuple[int, int] = (4, 1)
+    kernels: tuple[Kernel, ...] = ()
+    variables: tuple[FileVariable, ...] = ()
+    functions: tuple[Kernel, ...] = ()
+
+    @property
+    def bodies(self) -> tuple[Kernel, ...]:
+        """Kernels, then functions: the order of the object."""
+        return self.kernels + self.functions

@@ -1,0 +1,38 @@
+"""Which bytes an operand touches: the one function that checks, hover and simulator share.
+
+Source: seed 004 "Region-based Addressing". Offsets are bytes from the start of the variable (for an alias: of the
+alias), which need not lie inside it: whether they do is for the caller to judge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.operands import Region
+
+
+def origin(row: int, col: int, type_size: int, grf_bytes: int) -> int:
+    """Byte offset of the region origin ``(row, col)``."""
+    return row * grf_bytes + col * type_size
+
+
+def source_elements(region: Region, exec_size: int) -> list[int]:
+    """Element numbers, relative to the origin, that each lane of a source reads; ``exec_size`` entries.
+
+    A multi-address region (null vertical stride) gives the offsets within each row only.
+    """
+    width = region.width or 1
+    horz = region.horz_stride or 0
+    vert = region.vert_stride or 0
+    return [(lane // width) * vert + (lane % width) * horz for lane in range(exec_size)]
+
+
+def destination_elements(horz_stride: int, exec_size: int) -> list[int]:
+    """Element numbers, relative to the origin, that each lane of a destination writes."""
+    return [lane * horz_stride for lane in range(exec_size)]
+
+
+def byte_range(first: int, elements: list[int], type_size: int) -> tuple[int, int]:
+    """Half-open byte range from the lowest to behind the highest element; ``first`` is the origin in bytes."""
+    return first + min(elements) * type_size, first + (max(elements) + 1) * type_size

@@ -1,0 +1,356 @@
+"""The tree of one line: a statement, its operands, its expressions. Immutable; it knows nothing of what words mean.
+
+Every span is in code points from the start of *its line*, so a statement can move with its line for free.
+A broken line still gives a statement: what could be read, ``Junk`` for what could not, and ``errors``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from visa_lsp.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A piece of text at a place: a name, a keyword, a modifier word. Quoted names are given without quotes."""
+
+    text: str
+    span: Span
+    quoted: bool = False
+
+
+# Constant expressions (REAL_FORMAT 7). Values are 64-bit; see ``evaluate`` in ``syntax/expressions.py``.
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An integer literal, decimal or hex."""
+
+    value: int
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """A decimal float literal."""
+
+    value: float
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``-x``, ``~x``, ``!x``, ``+x``."""
+
+    op: str
+    operand: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """``x op y`` with one of ``+ - * / % << >> >>> & ^ | == != < <= > >=``."""
+
+    op: str
+    left: Expr
+    right: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """``c ? x : y``."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SizeOf:
+    """``%sizeof X``, ``%sizeof(GRF)``: bytes of a variable, a type or a register."""
+
+    name: Word
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """``%DispatchSimd`` and its like: a number the assembler knows."""
+
+    name: Word
+    span: Span
+
+
+Expr = Number | Float | Unary | Binary | Conditional | SizeOf | Builtin
+
+
+# Operands, by shape.
+
+
+@dataclass(frozen=True, slots=True)
+class RegionText:
+    """``<v;w,h>``, ``<w,h>`` or ``<h>``: the numbers that stand there. ``form`` is 3, 2 or 1.
+
+    ``vert`` is None and ``form`` 3 for the seed's ``<;w,h>``.
+    """
+
+    vert: Expr | None
+    width: Expr | None
+    horz: Expr
+    form: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A name with whatever hangs on it: ``(-)V1(0,1)<8;8,1>``, ``A0(0)<1>``, ``T6(0)``, ``V1.32``, ``V1:d32x2t``, ``P1``.
+
+    ``indices`` holds one or two expressions of the parenthesis, None where there is none; ``dot`` the byte offset;
+    ``suffix`` the word behind a colon (a type or a data shape, dots included: ``d32.xyz``).
+    """
+
+    modifier: Word | None
+    name: Word
+    indices: tuple[Expr, ...] | None
+    region: RegionText | None
+    dot: Expr | None
+    suffix: Word | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class IndirectRef:
+    """``(-)r[A0(0),32]<8;8,1>:d``."""
+
+    modifier: Word | None
+    name: Word
+    index: Expr | None
+    offset: Expr | None
+    region: RegionText | None
+    suffix: Word | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOfRef:
+    """``&V1``, ``&V1[32]``; the seed's ``&V1+32`` has ``seed_form``."""
+
+    name: Word
+    offset: Expr | None
+    seed_form: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """``0x10:ud``, ``1.5:f``, ``(1+2):d``; a bare number has no ``suffix``."""
+
+    value: Expr
+    suffix: Word | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """``(a, b)`` standing as an operand: a pair of numbers, a list of labels, a surface with its index."""
+
+    items: tuple[Operand | Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A string operand, escapes resolved."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AddressItem:
+    """One member of the brackets of an LSC address: ``[4*V1+16]``; ``base`` is a Ref or an expression."""
+
+    scale: Expr | None
+    base: Ref | Expr
+    offset: Expr | None  # signed: ``-8`` is Unary("-")
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AddressRef:
+    """``bti(0x10)[4*V1+16]:a32``: model, its argument and surface index, the members, the address size."""
+
+    model: Word
+    argument: Ref | Expr | None
+    surface_index: Expr | None
+    items: tuple[AddressItem, ...]
+    suffix: Word | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Junk:
+    """Text that is no operand."""
+
+    text: str
+    span: Span
+
+
+Operand = Ref | IndirectRef | AddressOfRef | Literal | Group | Quoted | AddressRef | Junk
+
+
+# Statements.
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxProblem:
+    """What a line lacks, with a ready message (lower case, no full stop)."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateText:
+    """``(!P1.any)``."""
+
+    inverse: bool
+    name: Word
+    combine: Word | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ExecText:
+    """``(M1, 16)`` or ``(16)``."""
+
+    mask: Word | None
+    size: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """``(P1) add.sat (M1, 16) a b c``. ``words`` is the mnemonic and its dotted words; those behind the parenthesis
+    (``gather.4 (M1, 8).mod``) follow in the same list."""
+
+    predicate: PredicateText | None
+    words: tuple[Word, ...]
+    exec: ExecText | None
+    operands: tuple[Operand, ...]
+    span: Span
+    errors: tuple[SyntaxProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """``name:`` in column 0 (``column0`` False elsewhere)."""
+
+    name: Word
+    column0: bool
+    span: Span
+    errors: tuple[SyntaxProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AttrItem:
+    """``Name`` or ``Name=value`` in ``attrs={..}``; value a number expression or a word."""
+
+    name: Word
+    value: Expr | Word | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """``alias=<V1, 32>``; ``seed_form`` for ``alias (V1, 32)``."""
+
+    name: Word
+    offset: Expr
+    seed_form: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Decl:
+    """``.decl NAME v_type=G type=ud num_elts=8 align=dword alias=<V1, 0> attrs={Output} v_name=x``."""
+
+    name: Word | None
+    v_type: Word | None
+    type: Word | None
+    num_elts: Expr | None
+    align: Word | Expr | None
+    alias: Alias | None
+    attrs: tuple[AttrItem, ...]
+    v_name: Word | None
+    span: Span
+    errors: tuple[SyntaxProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InputDecl:
+    """``.input``, ``.implicit_X`` and ``.parameter`` (``directive`` tells which)."""
+
+    directive: Word
+    name: Word | None
+    offset: Expr | None
+    size: Expr | None
+    span: Span
+    errors: tuple[SyntaxProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAttr:
+    """``.kernel_attr Name=value``; value a number, a quoted string or a bare word."""
+
+    name: Word | None
+    value: Expr | Quoted | Word | None
+    span: Span
+    errors: tuple[SyntaxProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """``.version 4.1``."""
+
+    major: int | None
+    minor: int | None
+    span: Span
+    errors: tuple[SyntaxProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BodyDirective:
+    """``.kernel``, ``.global_function``, ``.function``, ``.funcdecl`` with a name."""
+
+    directive: Word
+    name: Word | None
+    span: Span
+    errors: tuple[SyntaxProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """``{`` or ``}``."""
+
+    opens: bool
+    span: Span
+    errors: tuple[SyntaxProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A line that no statement rule fits."""
+
+    text: str
+    span: Span
+    errors: tuple[SyntaxProblem, ...] = ()
+
+
+Statement = Instruction | Label | Decl | InputDecl | KernelAttr | Version | BodyDirective | Scope | Unknown

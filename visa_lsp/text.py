@@ -1,0 +1,84 @@
+"""Places in a text: offsets, spans, lines, and the column units that editors count in.
+
+Everything below the protocol rim speaks of code-point offsets from the start of the text.
+This module knows nothing of vISA and nothing of any protocol.
+Invariant: a line ends behind its ``\\n``; ``\\r\\n`` and a lone ``\\r`` are part of the line's end, not of its text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Literal
+
+Encoding = Literal["utf-8", "utf-16", "utf-32"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open range of code-point offsets ``[start, end)``."""
+
+    start: int
+    end: int
+
+    def shifted(self, by: int) -> Span:
+        """The same range, ``by`` code points further on."""
+        return Span(self.start + by, self.end + by)
+
+    def __contains__(self, offset: int) -> bool:
+        return self.start <= offset < self.end
+
+    def touches(self, offset: int) -> bool:
+        """Whether a cursor at ``offset`` is in the range or just behind its last character."""
+        return self.start <= offset <= self.end
+
+
+def units(text: str, encoding: Encoding) -> int:
+    """Length of ``text`` in the units of ``encoding`` (bytes, 16-bit words, code points)."""
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    if encoding == "utf-16":
+        return len(text) + sum(ch > "\uffff" for ch in text)
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def code_points(line: str, column: int, encoding: Encoding) -> int:
+    """Code points of ``line`` that lie before the client's ``column``; a column past the end is the end."""
+    if encoding == "utf-32" or line.isascii():
+        return max(0, min(column, len(line)))
+    seen = 0
+    for index, ch in enumerate(line):
+        if seen >= column:
+            return index
+        seen += (1 + (ch > "\uffff")) if encoding == "utf-16" else len(ch.encode("utf-8", "surrogatepass"))
+    return len(line)
+
+
+class LineIndex:
+    """Where the lines of one text start: offsets to (line, column) and back, both from 0."""
+
+    __slots__ = ("_length", "_starts")
+
+    def __init__(self, text: str) -> None:
+        starts = [0]
+        at = text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = text.find("\n", at + 1)
+        self._starts = starts
+        self._length = len(text)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """(line, column) of an offset; an offset past the end is the end of the text."""
+        offset = max(0, min(offset, self._length))
+        line = bisect_right(self._starts, offset) - 1
+        return line, offset - self._starts[line]
+
+    def start(self, line: int) -> int:
+        """Offset of the first character of ``line``; a line past the last is the end of the text."""
+        if line >= len(self._starts):
+            return self._length
+        return self._starts[max(0, line)]
