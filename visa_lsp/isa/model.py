@@ -107,7 +107,7 @@ class Shape(Enum):
     NAME = "name"  # fcall, faddr: a function or symbol, into a STRING field
     STRING = "string"  # FILE "x"
     INTEGER = "number"  # a bare number, into an integer field
-    PAIR = "pair of numbers"  # media (w,h): fills the fields ``width`` and ``height``; see ``pair``
+    GROUP = "group"  # media (w,h), vme (a,b): ``name`` lists the fields it fills, by commas: "width,height"
     RAWS = "payload operands"  # as many raw operands as follow: fills a RAWS field and its COUNT
     VECTORS = "message operands"  # raw or vector operands, as many as follow
     VARIABLE = "variable"  # lifetime: fills ``var`` and the class bits of ``prop``

@@ -112,7 +112,8 @@ class RegionText:
 class Ref:
     """A name with whatever hangs on it: ``(-)V1(0,1)<8;8,1>``, ``A0(0)<1>``, ``T6(0)``, ``V1.32``, ``V1:d32x2t``, ``P1``.
 
-    ``indices`` holds one or two expressions of the parenthesis, None where there is none; ``dot`` the byte offset;
+    ``indices`` holds one or two expressions of the parenthesis, None where there is none; ``element`` the index
+    that 4.2 writes behind a surface or sampler held in a register (``V1(0,0)<0;1,0>[0]``); ``dot`` the byte offset;
     ``suffix`` the word behind a colon (a type or a data shape, dots included: ``d32.xyz``).
     """
 
@@ -120,6 +121,7 @@ class Ref:
     name: Word
     indices: tuple[Expr, ...] | None
     region: RegionText | None
+    element: Expr | None
     dot: Expr | None
     suffix: Word | None
     span: Span

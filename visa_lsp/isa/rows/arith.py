@@ -1,42 +1,315 @@
-"""Rows: arithmetic on lanes (seed 003 formats 3 and 5; documentation pages of the same names)."""
+"""Rows: arithmetic on lanes, and the small products over neighbouring lanes (dp2 .. plane, sad2).
+
+Sources: seed 003 formats 3 and 5, the documentation pages of the same names, REAL_FORMAT 5 for the records. Type
+sets are as wide as what the compiler really prints: the integers of one instruction may differ in size and sign.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from visa_lsp.isa.lane import S0, S1, S2, Lane, word
-from visa_lsp.isa.model import Instruction
-from visa_lsp.isa.rows.shapes import ANY, INT, lane_row
-from visa_lsp.isa.types import UD, D
+from visa_lsp.isa.lane import S0, S1, S2, Effect, Lane, word
+from visa_lsp.isa.model import Instruction, Role, Shape, Slot, layout
+from visa_lsp.isa.platforms import since, until
+from visa_lsp.isa.rows.shapes import ANY, EVERY, FLOAT, INT, NEWEST_ONLY, G, I, P, dst, lane_row, src
+from visa_lsp.isa.types import DF, UB, UD, UQ, UW, B, D, F, Q, W
+
+_F: Final = frozenset({F})
+_F_DF: Final = frozenset({F, DF})
+_DWORDS: Final = frozenset({UD, D})
+_WORDS_UP: Final = frozenset({UD, D, UW, W, UQ, Q})
+_WORDS: Final = frozenset({UW, W})
+_BYTES: Final = frozenset({UB, B})
+_UD: Final = frozenset({UD})
+
+_DOT = "Lanes are taken in groups of four, as vectors (x, y, z, w); all four lanes of a group get the same result."
+
+
+def _early_out(mnemonic: str, sources: int, summary: str, detail: str) -> Instruction:
+    """Make invm or rsqtm: an approximation and a predicate that says where it is final."""
+    names = [f"src{n}" for n in range(sources)]
+    return Instruction(
+        mnemonic,
+        None,
+        "arith",
+        layout("E P dst:v preddst:v " + " ".join(f"{n}:v" for n in names)),
+        (
+            dst(_F_DF),
+            Slot("preddst", Shape.VECTOR, Role.WRITE, P, doc="set where the result is final"),
+            *(src(n, _F_DF) for n in range(sources)),
+        ),
+        dialects=NEWEST_ONLY,
+        meaning=Effect(mnemonic),
+        summary=summary,
+        detail=detail,
+        pitfalls=("There is no saturation, and no object form: compilers that write objects do not know it.",),
+        doc_page=mnemonic.upper(),
+        seed=None,
+    )
+
 
 ROWS: Final[tuple[Instruction, ...]] = (
     lane_row(
         "add", 0x01, "arith", ANY, 2, Lane(S0 + S1),
         "Add two sources.",
-        "Adds src0 and src1 lane by lane. Source types may differ: they are converted to a common type first.",
-        pitfalls=("Subtract by negating a source: `add (M1, 8) D(0,0)<1> A(0,0)<1;1,0> (-)B(0,0)<1;1,0>`.",),
+        "Adds src0 and src1 lane by lane. Source types may differ: they are converted to a common type first, and the"
+        " sum to the destination's type. Without `.sat` an integer result wraps.",
+        pitfalls=(
+            "Subtract by negating a source: `add (M1, 8) D(0,0)<1> A(0,0)<1;1,0> (-)B(0,0)<1;1,0>`.",
+            "The carry of an unsigned sum is lost; `addc` keeps it.",
+        ),
+        dialects=EVERY,
     ),
     lane_row(
         "mul", 0x10, "arith", ANY, 2, Lane(S0 * S1),
         "Multiply two sources.",
-        "Multiplies src0 and src1 lane by lane. With a destination no wider than the sources the low bits are kept.",
-        pitfalls=("For the upper half of an integer product use `mulh`, for both halves `madw`.",),
+        "Multiplies src0 and src1 lane by lane. With a destination no wider than the sources the low bits are kept;"
+        " two dwords into a quadword give the full product where the platform has 64-bit integers.",
+        pitfalls=(
+            "For the upper half of an integer product use `mulh`, for both halves `madw`.",
+            "`.sat` is for float results only.",
+            "From PVC on the arithmetic units take no byte sources.",
+        ),
+        saturates=FLOAT,
+        dialects=EVERY,
     ),
     lane_row(
         "mad", 0x0C, "arith", ANY, 3, Lane(word("mad", S0, S1, S2)),
         "Multiply, then add.",
-        "Computes src0 * src1 + src2 lane by lane. For float types the product is not rounded before the addition.",
-        pitfalls=("A fused result may differ in the last bit from `mul` followed by `add`.",),
+        "Computes src0 * src1 + src2 lane by lane. For float types the product is not rounded before the addition;"
+        " for integers the low bits that fit the destination are kept.",
+        pitfalls=(
+            "A fused result may differ in the last bit from `mul` followed by `add`.",
+            "`.sat` is for float results only.",
+        ),
+        saturates=FLOAT,
+        dialects=EVERY,
     ),
     lane_row(
-        "mulh", 0x0D, "arith", frozenset({UD, D}), 2, Lane(word("mulh", S0, S1)),
+        "mulh", 0x0D, "arith", _DWORDS, 2, Lane(word("mulh", S0, S1)),
         "Upper half of an integer product.",
-        "Multiplies two dwords and keeps the upper 32 bits of the 64-bit product.",
+        "Multiplies two dwords and keeps the upper 32 bits of the 64-bit product. Together with `mul` it gives the"
+        " whole product.",
         sat=False,
+        pitfalls=("The sign of the sources' type decides whether the product is signed.",),
+        dialects=EVERY,
     ),
     lane_row(
         "avg", 0x02, "arith", INT, 2, Lane(word("avg", S0, S1)),
         "Rounded average of two integers.",
         "Computes (src0 + src1 + 1) shifted right by one, without losing the carry.",
+        dialects=EVERY,
+    ),
+    lane_row(
+        "add3", 0x84, "arith", _WORDS_UP, 3, Lane(word("add3", S0, S1, S2)),
+        "Add three integers.",
+        "Adds three word or dword sources lane by lane in one instruction.",
+        pitfalls=(
+            "The hardware instruction exists from XeHP on; the finalizer accepts the text everywhere.",
+            "Immediates of more than 16 bits, or as src1, cost an extra move.",
+        ),
+        seed=None,
+    ),
+    Instruction(
+        "add3.o", 0x92, "arith", layout("E P dst:v src0:v src1:v src2:v"),
+        (dst(_WORDS_UP), src(0, _WORDS_UP), src(1, _WORDS_UP), src(2, _WORDS_UP)),
+        meaning=Effect("add3o"),
+        summary="Add three integers and report overflow.",
+        detail="Adds three integers lane by lane. The predicate in front is a result here: its bits tell in which"
+        " lanes the sum did not fit the destination's type.",
+        pitfalls=(
+            "The predicate is written, not read, although it stands where the guard of other instructions stands.",
+            "The 2022 finalizer crashes on this instruction.",
+        ),
+        doc_page="ADD3O",
+        seed=None,
+    ),
+    Instruction(
+        "addc", 0x49, "arith", layout("E P dst:v carry:v src0:v src1:v"),
+        (
+            dst(_UD),
+            Slot("carry", Shape.VECTOR, Role.WRITE, G | I, _UD, doc="carry: 1 or 0 in each lane"),
+            src(0, _UD),
+            src(1, _UD),
+        ),
+        dialects=EVERY,
+        meaning=Effect("addc"),
+        summary="Add two dwords and keep the carry.",
+        detail="Adds two unsigned dwords lane by lane; dst gets the low 32 bits and carry gets 1 where the sum needed a 33rd"
+        " bit, else 0. It is the building block of 64-bit additions.",
+        pitfalls=("carry is an ordinary general variable of type ud, not a predicate.",),
+        doc_page="ADDC",
+    ),
+    Instruction(
+        "subb", 0x4A, "arith", layout("E P dst:v borrow:v src0:v src1:v"),
+        (
+            dst(_UD),
+            Slot("borrow", Shape.VECTOR, Role.WRITE, G | I, _UD, doc="borrow: 1 or 0 in each lane"),
+            src(0, _UD),
+            src(1, _UD),
+        ),
+        dialects=EVERY,
+        meaning=Effect("subb"),
+        summary="Subtract two dwords and keep the borrow.",
+        detail="Computes src0 - src1 of unsigned dwords lane by lane; borrow gets 1 where src0 is below src1, else 0.",
+        pitfalls=("borrow is an ordinary general variable of type ud, not a predicate.",),
+        doc_page="SUBB",
+    ),
+    Instruction(
+        "madw", 0x91, "arith", layout("E P dst:v src0:v src1:v src2:v"),
+        (
+            Slot("dst", Shape.VECTOR, Role.WRITE, G | I, _DWORDS, doc="low halves, then high halves"),
+            src(0, _DWORDS),
+            src(1, _DWORDS),
+            src(2, _DWORDS),
+        ),
+        exec_sizes=(1, 2, 4, 8, 16),
+        meaning=Effect("madw"),
+        summary="Multiply and add dwords with a 64-bit result.",
+        detail="Computes src0 * src1 + src2 in 64 bits lane by lane. The low dwords of all lanes are written first; the"
+        " high dwords follow from the next whole register after them.",
+        pitfalls=(
+            "The destination takes twice the registers that its region shows: declare room for both halves.",
+            "dst must begin on a register; a stride other than 1 costs extra moves.",
+            "Sixteen lanes need a PVC or newer; before it the finalizer splits the instruction.",
+        ),
+        doc_page="MADW",
+        seed=None,
+    ),
+    lane_row(
+        "dp4a", 0x82, "arith", _DWORDS, 3, Lane(word("dp4a", S0, S1, S2)),
+        "Dot product of four bytes, accumulated.",
+        "Sees each dword of src1 and src2 as four bytes, adds the four byte products and src0. Whether the bytes of a"
+        " source are signed follows from its type: d or ud.",
+        platforms=since("TGLLP"),
+        seed=None,
+    ),
+    lane_row(
+        "div", 0x03, "arith", ANY, 2, Lane(word("div", S0, S1)),
+        "Divide src0 by src1.",
+        "Divides lane by lane. Integer quotients are cut toward zero. Float division is a multiplication by the"
+        " reciprocal and is not correctly rounded.",
+        pitfalls=(
+            "Integer division is not available from XeHP on: the compiler writes a sequence of other instructions.",
+            "For correctly rounded quotients use `divm`.",
+            "`.sat` is for float results only.",
+        ),
+        saturates=FLOAT,
+        dialects=EVERY,
+    ),
+    lane_row(
+        "mod", 0x0F, "arith", INT, 2, Lane(word("mod", S0, S1)),
+        "Remainder of an integer division.",
+        "Computes the remainder of src0 divided by src1 lane by lane; it has the sign of src0.",
+        pitfalls=("Not available from XeHP on.",),
+        dialects=EVERY,
+    ),
+    lane_row(
+        "lrp", 0x0E, "arith", _F, 3, Lane(word("lrp", S0, S1, S2)),
+        "Linear interpolation.",
+        "Computes src0 * src1 + (1 - src0) * src2 lane by lane: src0 is the weight of src1.",
+        pitfalls=("Operands are read and written as contiguous elements or as one scalar; other regions are ignored.",),
+        seed=None,
+    ),
+    lane_row(
+        "frc", 0x09, "arith", FLOAT, 1, Lane(word("frc", S0)),
+        "Fractional part.",
+        "Computes src0 - floor(src0) lane by lane: the result is never negative.",
+        sat=False,
+        dialects=EVERY,
+    ),
+    lane_row(
+        "rndd", 0x12, "arith", FLOAT, 1, Lane(word("rndd", S0)),
+        "Round down.",
+        "Rounds each lane to the nearest whole number that is not greater.",
+        dialects=EVERY,
+    ),
+    lane_row(
+        "rndu", 0x13, "arith", FLOAT, 1, Lane(word("rndu", S0)),
+        "Round up.",
+        "Rounds each lane to the nearest whole number that is not smaller.",
+        dialects=EVERY,
+    ),
+    lane_row(
+        "rnde", 0x14, "arith", FLOAT, 1, Lane(word("rnde", S0)),
+        "Round to nearest, ties to even.",
+        "Rounds each lane to the nearest whole number; halfway values go to the even neighbour.",
+        dialects=EVERY,
+    ),
+    lane_row(
+        "rndz", 0x15, "arith", FLOAT, 1, Lane(word("rndz", S0)),
+        "Round toward zero.",
+        "Drops the fraction of each lane.",
+        dialects=EVERY,
+    ),
+    lane_row(
+        "dp2", 0x04, "arith", _F, 2, Effect("dot2"),
+        "Two-component dot product.",
+        f"Adds the products of the x and y components of src0 and src1. {_DOT}",
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+    ),
+    lane_row(
+        "dp3", 0x05, "arith", _F, 2, Effect("dot3"),
+        "Three-component dot product.",
+        f"Adds the products of the x, y and z components of src0 and src1. {_DOT}",
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+    ),
+    lane_row(
+        "dp4", 0x06, "arith", _F, 2, Effect("dot4"),
+        "Four-component dot product.",
+        f"Adds the four products of the components of src0 and src1. {_DOT}",
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+    ),
+    lane_row(
+        "dph", 0x07, "arith", _F, 2, Effect("doth"),
+        "Homogeneous dot product.",
+        f"As `dp4` with src0's w component taken as 1: x*x + y*y + z*z + src1's w. {_DOT}",
+        pitfalls=("Seed 003's word list spells it `dhp`; its table and all tools say `dph`.",),
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+    ),
+    lane_row(
+        "line", 0x0A, "arith", INT | _F, 2, Effect("line"),
+        "Line equation p * u + q.",
+        "src0 is a vector of four scalars, of which p is the first and q the last; src1 gives u lane by lane. The result"
+        " is p * u + q.",
+        slots=(dst(INT | _F), src(0, INT | _F, G, "four scalars: p, unused, unused, q"), src(1, INT | _F, doc="u")),
+        pitfalls=("src0's region must be scalar: both strides 0.",),
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+    ),
+    lane_row(
+        "plane", 0x6B, "arith", _F, 2, Effect("plane"),
+        "Plane equation p * u + q * v + r.",
+        "src0 is a vector of four scalars: p, q, one that is unused, r. src1 holds the u of eight lanes, then the v of the same"
+        " eight lanes; sixteen lanes take two such pairs. The result is p * u + q * v + r.",
+        slots=(dst(_F), src(0, _F, G | I, "four scalars: p, q, unused, r"), src(1, _F, G | I, "u and v in turn, eight lanes each")),
+        pitfalls=("Regions of the sources are ignored: src0 has to be 16-byte aligned, src1 register aligned.",),
+        platforms=until("PTL"),
+        exec_sizes=(8, 16), doc_page="PLN", seed=None,
+    ),
+    lane_row(
+        "sad2", 0x16, "arith", INT, 2, Effect("sad2"),
+        "Sum of absolute differences of two bytes.",
+        "Takes lanes in pairs: the even lane gets |a0 - b0| + |a1 - b1| over the bytes of both lanes, the odd lane is"
+        " undefined.",
+        slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES)),
+        pitfalls=("The destination is a word with stride 2 in seed 003's reading.",),
+        platforms=until("ICLLP"), dialects=EVERY,
+    ),
+    lane_row(
+        "sad2add", 0x6A, "arith", INT, 3, Effect("sad2add"),
+        "Sum of absolute differences of two bytes, accumulated.",
+        "As `sad2`, and adds src2 of the even lane. The odd lane is undefined.",
+        slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES), src(2, _WORDS)),
+        platforms=until("ICLLP"), seed=None,
+    ),
+    _early_out(
+        "invm", 2, "First approximation of a quotient.",
+        "Starts a correctly rounded division: dst gets an approximation of src0 / src1, and preddst is set in lanes"
+        " whose result is already final (zero, infinity, NaN) and must not be refined further.",
+    ),
+    _early_out(
+        "rsqtm", 1, "First approximation of a reciprocal square root.",
+        "Starts a correctly rounded 1 / square root: dst gets an approximation, and preddst is set in lanes whose result"
+        " is already final (zero, infinity, NaN) and must not be refined further.",
     ),
 )  # fmt: skip

@@ -1,10 +1,379 @@
-"""Rows: lsc."""
+"""Rows: messages of the load/store controller, DG2 and later (opcodes 0x89 untyped, 0x8A typed, 0x8B fence).
+
+Sources: REAL_FORMAT 6.6 for layouts and codes; the pages LSC_UNTYPED, LSC_TYPED and LSC_FENCE for the meaning; CISA.l
+and CISA.y for what only text 4.2 has. The words live in ``isa.lsc_codes``.
+
+* Typed and untyped messages share mnemonics; the word behind the mnemonic (``.tgm``, or ``.ugm .ugml .slm``) tells them
+  apart. A typed record has no such byte, so its ``sfid`` is not stored.
+* The cache words are all given or all left out. Two are L1 and L3. Three (text 4.2) are L1, L2 and L3, read in turn into
+  the fields ``l1``, ``l3`` and ``l2``; only hints, they change nothing that a kernel can observe here.
+* ``elems`` and ``chmask`` are one value in the tools: both bytes hold it, a count code or, in quad messages, the mask.
+* Fields without a word in the text: ``lsc_fence`` and ``lsc_read_state_info`` are written without a parenthesis and store
+  ``ExecControl(1, 0, True)``, the byte 0x80, which lowering supplies. A strided record has no mask: its byte stays 0.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from visa_lsp.isa.model import Instruction
+from visa_lsp.isa import lsc_codes
+from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
+from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
+from visa_lsp.isa.platforms import since
+from visa_lsp.isa.rows._messages import message
 
-ROWS: Final[tuple[Instruction, ...]] = ()
+_DG2: Final = since("DG2")
+_XE2: Final = since("BMG")
+_V42: Final = frozenset({Dialect.V42})
+
+_HEAD: Final = "E P sfid:b l1:b l3:b"
+_ADDR: Final = "addrtype:b immscale:w immoffset:i addrsize:b"
+_SHAPE: Final = "datasize:b order:b elems:b chmask:b"
+_TEXT_ONLY: Final = "l2:b? surfidx:i?"
+_UNTYPED: Final = f"{_HEAD} {_ADDR} {_SHAPE} surface:v dst:r src0:r src1:r src2:r {_TEXT_ONLY}"
+_TYPED_TAIL: Final = f"surface:v dst:r u:r v:r r:r lod:r src1:r src2:r sfid:b?2 {_TEXT_ONLY} uoff:i? voff:i? roff:i?"
+_TYPED: Final = f"E P l1:b l3:b addrtype:b addrsize:b {_SHAPE} {_TYPED_TAIL}"
+
+_UGM: Final = Modifier("sfid", lsc_codes.UNTYPED_SFID, doc="memory: ugm global, ugml global at low bandwidth, slm shared local")
+_TGM: Final = Modifier("sfid", lsc_codes.TYPED_SFID, doc="memory: tgm, typed global memory (images)")
+_ANY: Final = Modifier("sfid", lsc_codes.SFID, doc="memory: ugm, ugml, tgm or slm")
+CACHES: Final = (
+    Modifier("l1", lsc_codes.CACHE, optional=True, doc="L1 cache"),
+    Modifier("l3", lsc_codes.CACHE, optional=True, doc="L3 cache; L2 where three words are given"),
+    Modifier("l2", lsc_codes.CACHE, optional=True, doc="L3 cache, where three words are given (text 4.2)"),
+)
+
+_DST: Final = Slot("dst", Shape.LSC_DATA, Role.WRITE, grf_aligned=True, doc="registers that receive the data")
+_OLD: Final = Slot("dst", Shape.LSC_DATA, Role.WRITE, grf_aligned=True, doc="old values, or %null")
+_SRC: Final = Slot("src1", Shape.LSC_DATA, Role.READ, grf_aligned=True, doc="registers with the data")
+_ADDRESS: Final = Slot("src0", Shape.LSC_ADDRESS, Role.READ, grf_aligned=True, doc="one address per lane")
+_STRIDED: Final = Slot("src0", Shape.LSC_ADDRESS_STRIDED, Role.READ, doc="first address, and the distance between lanes")
+_BLOCK: Final = Slot(
+    "addr", Shape.LSC_ADDRESS_2D, Role.READ,
+    doc="base address, width, height and pitch of the surface in bytes less one, x and y of the block in elements",
+)  # fmt: skip
+_TYPED_ADDRESS: Final = Slot("src0", Shape.LSC_ADDRESS_TYPED, Role.READ, grf_aligned=True, doc="surface and coordinates per lane")
+_TYPED_BLOCK: Final = Slot("src0", Shape.LSC_ADDRESS_TYPED_2D, Role.READ, doc="surface, x in bytes and y in rows of the block")
+_PAYLOAD1: Final = Slot("src1", Shape.LSC_PAYLOAD, Role.READ, grf_aligned=True, doc="first operand, or %null")
+_PAYLOAD2: Final = Slot("src2", Shape.LSC_PAYLOAD, Role.READ, grf_aligned=True, doc="second operand, or %null")
+
+_PACKED: Final = "d8 and d16 are for block messages; a message per lane takes d8c32 or d16c32 (d8u32, d16u32 in text 4.2)."
+_TRANSPOSED: Final = "A transposed message (`t`) has one address, execution size 1, and d32 or d64 data."
+_NO_SCALE: Final = "A scale other than 1 in the address is for text 4.2; older tools stop at it."
+_STATUS: Final = Unmodelled("the residency of pages is not modelled")
+_FLAGS42: Final = Modifier("ov", {"ov": 1}, optional=True, doc="overfetch (text 4.2)")
+
+
+def _untyped(
+    name: str,
+    slots: tuple[Slot, ...],
+    meaning: Meaning,
+    summary: str,
+    detail: str,
+    *pitfalls: str,
+    fields: str = _UNTYPED,
+    extra: tuple[Modifier, ...] = (),
+    sub: int | None = None,
+    **more: object,
+) -> Instruction:
+    code = lsc_codes.SUB.get(name, sub)
+    return message(
+        f"lsc_{name}", 0x89 if name in lsc_codes.SUB else None, "lsc", f"sub:b={code} {fields}", slots,
+        (_UGM, *CACHES, *extra), meaning, summary, detail,
+        **{"platforms": _DG2, "doc_page": "LSC_UNTYPED", "seed": None, "pitfalls": pitfalls} | more,
+    )  # fmt: skip
+
+
+def _typed(
+    name: str,
+    slots: tuple[Slot, ...],
+    meaning: Meaning,
+    summary: str,
+    detail: str,
+    *pitfalls: str,
+    extra: tuple[Modifier, ...] = (),
+    sub: int | None = None,
+    fields: str = _TYPED,
+    **more: object,
+) -> Instruction:
+    code = lsc_codes.SUB.get(name, sub)
+    return message(
+        f"lsc_{name}", 0x8A if name in lsc_codes.SUB else None, "lsc", f"sub:b={code} {fields}", slots,
+        (_TGM, *CACHES, *extra), meaning, summary, detail,
+        **{"platforms": _DG2, "doc_page": "LSC_TYPED", "seed": None, "pitfalls": pitfalls} | more,
+    )  # fmt: skip
+
+
+_SOURCES: Final = (
+    "src1 and src2 are %null.",
+    "src1 is the operand, src2 is %null.",
+    "src1 is compared, src2 is written where it was equal.",
+)
+
+
+def _atomic_detail(atomic: lsc_codes.Atomic, what: str) -> str:
+    return (
+        f"For each lane writes {atomic.doc} to {what} and returns the old value in dst, without another access in between. "
+        f"{_SOURCES[atomic.sources]} 16-bit data (d16c32) takes the low half of a dword in the registers."
+    )
+
+
+def _untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
+    return _untyped(
+        f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_atomic"),
+        f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
+        "Both data operands are written, %null where the operation has no use for them.",
+    )  # fmt: skip
+
+
+def _typed_atomic(atomic: lsc_codes.Atomic) -> Instruction:
+    return _typed(
+        f"atomic_{atomic.name}", (_OLD, _TYPED_ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_typed_atomic"),
+        f"Atomic per lane on an image: {atomic.doc}.", _atomic_detail(atomic, "the pixel at its coordinates"),
+        "The data shape is `d32`, without a channel mask.",
+        fields=f"{_TYPED} msaa:b?", extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),),
+    )  # fmt: skip
+
+
+_BF_ATOMICS: Final = (
+    (0x21, lsc_codes.Atomic("bfadd", 1, "old + src1, bfloat16")),
+    (0x22, lsc_codes.Atomic("bfsub", 1, "old - src1, bfloat16")),
+    (0x23, lsc_codes.Atomic("bfmin", 1, "the smaller of old and src1, bfloat16")),
+    (0x24, lsc_codes.Atomic("bfmax", 1, "the larger of old and src1, bfloat16")),
+    (0x25, lsc_codes.Atomic("bfcas", 2, "src2 if old equals src1 as bfloat16, else old")),
+)
+_COUNTERS: Final = ((0x28, "add", "Add to"), (0x29, "sub", "Subtract from"), (0x2A, "store", "Set"))
+
+_BLOCK_FIELDS: Final = (
+    f"{_HEAD} datasize:b order:b blocks:b width:w height:w vnni:b "
+    "dst:r addr0:v addr1:v addr2:v addr3:v addr4:v addr5:v src1:r l2:b? immx:i? immy:i?"
+)
+_STRIDED_FIELDS: Final = f"{_HEAD} {_ADDR} datasize:b order:b elems:b unused:b surface:v dst:r src0:r pitch:v src1:r {_TEXT_ONLY}"
+_TYPED_BLOCK_FIELDS: Final = "P sfid:b?2 l1:b l3:b l2:b? addrtype:b width:w height:w surface:v surfidx:i"
+
+ROWS: Final[tuple[Instruction, ...]] = (
+    _untyped(
+        "load", (_DST, _ADDRESS), Effect("lsc_load"),
+        "Read elements from memory, one address per lane.",
+        "For each lane reads 1 to 64 consecutive elements of the given size. Plain order puts the first element of all "
+        "lanes first, each element in registers of its own; transposed order (`t`) has a single address and puts the "
+        "elements side by side.",
+        _PACKED, _TRANSPOSED, _NO_SCALE,
+        fields=f"{_UNTYPED} ov:b?", extra=(_FLAGS42,),
+    ),
+    _untyped(
+        "load_strided", (_DST, _STRIDED), Effect("lsc_load_strided"),
+        "Read elements at evenly spaced addresses.",
+        "One base address and a pitch in bytes: lane n reads at base + n * pitch. Without a pitch the lanes lie side by "
+        "side.",
+        _TRANSPOSED,
+        fields=_STRIDED_FIELDS,
+    ),
+    _untyped(
+        "load_quad", (_DST, _ADDRESS), Effect("lsc_load_quad"),
+        "Read chosen ones of four elements per lane.",
+        "For each lane reads those of four consecutive elements that the mask names (`.xyzw`). The chosen elements follow "
+        "each other in the registers without gaps.",
+        "Elements are four bytes: d32 only.",
+    ),
+    _untyped(
+        "load_block2d",
+        (Slot("dst", Shape.LSC_DATA_2D, Role.WRITE, grf_aligned=True, doc="registers that receive the block"), _BLOCK),
+        Effect("lsc_load_block2d"),
+        "Read a rectangle of elements from memory.",
+        "Reads blocks of width by height elements from a matrix in memory that six numbers describe: base, width, height "
+        "and pitch in bytes less one, x and y in elements. The letters behind the shape say whether it is transposed and "
+        "whether rows are interleaved for the matrix unit. Elements outside the matrix read as zero.",
+        "Width, height and pitch are one less than their value.",
+        "A row of the block is padded to a power of two elements, a block to whole registers.",
+        fields=_BLOCK_FIELDS, platforms=_DG2, exec_sizes=(1,),
+    ),
+    _untyped(
+        "store", (_ADDRESS, _SRC), Effect("lsc_store"),
+        "Write elements to memory, one address per lane.",
+        "For each lane writes 1 to 64 consecutive elements of the given size, taken from the registers in the order in "
+        "which `lsc_load` would put them.",
+        _PACKED, _TRANSPOSED, _NO_SCALE,
+    ),
+    _untyped(
+        "store_strided", (_STRIDED, _SRC), Effect("lsc_store_strided"),
+        "Write elements at evenly spaced addresses.",
+        "One base address and a pitch in bytes: lane n writes at base + n * pitch. Without a pitch the lanes lie side by "
+        "side.",
+        _TRANSPOSED,
+        fields=_STRIDED_FIELDS,
+    ),
+    _untyped(
+        "store_quad", (_ADDRESS, _SRC), Effect("lsc_store_quad"),
+        "Write chosen ones of four elements per lane.",
+        "For each lane writes those of four consecutive elements that the mask names (`.xyzw`); the others stay.",
+        "Elements are four bytes: d32 only.",
+    ),
+    _untyped(
+        "store_block2d",
+        (_BLOCK, Slot("src1", Shape.LSC_DATA_2D, Role.READ, grf_aligned=True, doc="registers with the block")),
+        Effect("lsc_store_block2d"),
+        "Write a rectangle of elements to memory.",
+        "Writes one block of width by height elements into a matrix in memory that six numbers describe, as for "
+        "`lsc_load_block2d`. Elements outside the matrix are dropped.",
+        "Width, height and pitch are one less than their value.",
+        "A store is neither transposed nor interleaved.",
+        fields=_BLOCK_FIELDS, exec_sizes=(1,),
+    ),
+    *(_untyped_atomic(atomic) for atomic in lsc_codes.ATOMICS),
+    *(
+        _untyped(
+            f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2),
+            Effect("lsc_atomic"),
+            f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
+            sub=sub, dialects=_V42, platforms=_XE2,
+        )
+        for sub, atomic in _BF_ATOMICS
+    ),
+    _untyped(
+        "load_status", (_DST, _ADDRESS), _STATUS,
+        "Ask for each lane whether its address is resident.",
+        "Touches the addresses like `lsc_load` and returns one bit per lane, 1 where every page was present.",
+    ),
+    _untyped(
+        "load_quad_status", (_DST, _ADDRESS), _STATUS,
+        "Read chosen ones of four elements and the residency of their pages.",
+        "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
+        sub=0x36, dialects=_V42, platforms=_XE2,
+    ),
+    _untyped(
+        "store_uncompressed", (_ADDRESS, _SRC), Effect("lsc_store"),
+        "Write elements to memory uncompressed.",
+        "Like `lsc_store`, and the cache lines that are written are kept uncompressed.",
+    ),
+    _untyped(
+        "ccs_update", (_ADDRESS, _SRC), Unmodelled("memory compression is not modelled"),
+        "Update the compression state of memory.",
+        "Changes the compression control surface of the addressed lines; the data is not touched.",
+    ),
+    _untyped(
+        "extended_cache_ctrl", (_ADDRESS,), Unmodelled("caches are not modelled"),
+        "Act on the cache lines at given addresses.",
+        "Sets the cache controls of the addressed lines, or drops dirty lines (`.reset`), 64 to 256 bytes per lane.",
+        fields=f"{_HEAD} {_ADDR} operation:b size:b surface:v src0:r {_TEXT_ONLY}",
+        extra=(
+            Modifier("operation", {"set": 0, "reset": 1}, doc="set the controls, or drop dirty lines"),
+            Modifier("size", {"64B": 0, "128B": 1, "192B": 2, "256B": 3}, doc="bytes per lane"),
+        ),
+        sub=0x33, dialects=_V42, platforms=_XE2,
+    ),
+    *(
+        _untyped(
+            f"apndctr_atomic_{word}",
+            (
+                _OLD,
+                Slot("surface", Shape.LSC_SURFACE, Role.READ, doc="surface with the counter"),
+                Slot("src1", Shape.LSC_DATA, Role.READ, doc="operand"),
+            ),
+            Unmodelled("append counters are not modelled"),
+            f"{verb} a surface's append counter.",
+            "Works on the counter that belongs to a surface, in one step for all lanes, and returns old values.",
+            fields=f"{_HEAD} addrtype:b {_SHAPE} surface:v dst:r src1:r {_TEXT_ONLY}",
+            sub=sub, dialects=_V42, platforms=_XE2,
+        )
+        for sub, word, verb in _COUNTERS
+    ),
+    _typed(
+        "load_quad", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load"),
+        "Read pixels of an image.",
+        "For each lane reads the pixel at (u, v, r), level lod, and returns the channels that the mask names (`.xyzw`), "
+        "converted from the surface's format.",
+        "Coordinates that the surface does not have are left out of the brackets.",
+    ),
+    _typed(
+        "store_quad", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store"),
+        "Write pixels of an image.",
+        "For each lane writes the channels that the mask names (`.xyzw`) of the pixel at (u, v, r), level lod, converted "
+        "to the surface's format.",
+        "Coordinates that the surface does not have are left out of the brackets.",
+    ),
+    *(_typed_atomic(atomic) for atomic in lsc_codes.ATOMICS),
+    _typed(
+        "load_status", (_DST, _TYPED_ADDRESS), _STATUS,
+        "Ask for each lane whether its pixel is resident.",
+        "Touches the pixels like `lsc_load_quad` and returns one bit per lane, 1 where every page was present.",
+    ),
+    _typed(
+        "store_uncompressed", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store"),
+        "Write pixels of an image uncompressed.",
+        "Like `lsc_store_quad`, and the lines that are written are kept uncompressed.",
+    ),
+    _typed(
+        "ccs_update", (_TYPED_ADDRESS, _SRC), Unmodelled("memory compression is not modelled"),
+        "Update the compression state of an image.",
+        "Changes the compression control surface of the addressed lines; the data is not touched.",
+    ),
+    message(
+        "lsc_read_state_info", 0x8A, "lsc",
+        "sub:b=30 E P l1:b=0 l3:b=0 addrtype:b addrsize:b=2 datasize:b=3 order:b=1 elems:b=1 chmask:b=1 "
+        "surface:v dst:r src0:r v:r r:r lod:r src1:r src2:r sfid:b?2 surfidx:i?",
+        (
+            Slot("dst", Shape.LSC_PAYLOAD, Role.WRITE, grf_aligned=True, doc="registers that receive the information"),
+            Slot("src0", Shape.LSC_SURFACE, Role.READ, doc="surface, and in text 4.2 a register with coordinates"),
+        ),
+        (_TGM,), Unmodelled("the state of surfaces is not modelled"),
+        "Read what a surface's state says: size, format, samples.",
+        "Returns a description of the surface. Text 4.1 names the surface alone, `bti(0x4)`; text 4.2 adds a register "
+        "with packed coordinates, `bti(0x4)[V1]`. No parenthesis is written: one lane, without a mask.",
+        exec_style=ExecStyle.NONE, exec_sizes=(1,), platforms=_DG2, doc_page="LSC_TYPED", seed=None,
+    ),
+    _typed(
+        "load_quad_status", (_DST, _TYPED_ADDRESS), _STATUS,
+        "Read pixels and the residency of their pages.",
+        "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
+        sub=0x36, fields=_TYPED.replace("sfid:b?2", "sfid:b=2"), dialects=_V42, platforms=_XE2,
+    ),
+    _typed(
+        "load_quad_msrt", (_DST, _TYPED_ADDRESS), Unmodelled("multisampled images are not modelled"),
+        "Read one sample of pixels of a multisampled image.",
+        "Like `lsc_load_quad`; the fourth coordinate is the sample's number.",
+        sub=0x31, dialects=_V42, platforms=since("PTL"),
+    ),
+    _typed(
+        "store_quad_msrt", (_TYPED_ADDRESS, _SRC), Unmodelled("multisampled images are not modelled"),
+        "Write one sample of pixels of a multisampled image.",
+        "Like `lsc_store_quad`; the fourth coordinate is the sample's number.",
+        sub=0x32, dialects=_V42, platforms=since("PTL"),
+    ),
+    message(
+        "lsc_load_block2d", None, "lsc", f"sub:b=3 {_TYPED_BLOCK_FIELDS} dst:r src0:v immx:i src1:v immy:i",
+        (Slot("dst", Shape.LSC_DATA_TYPED_2D, Role.WRITE, grf_aligned=True, doc="registers that receive the block"), _TYPED_BLOCK),
+        (_TGM, *CACHES), Effect("lsc_load_block2d"),
+        "Read a rectangle of an image.",
+        "Reads width bytes of height rows of an image, from byte x of row y on. Rows are padded to a power of two bytes in "
+        "the registers, at least four.",
+        exec_style=ExecStyle.NONE, dialects=_V42, platforms=_XE2, doc_page="LSC_TYPED", seed=None,
+        pitfalls=("Width and x count bytes, not pixels.",),
+    ),
+    message(
+        "lsc_store_block2d", None, "lsc", f"sub:b=7 {_TYPED_BLOCK_FIELDS} src0:v immx:i src1:v immy:i data:r",
+        (_TYPED_BLOCK, Slot("data", Shape.LSC_DATA_TYPED_2D, Role.READ, grf_aligned=True, doc="registers with the block")),
+        (_TGM, *CACHES), Effect("lsc_store_block2d"),
+        "Write a rectangle of an image.",
+        "Writes width bytes of height rows of an image, from byte x of row y on.",
+        exec_style=ExecStyle.NONE, dialects=_V42, platforms=_XE2, doc_page="LSC_TYPED", seed=None,
+        pitfalls=("Width and x count bytes, not pixels.",),
+    ),
+    message(
+        "lsc_fence", 0x8B, "lsc", "E P sfid:b op:b scope:b", (),
+        (
+            _ANY,
+            Modifier("op", lsc_codes.FENCE_OP, doc="what happens to the caches"),
+            Modifier("scope", lsc_codes.FENCE_SCOPE, doc="who sees the order"),
+        ),
+        Effect("fence"),
+        "Order the memory accesses of a thread.",
+        "What this thread wrote before the fence is visible to everyone in the scope before anything that it does after "
+        "the fence; the operation says what happens to cached lines. No parenthesis is written: one lane, without a mask.",
+        exec_style=ExecStyle.NONE, exec_sizes=(1,), predicable=False, platforms=_DG2, doc_page="LSC_FENCE", seed=None,
+        pitfalls=(
+            "A fence orders the accesses of one thread; it waits for no other thread. Combine it with `barrier`.",
+            "`.slm` and `.ugm` are fenced apart: one fence does not order the other memory.",
+        ),
+    ),
+)  # fmt: skip

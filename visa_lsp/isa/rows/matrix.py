@@ -1,10 +1,95 @@
-"""Rows: matrix."""
+"""Rows: the matrix unit: dpas, dpasw, bdpas (pages DPAS and DPASW; precision codes measured, REAL_FORMAT 6.7)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from visa_lsp.isa.model import Instruction
+from visa_lsp.isa.lane import Effect, Unmodelled
+from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.platforms import between, since
+from visa_lsp.isa.rows.shapes import NEWEST_ONLY, G, raw
+from visa_lsp.isa.types import SCALAR_TYPES, UB
 
-ROWS: Final[tuple[Instruction, ...]] = ()
+# The first nine and tf32 are in objects; bf8, hf8 and e2m1 came later.
+PRECISIONS: Final = {
+    "u2": 3, "s2": 4, "u4": 5, "s4": 6, "u8": 7, "s8": 8, "bf": 9, "hf": 10, "tf32": 12,
+    "u1": 1, "s1": 2, "bf8": 11, "hf8": 14, "e2m1": 15,
+}  # fmt: skip
+_SHORT: Final = {word: code for word, code in PRECISIONS.items() if code < 11}
+_SCALED: Final = {word: PRECISIONS[word] for word in ("bf", "hf", "bf8", "hf8", "e2m1")}
+
+
+def _modifiers(words: dict[str, int], depths: tuple[int, ...], counts: tuple[int, ...]) -> tuple[Modifier, ...]:
+    return (
+        Modifier("prec1", words, doc="precision of src1, the weights"),
+        Modifier("prec2", words, doc="precision of src2, the activations"),
+        Modifier("depth", {str(n): n for n in depths}, doc="systolic depth"),
+        Modifier("count", {str(n): n for n in counts}, doc="repeat count: rows of the result"),
+    )
+
+
+_OPERANDS: Final = (
+    raw("dst", Role.WRITE, "D, count x exec size"),
+    raw("src0", doc="C, or %null.0 for zero"),
+    raw("src1", doc="B, the weights"),
+)
+_SRC2: Final = Slot("src2", Shape.SIMPLE, Role.READ, G, SCALAR_TYPES, doc="A, the activations")
+_RECORD: Final = "E dst:r src0:r src1:r src2:v prec1:b prec2:b depth:b count:b"
+
+_WHAT: Final = (
+    "Computes D = C + A x B, where A is src2 (count rows), B is src1 and C is src0. One dword holds one tf32, two 16-bit, four 8-bit"
+    " or eight narrower numbers, so that the inner size is depth times that count. dst, src0 and src2 are stored row by row;"
+    " each dword column of src1's registers holds one column of B."
+)
+_CHECKS: Final = (
+    "In the text the precision of src1 comes first, then that of src2; the bytes have the same order.",
+    "src2 is written without a region: `V(0,0)`.",
+    "Registers of eight dwords (before PVC) need size 8, registers of sixteen size 16.",
+    "Integer precisions may differ; float precisions have to be equal.",
+)
+
+ROWS: Final[tuple[Instruction, ...]] = (
+    Instruction(
+        "dpas", 0x83, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(PRECISIONS, (1, 2, 4, 8), tuple(range(1, 9))),
+        exec_sizes=(8, 16),
+        predicable=False,
+        platforms=since("XeHP_SDV"),
+        meaning=Effect("dpas"),
+        summary="Matrix multiply and accumulate.",
+        detail=_WHAT,
+        pitfalls=(*_CHECKS, "The hardware supports depth 8 only."),
+        doc_page="DPAS",
+        seed=None,
+    ),
+    Instruction(
+        "dpasw", 0x1C, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(_SHORT, (1, 2, 4, 8), tuple(range(1, 9))),
+        exec_sizes=(8,),
+        predicable=False,
+        platforms=between("XeHP_SDV", "DG2"),
+        meaning=Effect("dpas"),
+        summary="Matrix multiply on two fused units.",
+        detail=f"{_WHAT} Two fused units share src2: each supplies half of its registers.",
+        pitfalls=(*_CHECKS, "Threads have to run in pairs: a group needs an even number of them.", "PVC does not have it."),
+        doc_page="DPASW",
+        seed=None,
+    ),
+    Instruction(
+        "bdpas", None, "matrix",
+        layout("E P dst:r src0:r src1:r src2:r src3:v src4:v prec1:b prec2:b depth:b count:b"),
+        (
+            *_OPERANDS,
+            raw("src2", doc="A, the activations"),
+            Slot("src3", Shape.SIMPLE, Role.READ, G, frozenset({UB}), doc="scales of src1's blocks"),
+            Slot("src4", Shape.SIMPLE, Role.READ, G, frozenset({UB}), doc="scales of src2's blocks"),
+        ),
+        _modifiers(_SCALED, (8,), (8,)),
+        exec_sizes=(16,),
+        dialects=NEWEST_ONLY,
+        platforms=since("CRI"),
+        meaning=Unmodelled("how the hardware lays out and applies the block scales is not described in public"),
+        summary="Matrix multiply with block scales.",
+        detail=f"{_WHAT} Blocks of src1 and src2 are multiplied by the scales in src3 and src4 first.",
+        pitfalls=("Size 16, depth 8 and count 8 are the only ones.", "It has no object form."),
+        seed=None,
+    ),
+)  # fmt: skip

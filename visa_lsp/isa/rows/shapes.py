@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.model import SAT, Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.model import EVERY_DIALECT, SAT, Dialect, Instruction, Modifier, Role, Shape, Slot, layout
 from visa_lsp.isa.operands import AO, IM, A, G, I, OperandClass, P
 from visa_lsp.isa.types import FLOAT_TYPES, INT_TYPES, SCALAR_TYPES
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
 
 INT, FLOAT, ANY = INT_TYPES, FLOAT_TYPES, SCALAR_TYPES
+
+EVERY: Final = EVERY_DIALECT
+SEED_ONLY: Final = frozenset({Dialect.SEED})
+NEWEST_ONLY: Final = frozenset({Dialect.V42})
 
 CHANNELS: Final = Modifier("chan", kind=Modifier.Kind.CHANNELS, doc="channels to transfer: any of R, G, B, A")
 
@@ -30,32 +34,49 @@ _SRC_LAYOUT: Final = {
 
 
 def dst(types: frozenset[DataType] = ANY, classes: OperandClass = G | I, doc: str = "result") -> Slot:
-    """The destination of a lane instruction."""
+    """Make the destination of a lane instruction."""
     return Slot("dst", Shape.VECTOR, Role.WRITE, classes, types, doc=doc)
 
 
 def src(
-    number: int, types: frozenset[DataType] = ANY, classes: OperandClass = G | I | IM, doc: str = "", *, scalar: bool = False
+    number: int,
+    types: frozenset[DataType] = ANY,
+    classes: OperandClass = G | I | IM,
+    doc: str = "",
+    *,
+    scalar: bool = False,
 ) -> Slot:
-    """A source of a lane instruction."""
+    """Make a source of a lane instruction."""
     return Slot(f"src{number}", Shape.VECTOR, Role.READ, classes, types, doc=doc or f"source {number}", scalar=scalar)
 
 
 def raw(name: str, role: Role = Role.READ, doc: str = "", *, optional: bool = False) -> Slot:
-    """A raw operand: contiguous registers, GRF-aligned unless the row says otherwise."""
+    """Make a raw operand: contiguous registers, GRF-aligned unless the row says otherwise."""
     return Slot(name, Shape.RAW, role, doc=doc, optional=optional, grf_aligned=True)
 
 
-def vec(name: str, classes: OperandClass = G | I | IM, doc: str = "", *, types: frozenset[DataType] | None = None) -> Slot:
-    """A scalar vector operand of a message: an offset or a coordinate."""
+def vec(
+    name: str, classes: OperandClass = G | I | IM, doc: str = "", *, types: frozenset[DataType] | None = None
+) -> Slot:
+    """Make a scalar vector operand of a message: an offset or a coordinate."""
     return Slot(name, Shape.VECTOR, Role.READ, classes, types, scalar=True, doc=doc)
+
+
+def label(doc: str) -> Slot:
+    """Make the label that a branch names."""
+    return Slot("label", Shape.LABEL, Role.TARGET, doc=doc)
+
+
+def number(name: str, doc: str) -> Slot:
+    """Make a bare number of the text."""
+    return Slot(name, Shape.INTEGER, Role.OTHER, doc=doc)
 
 
 SURFACE: Final = Slot("surface", Shape.SURFACE, Role.READ, doc="surface variable; %slm is shared local memory")
 SAMPLER: Final = Slot("sampler", Shape.SAMPLER, Role.READ, doc="sampler variable")
 
 
-def lane_row(
+def lane_row(  # noqa: PLR0917  the columns of a table line
     mnemonic: str,
     opcode: int | None,
     family: str,
@@ -69,7 +90,7 @@ def lane_row(
     slots: Sequence[Slot] | None = None,
     **more: object,
 ) -> Instruction:
-    """A row of seed 003's formats 1, 3 and 5: predicate, destination and one to four sources of the same types."""
+    """Make a row of seed 003's formats 1, 3 and 5: predicate, destination and one to four sources of the same types."""
     return Instruction(
         mnemonic,
         opcode,
@@ -85,6 +106,6 @@ def lane_row(
 
 
 __all__ = [
-    "ANY", "AO", "CHANNELS", "FLOAT", "IM", "INT", "SAMPLER", "SURFACE", "A", "G", "I", "P",
-    "dst", "lane_row", "raw", "src", "vec",
+    "ANY", "AO", "CHANNELS", "EVERY", "FLOAT", "IM", "INT", "NEWEST_ONLY", "SAMPLER", "SEED_ONLY", "SURFACE",
+    "A", "G", "I", "P", "dst", "label", "lane_row", "number", "raw", "src", "vec",
 ]  # fmt: skip

@@ -1,10 +1,115 @@
-"""Rows: svm."""
+"""Rows: messages to shared virtual memory, addressed by 64-bit pointers (opcode 0x4E with a sub-opcode).
+
+Sources: REAL_FORMAT 6.3 and 6.4 for layouts and codes; the documentation pages SVM_* for the meaning.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from visa_lsp.isa.model import Instruction
+from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role
+from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, UD_ONLY, message, width_words
+from visa_lsp.isa.rows.shapes import CHANNELS, raw, vec
 
-ROWS: Final[tuple[Instruction, ...]] = ()
+_ADDRESS: Final = raw("address", doc="one address per lane, uq")
+_LOADED: Final = raw("data", Role.WRITE, "registers that receive the data")
+_STORED: Final = raw("data", Role.READ, "registers with the data")
+# `.2` is a slip that the tools take for `.1`; printing never uses it.
+_BLOCK: Final = Modifier("block", {"1": 0, "4": 1, "8": 2, "2": 0}, doc="bytes of one block: 1, 4 or 8")
+_COUNT: Final = Modifier("n", BLOCKS, doc="blocks per lane")
+# Text 4.2 says what every object means: without a word a block is unaligned.
+_ALIGNED: Final = Modifier(
+    "alignment", {"unaligned": 1, "aligned": 2}, optional=True,
+    doc="whether the address is a multiple of 16 (text 4.2); objects hold neither word",
+)  # fmt: skip
+
+
+def _block(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
+    store = mnemonic.endswith("st")
+    return message(
+        mnemonic, 0x4E, "svm", f"sub:b={sub} n:log2 address:v data:r alignment:b?",
+        (vec("address", doc="address of the block, uq"), _STORED if store else _LOADED),
+        (_ALIGNED,), Effect(mnemonic), summary, detail,
+        exec_style=ExecStyle.SIZE, exec_sizes=(1, 2, 4, 8, 16), doc_page=mnemonic.upper(),
+        pitfalls=("The number in parentheses counts owords of 16 bytes; it is no execution size, and no lane is masked.",),
+    )  # fmt: skip
+
+
+def _scattered(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
+    store = mnemonic.endswith("scatter")
+    return message(
+        mnemonic, 0x4E, "svm", f"sub:b={sub} E P block:b n:b address:r data:r",
+        (_ADDRESS, _STORED if store else _LOADED), (_BLOCK, _COUNT), Effect(mnemonic), summary, detail,
+        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(),
+        pitfalls=(
+            "1-byte blocks of a lane lie side by side in its dword (qword for eight); of larger ones the first of all lanes comes first.",
+            "There is no 2-byte block: `.1.2` reads two bytes. The tools take `.2` for `.1`, with a message.",
+        ),
+    )  # fmt: skip
+
+
+def _scaled(mnemonic: str, sub: int, page: str, summary: str, detail: str) -> Instruction:
+    store = "scatter" in mnemonic
+    return message(
+        mnemonic, 0x4E, "svm", f"sub:b={sub} E P chan:b scale:w=0 goff:v address:r data:r",
+        (vec("goff", doc="offset added to every address", types=UD_ONLY), _ADDRESS, _STORED if store else _LOADED),
+        (CHANNELS,), Effect(mnemonic), summary, detail,
+        exec_sizes=(1, 2, 4, 8, 16), doc_page=page,
+    )  # fmt: skip
+
+
+ROWS: Final[tuple[Instruction, ...]] = (
+    _block(
+        "svm_block_ld", 1,
+        "Read a block of owords from memory.",
+        "Reads 1, 2, 4, 8 or 16 owords (16 bytes each) at one address into consecutive registers. An unaligned address "
+        "must still be a multiple of four.",
+    ),
+    _block(
+        "svm_block_st", 2,
+        "Write a block of owords to memory.",
+        "Writes 1, 2, 4, 8 or 16 owords (16 bytes each) from consecutive registers to one address. "
+        "Older platforms need a multiple of 16.",
+    ),
+    _scattered(
+        "svm_gather", 3,
+        "Read one or more blocks per lane from memory.",
+        "For each lane reads a number of consecutive blocks of 1, 4 or 8 bytes at its address.",
+    ),
+    _scattered(
+        "svm_scatter", 4,
+        "Write one or more blocks per lane to memory.",
+        "For each lane writes a number of consecutive blocks of 1, 4 or 8 bytes at its address.",
+    ),
+    message(
+        "svm_atomic", 0x4E, "svm", "sub:b=5 E P op:b address:r src0:r src1:r dst:r",
+        (
+            _ADDRESS,
+            raw("dst", Role.WRITE, "old values, or %null"),
+            raw("src0", doc="first operand; %null for inc and dec"),
+            raw("src1", doc="second operand of cmpxchg and fcmpwr, else %null"),
+        ),
+        (ATOMIC_WORDS, width_words({"16": 0x20, "64": 0x40, "32": 0})), Effect("svm_atomic"),
+        "Atomic operation per lane on memory.",
+        "For each lane reads the value at its address, combines it with src0 (and src1), writes the result back and "
+        "returns the old value, without another access in between. `.64` works on qwords, `.16` on words that each take "
+        "the low half of a dword in the registers.",
+        exec_sizes=(1, 2, 4, 8, 16), doc_page="SVM_ATOMIC",
+        pitfalls=(
+            "In the text dst stands before src0; in the object, and in `dword_atomic`, it stands last.",
+            "cmpxchg compares with src0 and writes src1.",
+        ),
+    ),
+    _scaled(
+        "svm_gather4scaled", 6, "SVM_GATHER4_SCALED",
+        "Read up to four dwords per lane from memory.",
+        "For each lane reads the chosen of four consecutive dwords at its address plus goff. The first chosen dword of "
+        "all lanes comes first, then the second.",
+    ),
+    _scaled(
+        "svm_scatter4scaled", 7, "SVM_SCATTER4_SCALED",
+        "Write up to four dwords per lane to memory.",
+        "For each lane writes the chosen of four consecutive dwords at its address plus goff.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,205 @@
+"""The rows of the lane and flow families: complete, consistent with themselves, and as long as real records are.
+
+The bytes of real one-instruction texts come from the corpus beside the repository; without it those tests are skipped.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from visa_lsp.isa.lane import VOCABULARY, Effect, Expr, Lane, Unmodelled
+from visa_lsp.isa.model import EVERY_DIALECT, Dialect, ExecStyle, FieldKind, Instruction, Modifier, Shape
+
+FAMILIES = ("mov", "arith", "math", "logic", "compare", "address", "flow", "simd_flow", "sync", "matrix", "misc")
+ROWS: list[Instruction] = [row for family in FAMILIES for row in import_module(f"visa_lsp.isa.rows.{family}").ROWS]
+CORPUS = Path(__file__).parents[2] / "../shared/corpus"
+
+EFFECTS = frozenset(
+    "select compare setp movs addr_add mov addc subb madw bfn dot2 dot3 dot4 doth line plane sad2 sad2add dpas fcvt srnd"
+    " jmp goto call ret fcall ifcall fret faddr switchjmp label nop barrier sbarrier_signal sbarrier_wait nbarrier_signal"
+    " nbarrier_wait fence wait if else endif do while break cont add3o invm rsqtm".split()
+)
+DOC_PAGES = frozenset(
+    "ADD ADD3 ADD3O ADDC ADDR_ADD AND ASR AVG BARRIER BFE BFI BFN BFREV CACHE_FLUSH CALL CBIT CMP COS DIV DIVM DP4A DPAS"
+    " DPASW EXP FADDR FBH FBL FCALL FCCALL FCVT FENCE FILE FRC FRET GOTO IFCALL INV INVM JMP LABEL LIFETIME LOC LOG LRP"
+    " LZD MAD MADW MIN_MAX MOD MOV MOVS MUL MULH NBARRIER NOT OR PLN POW RET RNDD RNDE RNDU RNDZ ROL ROR RSQRT RSQTM SAD2"
+    " SAD2ADD SBARRIER SEL SETP SHL SHR SIN SQRT SQRTM SRND SUBB SUBROUTINE SWITCHJMP WAIT XOR YIELD".split()
+)
+SLOT_KINDS = {
+    Shape.VECTOR: FieldKind.VECTOR,
+    Shape.SIMPLE: FieldKind.VECTOR,
+    Shape.RAW: FieldKind.RAW,
+    Shape.LABEL: FieldKind.LABEL,
+    Shape.LABELS: FieldKind.LABELS,
+    Shape.VARIABLE: FieldKind.VARIABLE,
+}
+
+
+def row_id(row: Instruction) -> str:
+    return f"{row.family}-{row.mnemonic}-{row.opcode}"
+
+
+def row_named(mnemonic: str) -> Instruction:
+    return next(row for row in ROWS if row.mnemonic == mnemonic)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=row_id)
+def test_row_is_documented(row: Instruction) -> None:
+    assert row.summary.endswith(".")
+    assert len(row.summary) < 80
+    assert row.detail.endswith(".")
+    assert "  " not in row.detail
+    assert all(text.endswith(".") and "  " not in text for text in row.pitfalls)
+    assert row.doc_page is None or row.doc_page in DOC_PAGES
+    assert all(slot.doc for slot in row.slots)
+    assert all(mod.doc for mod in row.modifiers)
+    assert row.dialects
+    assert row.platforms
+
+
+@pytest.mark.parametrize("row", ROWS, ids=row_id)
+def test_row_has_a_meaning(row: Instruction) -> None:
+    match row.meaning:
+        case Lane(expr):
+            assert_words_known(expr, sum(slot.name.startswith("src") for slot in row.slots))
+        case Effect(name):
+            assert name in EFFECTS
+        case Unmodelled(reason):
+            assert reason
+        case other:
+            pytest.fail(f"{row.mnemonic} has the meaning {other}")
+
+
+def assert_words_known(expr: Expr, sources: int) -> None:
+    assert len(expr.args) == VOCABULARY[expr.word].arity
+    if expr.word == "src":
+        assert isinstance(expr.args[0], int)
+        assert expr.args[0] < sources
+    for arg in expr.args:
+        if isinstance(arg, Expr):
+            assert_words_known(arg, sources)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=row_id)
+def test_slots_and_modifiers_fill_fields(row: Instruction) -> None:
+    kinds = {field.name: field.kind for field in row.fields}
+    assert len(kinds) == len(row.fields)
+    for slot in row.slots:
+        assert kinds[slot.name] is SLOT_KINDS.get(slot.shape, kinds[slot.name])
+        assert (slot.shape is Shape.VECTOR) <= bool(slot.classes)
+    for mod in row.modifiers:
+        assert mod.field == "sat" or mod.field in kinds
+    assert ("exec" in kinds) == (row.exec_style is not ExecStyle.NONE)
+    assert ("pred" in kinds) == (row.predicable and not row.predicate_lost)
+    if row.mnemonic == "nbarrier.wait":
+        return  # its count repeats the id and has no place in the text
+    filled = {slot.name for slot in row.slots} | {mod.field for mod in row.modifiers} | {"exec", "pred", "prop"}
+    free = {f.name for f in row.fields if f.const is None and f.kind is not FieldKind.COUNT and f.name not in filled}
+    assert free == set()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=row_id)
+def test_modifier_words_survive_printing(row: Instruction) -> None:
+    for mod in row.modifiers:
+        for word, value in mod.words.items():
+            assert mod.parse(word) == value
+            if not word.isupper() or mod.kind is Modifier.Kind.LETTERS:
+                assert mod.format(value) == "." + word
+
+
+def test_rows_are_told_apart() -> None:
+    assert len({row.key for row in ROWS}) == len(ROWS)
+
+
+def test_first_row_of_each_record_is_the_real_spelling() -> None:
+    first = {}
+    for row in ROWS:
+        if row.opcode is not None:
+            first.setdefault((row.opcode, row.key[2]), row.mnemonic)
+    assert (first[0x33, ()], first[0x51, ()], first[0x52, ()]) == ("call", "FILE", "LOC")
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "code"),
+    [("asin", 0x1C), ("acos", 0x1D), ("atan", 0x1E), ("if", 0x60), ("else", 0x61), ("endif", 0x62), ("do", 0x63),
+     ("while", 0x64), ("break", 0x65), ("cont", 0x66)],
+)  # fmt: skip
+def test_seed_words_have_no_opcode_of_their_own(mnemonic: str, code: int) -> None:
+    row = row_named(mnemonic)
+    assert (row.opcode, row.seed_opcode, row.dialects) == (None, code, {Dialect.SEED})
+    assert row_named("add").dialects == EVERY_DIALECT
+
+
+def test_fence_letters_and_kind_share_a_byte() -> None:
+    local = row_named("fence_local")
+    (mod,) = local.modifiers
+    value = (local.fields[0].const or 0) | (mod.parse("EL1") or 0)
+    assert value == 0x61
+    assert mod.format(value) == ".EL1"
+
+
+# ---- records against real bytes --------------------------------------------------------------------------------
+
+FIXED = {
+    FieldKind.EXEC: 1, FieldKind.PREDICATE: 2, FieldKind.RAW: 6, FieldKind.U8: 1, FieldKind.U16: 2, FieldKind.U32: 4,
+    FieldKind.LABEL: 2, FieldKind.STRING16: 2, FieldKind.STRING32: 4, FieldKind.VARIABLE: 4, FieldKind.COUNT: 1,
+}  # fmt: skip
+
+
+def vector_length(data: bytes, at: int) -> int:
+    """Length of a vector operand; a destination of class general has one row, one column and a region word as well."""
+    kind = data[at] & 7
+    if kind == 5:
+        return 2 + (8 if data[at + 1] in (6, 11, 13) else 4)
+    return {0: 9, 1: 5, 2: 3, 3: 9, 6: 5}[kind]
+
+
+def record_length(row: Instruction, data: bytes) -> int | None:
+    """Where the record of a row ends in ``data``; None where a constant field says that it is not this row."""
+    at, count = 1, 0
+    for field in row.fields:
+        if not field.stored:
+            continue
+        if field.const is not None and (data[at] ^ field.const) & field.const_mask & 0xFF:
+            return None
+        if field.kind is FieldKind.COUNT:
+            count = data[at]
+        if field.kind is FieldKind.VECTOR:
+            at += vector_length(data, at)
+        elif field.kind is FieldKind.LABELS:
+            at += 2 * count
+        else:
+            at += FIXED[field.kind]
+    return at
+
+
+def real_records() -> list[tuple[str, bytes]]:
+    path = CORPUS / "forms/forms.tsv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as lines:
+        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        pairs = [(r["form"], r["bytes"]) for r in rows if r["bytes"] and re.fullmatch("[0-9a-f]+", r["bytes"])]
+    return [(form, bytes.fromhex(text)) for form, text in pairs]
+
+
+OPCODES = {row.opcode for row in ROWS} - {None}
+REAL = [(form, data) for form, data in real_records() if data[0] in OPCODES]
+
+
+@pytest.mark.skipif(not REAL, reason="the corpus (../shared/corpus/forms/forms.tsv) is not here")
+def test_corpus_forms_reach_most_rows() -> None:
+    assert len(REAL) > 90
+
+
+@pytest.mark.parametrize(("form", "data"), REAL, ids=[form for form, _ in REAL])
+def test_record_is_as_long_as_the_real_one(form: str, data: bytes) -> None:
+    fits = [row for row in ROWS if row.opcode == data[0] and record_length(row, data) == len(data)]
+    words = re.sub(r"^\([^)]*\)\s*", "", form)
+    names = [row.mnemonic for row in fits]
+    assert any(re.match(re.escape(name) + r"(?![A-Za-z0-9_])", words) for name in names), names

@@ -1,0 +1,211 @@
+"""Arrays of a launch file: literals, ``.npy`` files, buffers with their first contents, images.
+
+``init`` is zeros, ones, arange, ``random: SEED`` (floats uniform in [0, 1), integers over the whole range of the type),
+``values: [...]`` or ``npy: FILE``; the last three may also stand beside ``dtype`` directly. Invariant: the size of an
+array is checked before it is allocated.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.sim.launch_config import DTYPES, MAX_BUFFER_BYTES, Array, ImageArg
+
+if TYPE_CHECKING:
+    from visa_lsp.cli.launchitems import Items
+    from visa_lsp.zeinfo.yaml import Item
+
+_INITS: Final = ("zeros", "ones", "arange", "random", "values", "npy")
+_SOURCES: Final = ("init", "values", "npy", "random")
+_TEXEL: Final = {
+    "uint8": ("unorm8", "uint8"),
+    "int8": ("snorm8", "sint8"),
+    "uint16": ("unorm16", "uint16"),
+    "int16": ("snorm16", "sint16"),
+    "uint32": ("uint32",),
+    "int32": ("sint32",),
+    "float16": ("float16",),
+    "float32": ("float32",),
+}
+
+
+def dtype_of(items: Items, item: Item) -> np.dtype[Any]:
+    """The element type that an item names."""
+    name = items.text(item)
+    if name not in DTYPES:
+        near = difflib.get_close_matches(name, DTYPES, 1)
+        items.fail(item, f"unknown dtype '{name}'; " + (f"did you mean '{near[0]}'?" if near else f"known are {', '.join(DTYPES)}"))
+    return np.dtype(name)
+
+
+def literal_array(items: Items, item: Item, dtype_item: Item | None) -> Array:
+    """The array of a number or of (nested) lists of numbers; without a dtype int64 or float64 as it needs."""
+    flat: list[int | float] = []
+    shape = _flatten(items, item, flat)
+    dtype = dtype_of(items, dtype_item) if dtype_item else _natural(items, item, flat)
+    return _filled(items, item, flat, dtype).reshape(shape)
+
+
+def _filled(items: Items, item: Item, flat: list[int | float], dtype: np.dtype[Any]) -> Array:
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        for number in flat:
+            if isinstance(number, float) and not number.is_integer():
+                items.fail(item, f"{number} is no whole number, the dtype is {dtype.name}")
+            if not limits.min <= number <= limits.max:
+                items.fail(item, f"{number} does not fit into {dtype.name}, which goes from {limits.min} to {limits.max}")
+        return np.array([int(number) for number in flat], dtype=dtype)
+    with np.errstate(over="ignore"):
+        try:
+            return np.array(flat, dtype=np.float64).astype(dtype)
+        except OverflowError:
+            items.fail(item, f"a number is too large for {dtype.name}")
+
+
+def _natural(items: Items, item: Item, flat: list[int | float]) -> np.dtype[Any]:
+    if any(isinstance(number, float) for number in flat):
+        return np.dtype(np.float64)
+    low, high = min(flat, default=0), max(flat, default=0)
+    if low >= -(1 << 63) and high < 1 << 63:
+        return np.dtype(np.int64)
+    if low < 0 or high >= 1 << 64:
+        items.fail(item, "a number does not fit into 64 bits")
+    return np.dtype(np.uint64)
+
+
+def _flatten(items: Items, item: Item, into: list[int | float]) -> tuple[int, ...]:
+    if isinstance(item.value, list):
+        shapes = [_flatten(items, entry, into) for entry in item.value]
+        for entry, shape in zip(item.value, shapes, strict=True):
+            if shape != shapes[0]:
+                items.fail(entry, f"rows of different lengths: this one is {list(shape)}, the first {list(shapes[0])}")
+        return (len(shapes), *(shapes[0] if shapes else ()))
+    if isinstance(item.value, bool) or not isinstance(item.value, int | float):
+        items.fail(item, f"a number is expected here, this is {item.kind}")
+    into.append(item.value)
+    return ()
+
+
+def load_npy(items: Items, item: Item) -> Array:
+    """The array of a ``.npy`` file; nothing is unpickled, and large files are refused before they are read."""
+    path = items.file(item)
+    try:
+        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        items.fail(item, f"'{path}' is not an array file that can be read: {str(error).splitlines()[0]}")
+    if not isinstance(mapped, np.ndarray):
+        items.fail(item, f"'{path}' is an archive of arrays; one .npy array is expected")
+    if mapped.dtype.newbyteorder("=").name not in DTYPES:
+        items.fail(item, f"'{path}' holds {mapped.dtype.name}; known are {', '.join(DTYPES)}")
+    _check_size(items, item, mapped.shape, mapped.dtype)
+    return np.array(mapped, dtype=mapped.dtype.newbyteorder("="), order="C")
+
+
+def buffer_array(items: Items, item: Item) -> Array:
+    """The contents of ``{dtype, shape, init | values | npy | random}``."""
+    return _array(items, item, items.entries(item, ("dtype", "shape", *_SOURCES), "a buffer"), "a buffer")
+
+
+def _array(items: Items, item: Item, keys: dict[str, Item], what: str) -> Array:
+    sources = [key for key in _SOURCES if key in keys]
+    if len(sources) > 1:
+        items.fail(item, f"{what} has one source of its contents; these are {', '.join(sources)}", sources[1])
+    source, value = _source(items, keys, sources[0] if sources else "init")
+    shape = _shape(items, keys["shape"]) if "shape" in keys else None
+    dtype = dtype_of(items, keys["dtype"]) if "dtype" in keys else None
+    if source == "npy" and value is not None:
+        array = load_npy(items, value)
+        if dtype is not None and array.dtype != dtype:
+            items.fail(value, f"the file holds {array.dtype.name}, the dtype says {dtype.name}")
+        return _shaped(items, value, array, shape)
+    if dtype is None:
+        items.fail(item, f"{what} needs a dtype, one of {', '.join(DTYPES)}")
+    if source == "values" and value is not None:
+        return _shaped(items, value, literal_array(items, value, keys["dtype"]), shape)
+    if shape is None:
+        items.fail(item, f"{what} needs a shape, such as shape: [1024]")
+    _check_size(items, keys["shape"], shape, dtype)
+    count = math.prod(shape)
+    match source:
+        case "zeros":
+            return np.zeros(shape, dtype)
+        case "ones":
+            return np.ones(shape, dtype)
+        case "arange":
+            return np.arange(count, dtype=np.int64).astype(dtype).reshape(shape)
+    seed = items.number(value, 0, (1 << 64) - 1) if value is not None else 0
+    random = np.random.default_rng(seed)
+    if dtype.kind == "f":
+        return random.random(count).astype(dtype).reshape(shape)
+    limits = np.iinfo(dtype)
+    return random.integers(limits.min, limits.max, count, dtype=dtype, endpoint=True).reshape(shape)
+
+
+def _source(items: Items, keys: dict[str, Item], key: str) -> tuple[str, Item | None]:
+    if key != "init":
+        return key, keys[key]
+    init = keys.get("init")
+    if init is None:
+        return "zeros", None
+    if isinstance(init.value, dict):
+        inner = items.entries(init, ("random", "values", "npy"), "init")
+        if len(inner) != 1:
+            items.fail(init, "init is one of random: SEED, values: [...], npy: FILE")
+        return next(iter(inner.items()))
+    name = items.word(init, _INITS, "init")
+    if name in ("values", "npy"):
+        items.fail(init, f"init: {name} needs its value: init: {{{name}: ...}}")
+    return name, None
+
+
+def _shape(items: Items, item: Item) -> tuple[int, ...]:
+    entries = item.value if isinstance(item.value, list) else [item]
+    if len(entries) > 8:
+        items.fail(item, f"a shape has at most 8 axes, this has {len(entries)}")
+    return tuple(items.number(entry, 0, MAX_BUFFER_BYTES) for entry in entries)
+
+
+def _check_size(items: Items, item: Item, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    size = math.prod(shape) * dtype.itemsize
+    if size > MAX_BUFFER_BYTES:
+        items.fail(item, f"the array has {size} bytes; at most {MAX_BUFFER_BYTES} (1 GiB) are allowed")
+
+
+def _shaped(items: Items, item: Item, array: Array, shape: tuple[int, ...] | None) -> Array:
+    if shape is None or shape == array.shape:
+        return array
+    if math.prod(shape) != array.size:
+        items.fail(item, f"the shape {list(shape)} has {math.prod(shape)} elements, these are {array.size}")
+    return array.reshape(shape)
+
+
+def image_arg(items: Items, item: Item) -> ImageArg:
+    """An image: axes (depth or layer, height, width, channel); a last axis of 1, 2 or 4 after width is the channel.
+
+    ``format`` tells how texels read: uint8 as unorm8 unless it says uint8, and so on.
+    """
+    keys = items.entries(item, ("dtype", "shape", *_SOURCES, "format", "channels"), "an image")
+    array = _array(items, item, {k: v for k, v in keys.items() if k not in ("format", "channels")}, "an image")
+    formats = _TEXEL.get(array.dtype.name)
+    if formats is None:
+        items.fail(item, f"an image cannot hold {array.dtype.name}; known are {', '.join(_TEXEL)}")
+    name = items.word(keys["format"], formats, "format") if "format" in keys else formats[0]
+    axes = list(array.shape)
+    if "channels" in keys:
+        channels = items.number(keys["channels"], 1, 4)
+    else:
+        channels = axes[-1] if len(axes) > 1 and axes[-1] in (1, 2, 4) else 1
+    if channels > 1 or ("channels" not in keys and len(axes) > 1 and axes[-1] == 1):
+        if axes[-1] != channels:
+            items.fail(item, f"the last axis has {axes[-1]} entries, not {channels} channels")
+        axes.pop()
+    if channels == 3:
+        items.fail(item, "an image has 1, 2 or 4 channels")
+    if not 1 <= len(axes) <= 3 or 0 in axes:
+        items.fail(item, f"an image has one to three axes and its channels, none of them empty; this is {list(array.shape)}")
+    width, height, depth = [*reversed(axes), 1, 1][:3]
+    return ImageArg(array, name, channels, (width, height, depth))

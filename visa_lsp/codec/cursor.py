@@ -1,0 +1,111 @@
+"""Reading and writing the plain records of an object, by declaration.
+
+A ``Record`` is a list of named integers. ``Cursor`` walks the bytes, never past its end, and knows the path of what it
+reads, so that every failure names its byte and its field. Nothing here knows which records an object has.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from visa_lsp.codec.errors import CodecError
+
+_RANGES: Final = {"B": (0, 0xFF), "H": (0, 0xFFFF), "I": (0, 0xFFFFFFFF), "h": (-0x8000, 0x7FFF)}
+_SIZES: Final = {"B": 1, "H": 2, "I": 4, "h": 2}
+
+
+class Record:
+    """Named little-endian integers without padding; ``codes`` are those of ``struct``."""
+
+    __slots__ = ("codes", "names", "size", "struct")
+
+    def __init__(self, **fields: str) -> None:
+        self.names = tuple(fields)
+        self.codes = "".join(fields.values())
+        self.struct = struct.Struct("<" + self.codes)
+        self.size = self.struct.size
+
+    def pack(self, path: str, *values: int) -> bytes:
+        """The bytes of the record; a value that does not fit is a ``CodecError`` that names it."""
+        for name, code, value in zip(self.names, self.codes, values, strict=True):
+            low, high = _RANGES[code]
+            if not low <= value <= high:
+                raise CodecError(f"{value} does not fit: {low} to {high}", None, f"{path}.{name}")
+        return self.struct.pack(*values)
+
+
+class Cursor:
+    """A place in ``data``. ``path`` names what is being read; loops keep its last part up to date."""
+
+    __slots__ = ("data", "end", "path", "pos")
+
+    def __init__(self, data: bytes, pos: int = 0, end: int | None = None, path: str = "") -> None:
+        self.data = data
+        self.pos = pos
+        self.end = len(data) if end is None else end
+        self.path: list[str | int] = [path] if path else []
+
+    def where(self, name: str = "") -> str:
+        """The path as text: ``kernels[0].variables[3].name_index``."""
+        text = ""
+        for part in (*self.path, name):
+            if isinstance(part, int):
+                text += f"[{part}]"
+            elif part:
+                text += f".{part}" if text else part
+        return text
+
+    def error(self, message: str, name: str = "", at: int | None = None) -> CodecError:
+        """A ``CodecError`` at ``at``, or here."""
+        return CodecError(message, self.pos if at is None else at, self.where(name))
+
+    def need(self, size: int, name: str) -> int:
+        """Step over ``size`` bytes and return where they start."""
+        start = self.pos
+        if size > self.end - start:
+            raise self.error(f"{size} bytes are needed, {max(self.end - start, 0)} are left", name)
+        self.pos = start + size
+        return start
+
+    def take(self, size: int, name: str) -> bytes:
+        """The next ``size`` bytes."""
+        start = self.need(size, name)
+        return self.data[start : start + size]
+
+    def integer(self, code: str, name: str) -> int:
+        """One integer; ``code`` as in ``Record``."""
+        size = _SIZES[code]
+        start = self.need(size, name)
+        return int.from_bytes(self.data[start : start + size], "little", signed=code == "h")
+
+    def record(self, record: Record) -> tuple[int, ...]:
+        """The values of a record; if it is cut off, the error names the first field that is not whole."""
+        start = self.pos
+        if record.size > self.end - start:
+            for name, code in zip(record.names, record.codes, strict=True):
+                self.need(_SIZES[code], name)
+        self.pos = start + record.size
+        return record.struct.unpack_from(self.data, start)
+
+    def count(self, code: str, name: str, item_size: int) -> int:
+        """A number of items that take at least ``item_size`` bytes each, checked against the bytes that are left."""
+        start = self.pos
+        value = self.integer(code, name)
+        if value * item_size > self.end - self.pos:
+            raise self.error(
+                f"{value} entries are announced, but only {self.end - self.pos} bytes are left", name, start
+            )
+        return value
+
+    def text(self, size: int, name: str) -> str:
+        """``size`` bytes as text; bytes that are no UTF-8 survive a round trip."""
+        return self.take(size, name).decode("utf-8", "surrogateescape")
+
+    def string(self, name: str) -> str:
+        """A string that a zero byte ends."""
+        stop = self.data.find(b"\0", self.pos, self.end)
+        if stop < 0:
+            raise self.error("string without its closing zero byte", name)
+        start, self.pos = self.pos, stop + 1
+        return self.data[start:stop].decode("utf-8", "surrogateescape")

@@ -1,0 +1,62 @@
+"""Bytes to a ``Module``: the declarations by ``layout``, the instructions by the fields of the table's rows.
+
+Rows that share an opcode are told apart by their constant fields. Whatever the bytes are, the outcome is a module or a
+``CodecError``; time and memory stay proportional to the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from visa_lsp.codec.errors import CodecError
+from visa_lsp.codec.instruction_reader import InstructionReader
+from visa_lsp.codec.layout import read_body, read_header
+from visa_lsp.isa.table import TABLE
+from visa_lsp.program.model import GenBinary, Module
+
+if TYPE_CHECKING:
+    from visa_lsp.codec.records import BodyEntry
+    from visa_lsp.isa.table import Table
+    from visa_lsp.program.model import Kernel
+
+
+def decode(data: bytes, table: Table = TABLE) -> Module:
+    """The module of an object of version 3.0 to 4.x."""
+    data = bytes(data)
+    header = read_header(data)
+    reader = InstructionReader(table, header.layout.version)
+    binaries = _BinaryReader(data)
+
+    def body(entry: BodyEntry) -> Kernel:
+        found = read_body(data, header, entry)
+        instructions = reader.read_all(data, found.code_start, found.code_end, entry.path)
+        return replace(found.kernel, instructions=instructions, gen_binaries=binaries.read(entry))
+
+    kernels = tuple(body(entry) for entry in header.kernels)
+    functions = tuple(body(entry) for entry in header.functions)
+    return Module(header.layout.version, kernels, header.variables, functions)
+
+
+class _BinaryReader:
+    """Copies Gen binaries out of the file, each range once."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.left = len(data)
+        self.known: dict[tuple[int, int], bytes] = {}
+
+    def read(self, entry: BodyEntry) -> tuple[GenBinary, ...]:
+        places = entry.binaries
+        if len(places) == 1 and places[0].platform == 0 and places[0].size == 0:
+            return ()  # what is written where nothing was finalized
+        return tuple(GenBinary(p.platform, self._slice(p.offset, p.size, entry)) for p in places)
+
+    def _slice(self, offset: int, size: int, entry: BodyEntry) -> bytes:
+        found = self.known.get((offset, size))
+        if found is None:
+            self.left -= size
+            if self.left < 0:
+                raise CodecError("the sizes of the Gen binaries add up to more than the file", offset, entry.path)
+            found = self.known[offset, size] = self.data[offset : offset + size]
+        return found

@@ -1,0 +1,303 @@
+"""Readers and writers of instruction fields: one closure per field kind, made once per object.
+
+A reader takes ``(code, at, values)`` and gives ``(value, next at)``; ``values`` are the fields read before it. Reading
+behind the end raises ``IndexError`` or ``struct.error``, a value without meaning ``MalformedValueError``; the record's reader
+knows the place and makes a ``CodecError`` of them. No mnemonic and no opcode stands here. Equal operands are one object.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from visa_lsp.codec.errors import MalformedValueError
+from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.operands import OperandModifier, Region
+from visa_lsp.isa.types import DF, TYPE_BY_CODE, UD, UQ, UW, ExecControl, Q
+from visa_lsp.program.model import (
+    NULL_RAW,
+    Address,
+    AddressOf,
+    Combine,
+    FieldValue,
+    General,
+    Immediate,
+    Indirect,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    State,
+)
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.model import Field
+    from visa_lsp.isa.types import DataType
+    from visa_lsp.program.model import VectorOperand
+
+Value: TypeAlias = FieldValue | AddressOf | ExecControl
+Reader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[Value, int]]
+
+WIDE_TYPES: Final = frozenset(t.code for t in (DF, Q, UQ))
+EXEC_CODES: Final = {0: 8, 1: 16, 2: 1}
+_MODIFIERS: Final = {modifier.value: modifier for modifier in OperandModifier}
+_COMBINES: Final = {combine.value: combine for combine in Combine}
+_PLAIN: Final = frozenset({1, 2, 5, 6})  # operand classes that no modifier may accompany
+
+INTEGER_FORMAT: Final[dict[FieldKind, str]] = {
+    FieldKind.SURFACE: "B",
+    FieldKind.SAMPLER: "B",
+    FieldKind.U8: "B",
+    FieldKind.COUNT: "B",
+    FieldKind.U16: "H",
+    FieldKind.LABEL: "H",
+    FieldKind.STRING16: "H",
+    FieldKind.U32: "I",
+    FieldKind.S32: "i",
+    FieldKind.STRING32: "I",
+    FieldKind.VARIABLE: "I",
+}
+LIST_KINDS: Final = frozenset({FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS})
+
+
+def default_value(field: Field) -> Value:
+    """The value of a field that the object does not store."""
+    match field.kind:
+        case kind if kind in INTEGER_FORMAT:
+            return field.default
+        case kind if kind in LIST_KINDS:
+            return ()
+        case FieldKind.RAW:
+            return NULL_RAW
+        case FieldKind.VECTOR:
+            return Immediate(UD, field.default)
+        case FieldKind.PREDICATE:
+            return None
+        case _:
+            return ExecControl(1)
+
+
+class Readers:
+    """The readers of one object. ``version`` decides how wide ids are and what mask codes mean."""
+
+    def __init__(self, version: tuple[int, int]) -> None:
+        self.version = version
+        self.wide_ids = version >= (3, 4)
+        self.vector = self._vector()
+        self.raw = self._raw()
+        exec_byte = _exec_3_0 if version == (3, 0) else _exec
+        self.by_kind: dict[FieldKind, Reader] = {
+            FieldKind.EXEC: _cached(1, exec_byte),
+            FieldKind.EXEC_CODE: _cached(1, _exec_code),
+            FieldKind.EXEC_LOG2: _cached(1, _exec_log2),
+            FieldKind.PREDICATE: _cached(2, _predicate),
+            FieldKind.VECTOR: self.vector,
+            FieldKind.RAW: self.raw,
+        }
+        for kind, code in INTEGER_FORMAT.items():
+            narrow = kind in (FieldKind.STRING32, FieldKind.VARIABLE) and not self.wide_ids
+            self.by_kind[kind] = integer_reader("H" if narrow else code)
+
+    def list_reader(self, kind: FieldKind, count_at: int) -> Reader:
+        """The reader of a list whose length is the value of field ``count_at``."""
+        item = self.raw if kind is FieldKind.RAWS else self.by_kind[FieldKind.LABEL]
+
+        def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+            items = []
+            for _ in range(cast("int", values[count_at])):
+                value, at = item(code, at, values)
+                items.append(value)
+            return tuple(items), at
+
+        return read
+
+    def message_reader(self, mode_at: int, *, with_header: bool) -> Reader:
+        """The reader of message operands: the mode word, field ``mode_at``, tells which ones are there."""
+
+        def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+            items = []
+            for is_vector in message_operands(cast("int", values[mode_at]), with_header=with_header):
+                value, at = (self.vector if is_vector else self.raw)(code, at, values)
+                items.append(value)
+            return tuple(items), at
+
+        return read
+
+    def _raw(self) -> Reader:
+        cache: dict[bytes, RawOperand] = {}
+        size = 6 if self.wide_ids else 4
+        unpack = struct.Struct("<IH" if self.wide_ids else "<HH").unpack
+
+        def read(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+            chunk = code[at : at + size]
+            operand = cache.get(chunk)
+            if operand is None:
+                operand = cache[chunk] = RawOperand(*unpack(chunk))
+            return operand, at + size
+
+        return read
+
+    def _vector(self) -> Reader:
+        cache: dict[bytes, VectorOperand] = {}
+        sizes = (9 if self.wide_ids else 7, 5, 3, 9, 0, 6, 5, 0)
+        # Before version 4 the upper half of a type byte may hold anything.
+        type_bits = 15 if self.version < (4, 0) else 0xFF
+        general = struct.Struct("<IBBH" if self.wide_ids else "<HBBH").unpack
+
+        def read(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+            cls = code[at] & 7
+            size = sizes[cls]
+            if cls == 5 and code[at + 1] & 15 in WIDE_TYPES:
+                size = 10
+            chunk = code[at : at + size]
+            operand = cache.get(chunk)
+            if operand is None:
+                if len(chunk) < size:
+                    raise IndexError
+                operand = cache[chunk] = _operand(chunk, cls, general, type_bits) if size else _no_operand(code[at])
+            return operand, at + size
+
+        return read
+
+
+def message_operands(mode: int, *, with_header: bool) -> list[bool]:
+    """Whether each operand of a render target message is a vector operand (else raw), by the bits of its mode word.
+
+    The header comes first; then sample index (bit 11), counter (8) and target index (2), which are vector operands;
+    then source-0 alpha (3), output mask (4), four colours, depth (5) and stencil (6).
+    """
+    vectors = sum(mode >> bit & 1 for bit in (11, 8, 2))
+    raws = 4 + sum(mode >> bit & 1 for bit in (3, 4, 5, 6))
+    return [False] * with_header + [True] * vectors + [False] * raws
+
+
+def integer_reader(code: str) -> Reader:
+    """The reader of an integer in ``struct`` notation."""
+    record = struct.Struct("<" + code)
+    unpack, size = record.unpack_from, record.size
+
+    def read(data: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+        return unpack(data, at)[0], at + size
+
+    def read_byte(data: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+        return data[at], at + 1
+
+    return read_byte if code == "B" else read
+
+
+def _cached(size: int, parse: Callable[[int], Value]) -> Reader:
+    cache: dict[bytes, Value] = {}
+
+    def read(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+        chunk = code[at : at + size]
+        if chunk not in cache:
+            if len(chunk) < size:
+                raise IndexError
+            cache[chunk] = parse(int.from_bytes(chunk, "little"))
+        return cache[chunk], at + size
+
+    return read
+
+
+def _exec(byte: int) -> Value:
+    control = ExecControl.decode(byte)
+    if control is None:
+        raise MalformedValueError(f"execution size code {byte & 15} is not 0 to 5 (1 to 32 lanes)")
+    return control
+
+
+def _exec_3_0(byte: int) -> Value:
+    # Version 3.0 has two codes behind the eight masks: no mask, and the default mask.
+    mask = byte >> 4
+    if mask > 9:
+        raise MalformedValueError(f"mask code {mask} is not 0 to 9")
+    return _exec(byte & 15 | {9: 0}.get(mask, mask) << 4)
+
+
+def _exec_code(byte: int) -> Value:
+    if byte & 15 not in EXEC_CODES:
+        raise MalformedValueError(f"lane code {byte & 15} is not 0 to 2 (8, 16 or 1 lanes)")
+    control = byte >> 4
+    return ExecControl(EXEC_CODES[byte & 15], (control & 7) * 4, control >= 8)
+
+
+def _exec_log2(byte: int) -> Value:
+    if byte > 5:
+        raise MalformedValueError(f"size code {byte} is not 0 to 5")
+    return ExecControl(1 << byte)
+
+
+def _predicate(word: int) -> Value:
+    combine = _COMBINES.get(word >> 13 & 3)
+    if combine is None or word & 0x1000:
+        raise MalformedValueError(f"predicate word 0x{word:04x} has reserved bits set")
+    return Predicate(word & 0xFFF, bool(word & 0x8000), combine) if word else None
+
+
+def _no_operand(tag: int) -> VectorOperand:
+    raise MalformedValueError(f"operand tag 0x{tag:02x}: there is no operand class {tag & 7}")
+
+
+def _region(word: int) -> Region:
+    region = Region.decode(word)
+    if region is None:
+        raise MalformedValueError(f"region 0x{word:04x} has a code without meaning")
+    return region
+
+
+def _type(code: int) -> DataType:
+    if code not in TYPE_BY_CODE:
+        raise MalformedValueError(f"there is no data type {code}")
+    return TYPE_BY_CODE[code]
+
+
+def _operand(chunk: bytes, cls: int, general: Callable[[bytes], tuple[int, ...]], type_bits: int) -> VectorOperand:
+    tag = chunk[0]
+    modifier = _MODIFIERS.get(tag >> 3)
+    if modifier is None or (cls in _PLAIN and modifier is not OperandModifier.NONE):
+        raise MalformedValueError(f"operand tag 0x{tag:02x}: there is no such modifier here")
+    match cls:
+        case 0:
+            var, row, col, region = general(chunk[1:])
+            return General(var, row, col, _region(region), modifier)
+        case 1:
+            var, offset, width = struct.unpack_from("<HBB", chunk, 1)
+            if width > 4:
+                raise MalformedValueError(f"width code {width} of an address operand is not 0 to 4 (1 to 16)")
+            return Address(var, offset, 1 << width)
+        case 2:
+            return PredicateOperand(int.from_bytes(chunk[1:], "little"))
+        case 3:
+            var, addr_offset, offset, type_code, region = struct.unpack_from("<HBhBH", chunk, 1)
+            return Indirect(var, addr_offset, offset, _type(type_code & type_bits), _region(region), modifier)
+        case 5:
+            return Immediate(_type(chunk[1] & type_bits), int.from_bytes(chunk[2:], "little"))
+        case _:
+            state, var, offset = struct.unpack_from("<BHB", chunk, 1)
+            if state > 1:
+                raise MalformedValueError(f"state class {state} is neither 0 (surface) nor 1 (sampler)")
+            return State(state == 1, var, offset)
+
+
+def read_word_immediate(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+    """A bare word of older versions that is now an immediate operand."""
+    return Immediate(UW, struct.unpack_from("<H", code, at)[0]), at + 2
+
+
+def read_sampler_byte(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+    """The one-byte sampler operation of 3.x: its three flags stand above five bits, now above eight."""
+    byte = code[at]
+    return byte & 0x1F | (byte & 0xE0) << 3, at + 1
+
+
+def read_old_channels(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+    """A channel mask of versions before 3.2: a bit that is set leaves its channel out."""
+    return ~code[at] & 15, at + 1
+
+
+def read_old_eight_lanes(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+    """An exec byte of versions before 3.2 whose size code 0 stands for 8 lanes, the only size there was."""
+    if code[at] & 15:
+        raise MalformedValueError(f"lane code {code[at] & 15} is not 0 (8 lanes)")
+    control = code[at] >> 4
+    return ExecControl(8, (control & 7) * 4, control >= 8), at + 1

@@ -1,0 +1,277 @@
+"""Reads instruction records: a row's fields compiled into steps, its constants into checks, older versions included.
+
+Rows of one opcode are told apart by their constants. Fields that older versions lack or store otherwise are listed here by field name; no mnemonic and no opcode is.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+from visa_lsp.codec.errors import CodecError, MalformedValueError
+from visa_lsp.codec.fields import (
+    INTEGER_FORMAT,
+    LIST_KINDS,
+    Reader,
+    Readers,
+    Value,
+    default_value,
+    read_old_channels,
+    read_old_eight_lanes,
+    read_sampler_byte,
+    read_word_immediate,
+)
+from visa_lsp.isa.model import FieldKind, Role, Shape
+from visa_lsp.isa.operands import AO, SCALAR_REGION, G, OperandModifier
+from visa_lsp.isa.types import UW
+from visa_lsp.program.model import Address, AddressOf, General, Immediate, Inst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.isa.model import Field, Instruction
+    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.types import ExecControl
+    from visa_lsp.program.model import FieldValue
+
+_SIZES: Final = {"B": 1, "H": 2, "I": 4, "i": 4}
+_FIXED_SIZES: Final[dict[FieldKind, int]] = {
+    **{kind: _SIZES[code] for kind, code in INTEGER_FORMAT.items()},
+    FieldKind.EXEC: 1,
+    FieldKind.EXEC_CODE: 1,
+    FieldKind.EXEC_LOG2: 1,
+    FieldKind.PREDICATE: 2,
+}
+
+
+class RowMismatchError(Exception):
+    """A constant field has another value: the record belongs to another row."""
+
+
+@dataclass(frozen=True, slots=True)
+class OldField:
+    """A field that versions before ``until`` store by ``read``, or do not store (``read`` None)."""
+
+    name: str
+    kind: FieldKind
+    until: tuple[int, int]
+    read: Reader | None
+    default: Value = None
+
+
+OLD_FIELDS: Final = (
+    OldField("op", FieldKind.U16, (4, 0), read_sampler_byte),
+    OldField("aoffimmi", FieldKind.VECTOR, (3, 4), read_word_immediate),
+    OldField("ffid", FieldKind.U8, (3, 6), None, 0),
+    OldField("mask", FieldKind.VECTOR, (3, 1), None, Immediate(UW, 0)),
+)
+
+
+# The typed pixel records before 3.2: other order, no predicate, no level of detail.
+OLD_TYPED_UNTIL: Final = (3, 2)
+OLD_TYPED_FIELDS: Final = ("exec", "pred", "chan", "surface", "u", "v", "r", "lod")
+OLD_TYPED_ORDER: Final = (2, 0, 3, 4, 5, 6)
+OLD_TYPED_READERS: Final[dict[str, Reader]] = {"chan": read_old_channels, "exec": read_old_eight_lanes}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A constant at a fixed distance behind the opcode."""
+
+    at: int
+    size: int
+    mask: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """A row ready to be read: ``steps`` are (position in the values, reader)."""
+
+    row: Instruction
+    template: list[Value]
+    steps: tuple[tuple[int, Reader], ...]
+    checks: tuple[Check, ...]
+
+    def matches(self, code: bytes, at: int) -> bool:
+        """Whether the constants at fixed places agree."""
+        for check in self.checks:
+            start = at + check.at
+            if int.from_bytes(code[start : start + check.size], "little") & check.mask != check.value:
+                return False
+        return True
+
+    def describe(self) -> str:
+        """The row's name with its constants: ``min (op=0)``."""
+        constants = [f"{f.name}={f.const}" for f in self.row.fields if f.const is not None]
+        return f"{self.row.mnemonic} ({', '.join(constants)})" if constants else self.row.mnemonic
+
+
+class _InstructionError(Exception):
+    """A failure at ``at`` in the instruction bytes, in the field ``name``."""
+
+    def __init__(self, message: str, at: int, name: str = "") -> None:
+        self.message = message
+        self.at = at
+        self.name = name
+        super().__init__(message)
+
+
+class InstructionReader:
+    """Reads instruction records of one version. Forms of an opcode are compiled when it is first met."""
+
+    def __init__(self, table: Table, version: tuple[int, int] = (4, 1)) -> None:
+        self.table = table
+        self.readers = Readers(version)
+        self.forms: dict[int, tuple[Form, ...]] = {}
+
+    def read_all(self, data: bytes, start: int, end: int, path: str) -> tuple[Inst, ...]:
+        """The instructions of ``data[start:end]``, which they fill exactly."""
+        code = data[start:end]
+        at, size = 0, len(code)
+        instructions: list[Inst] = []
+        while at < size:
+            try:
+                instruction, at = self._read(code, at)
+            except _InstructionError as error:
+                where = f"{path}.instructions[{len(instructions)}]{error.name and '.' + error.name}"
+                raise CodecError(error.message, start + error.at, where) from None
+            instructions.append(instruction)
+        return tuple(instructions)
+
+    def _read(self, code: bytes, at: int) -> tuple[Inst, int]:
+        opcode = code[at]
+        candidates = self.forms.get(opcode)
+        if candidates is None:
+            rows = self.table.by_opcode.get(opcode, ())
+            candidates = self.forms[opcode] = forms(rows, self.readers)
+        if not candidates:
+            raise _InstructionError(f"there is no opcode 0x{opcode:02x}", at)
+        for form in candidates:
+            if not form.matches(code, at + 1):
+                continue
+            values = form.template.copy()
+            now, index = at + 1, 0
+            try:
+                for index, read in form.steps:
+                    values[index], now = read(code, now, values)
+            except RowMismatchError:
+                continue
+            except MalformedValueError as error:
+                raise _InstructionError(str(error), now, form.row.fields[index].name) from None
+            except (IndexError, struct.error):
+                raise _InstructionError("the instruction is cut off", now, form.row.fields[index].name) from None
+            if now > len(code):
+                raise _InstructionError("the instruction is cut off", at)
+            return Inst(form.row, cast("tuple[FieldValue | ExecControl, ...]", tuple(values))), now
+        known = ", ".join(dict.fromkeys(form.describe() for form in candidates))
+        raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; it has {known}", at)
+
+
+def forms(rows: Iterable[Instruction], readers: Readers) -> tuple[Form, ...]:
+    """The forms of one opcode; those that fix more bits come first."""
+
+    def fixed_bits(row: Instruction) -> int:
+        return sum(
+            (f.const_mask & (1 << 8 * _FIXED_SIZES.get(f.kind, 4)) - 1).bit_count()
+            for f in row.fields
+            if f.const is not None
+        )
+
+    return tuple(_form(row, readers) for row in sorted(rows, key=fixed_bits, reverse=True))
+
+
+def _form(row: Instruction, readers: Readers) -> Form:
+    template = [default_value(field) for field in row.fields]
+    known = len(OLD_TYPED_FIELDS)
+    if readers.version < OLD_TYPED_UNTIL and tuple(f.name for f in row.fields[:known]) == OLD_TYPED_FIELDS:
+        order = (*OLD_TYPED_ORDER, *range(known, len(row.fields)))
+        typed = ((i, OLD_TYPED_READERS.get(row.fields[i].name) or _reader(row, i, readers)) for i in order)
+        return Form(row, template, tuple(typed), ())
+    steps: list[tuple[int, Reader]] = []
+    checks: list[Check] = []
+    distance: int | None = 0  # behind the opcode; None behind the first field of varying size
+    for index, field in enumerate(row.fields):
+        if not field.stored:
+            continue
+        old = _old_field(field, readers.version)
+        if old and old.read is None:
+            template[index] = old.default
+            continue
+        read = old.read if old and old.read else _reader(row, index, readers)
+        size = None if old else _FIXED_SIZES.get(field.kind)
+        if field.const is not None:
+            if distance is not None and size is not None:
+                mask = field.const_mask & (1 << 8 * size) - 1
+                checks.append(Check(distance, size, mask, field.const & mask))
+            else:
+                read = _checked(read, field.const, field.const_mask)
+        distance = None if distance is None or size is None else distance + size
+        steps.append((index, read))
+    return Form(row, template, tuple(steps), tuple(checks))
+
+
+def _old_field(field: Field, version: tuple[int, int]) -> OldField | None:
+    for old in OLD_FIELDS:
+        if old.name == field.name and old.kind is field.kind and version < old.until:
+            return old
+    return None
+
+
+def _reader(row: Instruction, index: int, readers: Readers) -> Reader:
+    kind = row.fields[index].kind
+    if kind is FieldKind.VECTORS:
+        mode = _last(row, index, FieldKind.U16)
+        with_header = all(f.kind is not FieldKind.RAW for f in row.fields[mode:index])
+        return readers.message_reader(mode, with_header=with_header)
+    if kind in LIST_KINDS:
+        return readers.list_reader(kind, _last(row, index, FieldKind.COUNT))
+    read = readers.by_kind[kind]
+    return _address_of(row, index, read) if kind is FieldKind.VECTOR else read
+
+
+def _last(row: Instruction, before: int, kind: FieldKind) -> int:
+    for index in range(before - 1, -1, -1):
+        if row.fields[index].kind is kind:
+            return index
+    raise ValueError(f"{row.mnemonic}: a list field needs a field of kind {kind.name} before it")
+
+
+def _checked(read: Reader, const: int, mask: int) -> Reader:
+    def checked(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+        value, end = read(code, at, values)
+        if (cast("int", value) ^ const) & mask:
+            raise RowMismatchError
+        return value, end
+
+    return checked
+
+
+def _address_of(row: Instruction, index: int, read: Reader) -> Reader:
+    """``read``, giving ``AddressOf`` where a slot takes addresses of variables and the instruction computes an address.
+
+    In the bytes such an operand is a general operand with region <0;1,0>. It is one where the slot takes no general
+    operand, or where the destination is an address.
+    """
+    name = row.fields[index].name
+    slot = next((s for s in row.slots if s.name == name and s.shape is Shape.VECTOR), None)
+    if slot is None or AO not in slot.classes:
+        return read
+    always = G not in slot.classes
+    positions = {field.name: at for at, field in enumerate(row.fields)}
+    written = (positions[s.name] for s in row.slots if s.role is Role.WRITE and s.name in positions)
+    target = next((at for at in written if at < index), None)
+
+    def read_address_of(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+        value, end = read(code, at, values)
+        if (
+            isinstance(value, General)
+            and value.region == SCALAR_REGION
+            and value.modifier is OperandModifier.NONE
+            and (always or (target is not None and isinstance(values[target], Address)))
+        ):
+            return AddressOf(value.var, value.row, value.col), end
+        return value, end
+
+    return read_address_of

@@ -1,0 +1,100 @@
+"""Writes instruction records by the fields of their rows, with the writers of ``writers``.
+
+What an object cannot say is refused in words: forms without an opcode, and values of fields that are not stored.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, TypeAlias
+
+from visa_lsp.codec.errors import CodecError, MalformedValueError
+from visa_lsp.codec.fields import INTEGER_FORMAT, LIST_KINDS, default_value
+from visa_lsp.codec.writers import Writer, writer
+from visa_lsp.isa.model import FieldKind
+
+if TYPE_CHECKING:
+    from visa_lsp.codec.fields import Value
+    from visa_lsp.isa.model import Field, Instruction
+    from visa_lsp.program.model import Inst, Kernel
+
+_Plan: TypeAlias = "tuple[tuple[str, Writer], ...]"
+
+
+class InstructionWriter:
+    """Writes instruction records. The writers of a row are made when it is first met."""
+
+    def __init__(self) -> None:
+        self.plans: dict[Instruction, tuple[_Plan, tuple[tuple[int, int], ...]]] = {}
+
+    def write_all(self, kernel: Kernel, path: str) -> bytes:
+        """The instruction bytes of a kernel."""
+        return b"".join([self.write(inst, f"{path}.instructions[{i}]") for i, inst in enumerate(kernel.instructions)])
+
+    def write(self, inst: Inst, path: str) -> bytes:
+        """The record of one instruction."""
+        row, values = inst.row, inst.values
+        if row.opcode is None:
+            message = f"'{row.mnemonic}' has no opcode: this form has no place in an object"
+            raise CodecError(message, None, path, inst.line)
+        known = self.plans.get(row)
+        if known is None:
+            known = self.plans[row] = tuple((f.name, _field_writer(f)) for f in row.fields), _lists(row)
+        plan, lists = known
+        if len(values) != len(plan):
+            raise CodecError(f"'{row.mnemonic}' has {len(plan)} fields, not {len(values)}", None, path, inst.line)
+        for count_at, list_at in lists:
+            items = values[list_at]
+            if isinstance(items, tuple) and values[count_at] != len(items):
+                message = f"the count is {values[count_at]}, but there are {len(items)} in the list"
+                raise CodecError(message, None, f"{path}.{plan[count_at][0]}", inst.line)
+        record = bytearray((row.opcode,))
+        for (name, write), value in zip(plan, values, strict=True):
+            try:
+                record += write(value)
+            except MalformedValueError as error:
+                raise CodecError(str(error), None, f"{path}.{name}", inst.line) from None
+            except struct.error:
+                raise CodecError(f"{value} does not fit", None, f"{path}.{name}", inst.line) from None
+        return bytes(record)
+
+
+def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:
+    """Positions of each list and of the count before it."""
+    pairs, count = [], None
+    for index, field in enumerate(row.fields):
+        if field.kind is FieldKind.COUNT:
+            count = index
+        elif field.kind in LIST_KINDS and count is not None:
+            pairs.append((count, index))
+    return tuple(pairs)
+
+
+def _field_writer(field: Field) -> Writer:
+    if not field.stored:
+        return _unstored(field)
+    write = writer(field.kind)
+    if field.const is not None and field.kind in INTEGER_FORMAT:
+        return _constant(field.const, field.const_mask, write)
+    return write
+
+
+def _unstored(field: Field) -> Writer:
+    default = default_value(field)
+
+    def write(value: Value) -> bytes:
+        if value is not None and value != default:
+            raise MalformedValueError(f"{value} has no place in an object: it can hold only {default} here")
+        return b""
+
+    return write
+
+
+def _constant(const: int, mask: int, write: Writer) -> Writer:
+    """``write`` with the bits of the mask set as the row says; the others come from the value."""
+
+    def write_constant(value: Value) -> bytes:
+        free = value if isinstance(value, int) else 0
+        return write(const & mask | free & ~mask)
+
+    return write_constant

@@ -1,0 +1,286 @@
+"""Reads everything of an object but its instructions: the header, the declarations, and ``summary`` of both.
+
+Places and sizes are checked against the file before they are used; a count is checked against the bytes that are left.
+What an instruction looks like is not known here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from visa_lsp.codec.cursor import Cursor
+from visa_lsp.codec.records import (
+    FILE_HEADER,
+    FILE_VARIABLE,
+    FUNCTION_SIZES,
+    GEN_BINARY,
+    KERNEL_PLACE,
+    MAGIC,
+    OLDEST_VERSION,
+    PLACE,
+    RELOCATION,
+    SIZE_ENTRY,
+    BinaryPlace,
+    Body,
+    BodyEntry,
+    Header,
+    Layout,
+)
+from visa_lsp.isa.predefined import FIRST_SAMPLER, FIRST_SURFACE
+from visa_lsp.isa.types import TYPE_BY_CODE
+from visa_lsp.program.model import Attribute, FileVariable, Input, Kernel, Label, StateVariable, Variable
+
+
+def read_header(data: bytes) -> Header:
+    """The file header; places and sizes in it are checked against the file."""
+    cursor = Cursor(data)
+    if data[:4] != MAGIC:
+        raise cursor.error("not a vISA object: the file does not begin with CISA", "magic")
+    _, major, minor = cursor.record(FILE_HEADER)
+    if not OLDEST_VERSION <= (major, minor) < (5, 0):
+        raise cursor.error(f"version {major}.{minor} is not known: 3.0 to 4.x are", "version", 4)
+    layout = Layout((major, minor))
+    smallest = PLACE.size + 2 * 2  # a place and two empty relocation tables
+    kernels = _entries(cursor, layout, "kernels", smallest, is_kernel=True)
+    variables = _file_variables(cursor, layout)
+    functions = _entries(cursor, layout, "functions", smallest, is_kernel=False)
+    header = Header(layout, kernels, variables, functions)
+    # Bodies are disjoint in every real file; two that share bytes could make a small file cost without bound.
+    if sum(entry.size for entry in header.bodies) > len(data):
+        raise cursor.error("the sizes of all kernels and functions add up to more than the file", "kernels")
+    return header
+
+
+def _entries(cursor: Cursor, layout: Layout, kind: str, smallest: int, *, is_kernel: bool) -> tuple[BodyEntry, ...]:
+    count = cursor.count("H", f"num_{kind}", smallest)
+    cursor.path = [kind, 0]
+    entries = []
+    for i in range(count):
+        cursor.path[1] = i
+        linkage = 0 if is_kernel else cursor.integer("B", "linkage")
+        name = cursor.text(cursor.integer(layout.name_length, "name_len"), "name")
+        at = cursor.pos
+        offset, size, *rest = cursor.record(KERNEL_PLACE if is_kernel else PLACE)
+        if offset + size > len(cursor.data):
+            raise cursor.error(f"the body ends at 0x{offset + size:x}, behind the end of the file", "size", at)
+        relocs = _relocations(cursor, "variable_reloc"), _relocations(cursor, "function_reloc")
+        binaries = _binaries(cursor) if is_kernel else ()
+        entries.append(
+            BodyEntry(
+                is_kernel, name, offset, size, f"{kind}[{i}]", rest[0] if is_kernel else 0, linkage, *relocs, binaries
+            )
+        )
+    cursor.path = []
+    return tuple(entries)
+
+
+def _relocations(cursor: Cursor, name: str) -> tuple[tuple[int, int], ...]:
+    count = cursor.count("H", f"num_{name}", RELOCATION.size)
+    pairs = (cursor.record(RELOCATION) for _ in range(count))
+    return tuple((symbolic, resolved) for symbolic, resolved in pairs)
+
+
+def _binaries(cursor: Cursor) -> tuple[BinaryPlace, ...]:
+    places = []
+    for i in range(cursor.count("B", "num_gen_binaries", GEN_BINARY.size)):
+        at = cursor.pos
+        place = BinaryPlace(*cursor.record(GEN_BINARY))
+        if place.offset + place.size > len(cursor.data):
+            raise cursor.error("the Gen binary ends behind the end of the file", f"gen_binaries[{i}]", at)
+        places.append(place)
+    return tuple(places)
+
+
+def _file_variables(cursor: Cursor, layout: Layout) -> tuple[FileVariable, ...]:
+    count = cursor.count("H", "num_variables", 1 + 2 + FILE_VARIABLE.size + 1)
+    cursor.path = ["variables", 0]
+    variables = []
+    for i in range(count):
+        cursor.path[1] = i
+        linkage = cursor.integer("B", "linkage")
+        name = cursor.text(cursor.integer("H", "name_len"), "name")
+        bits, num_elements = cursor.record(FILE_VARIABLE)
+        attributes = read_attributes(cursor, layout, cursor.integer("B", "attribute_count"))
+        variables.append(FileVariable(linkage, name, TYPE_BY_CODE[bits & 15], bits >> 4, num_elements, attributes))
+    cursor.path = []
+    return tuple(variables)
+
+
+def read_attributes(cursor: Cursor, layout: Layout, count: int) -> tuple[Attribute, ...]:
+    """``count`` attributes."""
+    if not count:
+        return ()
+    if count * layout.attribute.size > cursor.end - cursor.pos:
+        raise cursor.error(f"{count} attributes are announced, but too few bytes are left", "attribute_count")
+    cursor.path += ["attributes", 0]
+    attributes = []
+    for i in range(count):
+        cursor.path[-1] = i
+        name_index, size = cursor.record(layout.attribute)
+        attributes.append(Attribute(name_index, size, cursor.take(size, "value")))
+    del cursor.path[-2:]
+    return tuple(attributes)
+
+
+def read_body(data: bytes, header: Header, entry: BodyEntry) -> Body:
+    """A kernel object up to its instructions."""
+    if entry.is_external:
+        return Body(Kernel(entry.is_kernel, (entry.name,), linkage=entry.linkage), 0, 0)
+    layout = header.layout
+    cursor = Cursor(data, entry.offset, entry.offset + entry.size, entry.path)
+    strings = [cursor.string(f"strings[{i}]") for i in range(cursor.count(layout.index, "string_count", 1))]
+    # Entry 0 is the name; in objects that follow seed 000 it is empty, and the header knows the name.
+    strings[:1] = [entry.name]
+    cursor.integer(layout.index, "name_index")
+    variables = _variables(cursor, layout)
+    addresses = _states(cursor, layout, "H", "addresses")
+    predicates = _states(cursor, layout, "H", "predicates")
+    labels = _labels(cursor, layout)
+    samplers = _states(cursor, layout, "B", "samplers")
+    surfaces = _states(cursor, layout, "B", "surfaces")
+    vmes = _states(cursor, layout, "B", "vmes")
+    inputs = _inputs(cursor, layout) if entry.is_kernel else ()
+    at = cursor.pos
+    size, start = cursor.record(SIZE_ENTRY)
+    argument_sizes = (0, 0) if entry.is_kernel else cursor.record(FUNCTION_SIZES)
+    attributes = read_attributes(cursor, layout, cursor.integer("H", "attribute_count"))
+    if cursor.pos == cursor.end and any(binary.size for binary in entry.binaries):
+        size, start = 0, entry.size  # a fat object from which the instructions have been stripped
+    if entry.offset + start < cursor.pos:
+        raise cursor.error(f"instructions begin at 0x{start:x}, inside the declarations", "entry", at + 4)
+    if start + size > entry.size:
+        raise cursor.error("instructions end behind the end of their kernel", "size", at)
+    kernel = Kernel(
+        entry.is_kernel,
+        tuple(strings),
+        variables,
+        addresses,
+        predicates,
+        labels,
+        samplers,
+        surfaces,
+        vmes,
+        inputs,
+        attributes,
+        input_size=argument_sizes[0],
+        return_value_size=argument_sizes[1],
+        linkage=entry.linkage,
+        variable_relocs=entry.variable_relocs,
+        function_relocs=entry.function_relocs,
+    )
+    return Body(kernel, entry.offset + start, entry.offset + start + size)
+
+
+def _variables(cursor: Cursor, layout: Layout) -> tuple[Variable, ...]:
+    record = layout.variable
+    count = cursor.count(layout.index, "variable_count", record.size)
+    cursor.path += ["variables", 0]
+    variables = []
+    for i in range(count):
+        cursor.path[-1] = i
+        name, bits, elements, alias, alias_offset, alias_scope, attribute_count = cursor.record(record)
+        attributes = read_attributes(cursor, layout, attribute_count)
+        variables.append(
+            Variable(name, TYPE_BY_CODE[bits & 15], bits >> 4, elements, alias, alias_offset, alias_scope, attributes)
+        )
+    del cursor.path[-2:]
+    return tuple(variables)
+
+
+def _states(cursor: Cursor, layout: Layout, count_code: str, kind: str) -> tuple[StateVariable, ...]:
+    count = cursor.count(count_code, f"num_{kind}", layout.state.size)
+    cursor.path += [kind, 0]
+    states = []
+    for i in range(count):
+        cursor.path[-1] = i
+        name, elements, attribute_count = cursor.record(layout.state)
+        states.append(StateVariable(name, elements, read_attributes(cursor, layout, attribute_count)))
+    del cursor.path[-2:]
+    return tuple(states)
+
+
+def _labels(cursor: Cursor, layout: Layout) -> tuple[Label, ...]:
+    count = cursor.count("H", "label_count", layout.label.size)
+    cursor.path += ["labels", 0]
+    labels = []
+    for i in range(count):
+        cursor.path[-1] = i
+        name, kind, attribute_count = cursor.record(layout.label)
+        labels.append(Label(name, kind, read_attributes(cursor, layout, attribute_count)))
+    del cursor.path[-2:]
+    return tuple(labels)
+
+
+def _inputs(cursor: Cursor, layout: Layout) -> tuple[Input, ...]:
+    count = cursor.count(layout.input_count, "num_inputs", layout.input.size)
+    cursor.path += ["inputs", 0]
+    inputs = []
+    for i in range(count):
+        cursor.path[-1] = i
+        inputs.append(Input(*cursor.record(layout.input)))
+    del cursor.path[-2:]
+    return tuple(inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class BodySummary:
+    """What ``dis --summary`` prints of a kernel or function. ``kernel`` has its declarations and no instructions."""
+
+    kernel: Kernel
+    offset: int
+    size: int
+    input_offset: int
+    code_size: int
+    binaries: tuple[BinaryPlace, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel or function."""
+        return self.kernel.name
+
+    @property
+    def inputs(self) -> tuple[tuple[str, Input], ...]:
+        """Each input with its name."""
+        return tuple((_input_name(self.kernel, item), item) for item in self.kernel.inputs)
+
+    @property
+    def attributes(self) -> tuple[tuple[str, bytes], ...]:
+        """Names and values of the kernel's attributes."""
+        return tuple((self.kernel.string(a.name_index), a.data) for a in self.kernel.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is in an object, without its instructions."""
+
+    version: tuple[int, int]
+    size: int
+    kernels: tuple[BodySummary, ...]
+    functions: tuple[BodySummary, ...]
+    variables: tuple[FileVariable, ...]
+
+
+def summary(data: bytes) -> Summary:
+    """Version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object."""
+    header = read_header(data)
+    kernels = tuple(_summary(data, header, entry) for entry in header.kernels)
+    functions = tuple(_summary(data, header, entry) for entry in header.functions)
+    return Summary(header.layout.version, len(data), kernels, functions, header.variables)
+
+
+def _summary(data: bytes, header: Header, entry: BodyEntry) -> BodySummary:
+    body = read_body(data, header, entry)
+    size = body.code_end - body.code_start
+    return BodySummary(body.kernel, entry.offset, entry.size, entry.input_offset, size, entry.binaries)
+
+
+def _input_name(kernel: Kernel, item: Input) -> str:
+    match item.kind & 7:
+        case 1:
+            declared, first = kernel.samplers, FIRST_SAMPLER
+        case 2:
+            declared, first = kernel.surfaces, FIRST_SURFACE
+        case _:
+            return kernel.variable_name(item.id)
+    at = item.id - first
+    return kernel.string(declared[at].name_index) if 0 <= at < len(declared) else str(item.id)

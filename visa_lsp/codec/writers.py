@@ -1,0 +1,168 @@
+"""Writers of instruction fields: the counterpart of ``fields``, always for version 4.1.
+
+What Intel's tools cut silently is cut here too (REAL_FORMAT 4: row and column of an operand to 8 bits, numbers of labels
+and strings to 16, predicates to 12, immediates to 32 or 64). Every other value that does not fit is a ``MalformedValueError``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from visa_lsp.codec.errors import MalformedValueError
+from visa_lsp.codec.fields import EXEC_CODES, INTEGER_FORMAT, WIDE_TYPES
+from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.operands import SCALAR_REGION
+from visa_lsp.isa.types import EXEC_SIZES, ExecControl
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    General,
+    Immediate,
+    Indirect,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    State,
+)
+
+if TYPE_CHECKING:
+    from visa_lsp.codec.fields import Value
+    from visa_lsp.isa.operands import Region
+
+Writer: TypeAlias = Callable[["Value"], bytes]
+
+_CUT: Final = frozenset({FieldKind.LABEL, FieldKind.STRING16})
+_LIMITS: Final = {"B": 0xFF, "H": 0xFFFF, "I": 0xFFFFFFFF, "i": 0xFFFFFFFF}
+_LANE_CODES: Final = {lanes: code for code, lanes in EXEC_CODES.items()}
+_SCALAR: Final = SCALAR_REGION.encode()
+
+
+def writer(kind: FieldKind) -> Writer:
+    """The writer of a field kind."""
+    if kind in INTEGER_FORMAT:
+        return _integer_writer(INTEGER_FORMAT[kind], cut=kind in _CUT)
+    return _WRITERS[kind]
+
+
+def write_operand(value: object) -> bytes:
+    """A vector operand: its tag and what follows."""
+    match value:
+        case General(var, row, col, region, modifier):
+            tag = modifier.value << 3
+            return _GENERAL.pack(tag, var, row & 0xFF, col & 0xFF, _region(region))
+        case Immediate(data_type, bits):
+            if data_type.code in WIDE_TYPES:
+                return _WIDE.pack(5, data_type.code, bits & 0xFFFFFFFFFFFFFFFF)
+            return _NARROW.pack(5, data_type.code, bits & 0xFFFFFFFF)
+        case AddressOf(var, row, col):
+            return _GENERAL.pack(0, var, row & 0xFF, col & 0xFF, _SCALAR)
+        case Address(var, offset, width):
+            if width not in EXEC_SIZES[:5]:
+                raise MalformedValueError(f"width {width} of an address operand is not 1, 2, 4, 8 or 16")
+            return struct.pack("<BHBB", 1, var, offset, width.bit_length() - 1)
+        case PredicateOperand(var):
+            return struct.pack("<BH", 2, var & 0xFFFF)
+        case Indirect(var, addr_offset, offset, data_type, region, modifier):
+            tag = 3 | modifier.value << 3
+            return struct.pack("<BHBhBH", tag, var, addr_offset, offset, data_type.code, _region(region))
+        case State(sampler, var, offset):
+            return struct.pack("<BBHB", 6, sampler, var, offset)
+        case _:
+            raise MalformedValueError(f"{value!r} is no vector operand")
+
+
+_GENERAL: Final = struct.Struct("<BIBBH")
+_NARROW: Final = struct.Struct("<BBI")
+_WIDE: Final = struct.Struct("<BBQ")
+_RAW: Final = struct.Struct("<IH")
+
+
+def _region(region: Region) -> int:
+    try:
+        return region.encode()
+    except KeyError as error:
+        raise MalformedValueError(f"region {region} cannot be written: {error.args[0]} has no code") from None
+
+
+def _raw(value: object) -> bytes:
+    if not isinstance(value, RawOperand):
+        raise MalformedValueError(f"{value!r} is no raw operand")
+    return _RAW.pack(value.var, value.offset)
+
+
+def _control(value: object) -> ExecControl:
+    if isinstance(value, ExecControl) and value.exec_size in EXEC_SIZES and value.mask_offset in range(0, 32, 4):
+        return value
+    raise MalformedValueError(f"{value} is no execution size and mask")
+
+
+def _exec(value: object) -> bytes:
+    return _control(value).encode().to_bytes(1, "little")
+
+
+def _exec_code(value: object) -> bytes:
+    control = _control(value)
+    if control.exec_size not in _LANE_CODES:
+        raise MalformedValueError(f"execution size {control.exec_size} is not 1, 8 or 16")
+    return bytes([control.encode() & 0xF0 | _LANE_CODES[control.exec_size]])
+
+
+def _exec_log2(value: object) -> bytes:
+    return bytes([_control(value).encode() & 15])
+
+
+def _predicate(value: object) -> bytes:
+    if value is None:
+        return b"\0\0"
+    if not isinstance(value, Predicate):
+        raise MalformedValueError(f"{value!r} is no predicate")
+    return (value.var & 0xFFF | value.combine.value << 13 | value.inverse << 15).to_bytes(2, "little")
+
+
+def _operands(value: object) -> bytes:
+    return b"".join(_raw(v) if isinstance(v, RawOperand) else write_operand(v) for v in _sequence(value))
+
+
+def _raws(value: object) -> bytes:
+    return b"".join(map(_raw, _sequence(value)))
+
+
+def _labels(value: object) -> bytes:
+    return b"".join(_label(cast("int", label)) for label in _sequence(value))
+
+
+def _sequence(value: object) -> tuple[object, ...]:
+    if not isinstance(value, tuple):
+        raise MalformedValueError(f"{value!r} is no list")
+    return value
+
+
+def _integer_writer(code: str, *, cut: bool = False) -> Writer:
+    size, limit = struct.calcsize(code), _LIMITS[code]
+    lowest = -(limit + 1) // 2
+
+    def write(value: object) -> bytes:
+        if not isinstance(value, int):
+            raise MalformedValueError(f"{value!r} is no number")
+        if not cut and not lowest <= value <= limit:
+            raise MalformedValueError(f"{value} does not fit into {size} bytes")
+        return (value & limit).to_bytes(size, "little")
+
+    return write
+
+
+_label: Final = _integer_writer("H", cut=True)
+
+_WRITERS: Final[dict[FieldKind, Writer]] = {
+    FieldKind.EXEC: _exec,
+    FieldKind.EXEC_CODE: _exec_code,
+    FieldKind.EXEC_LOG2: _exec_log2,
+    FieldKind.PREDICATE: _predicate,
+    FieldKind.VECTOR: write_operand,
+    FieldKind.RAW: _raw,
+    FieldKind.RAWS: _raws,
+    FieldKind.LABELS: _labels,
+    FieldKind.VECTORS: _operands,
+}

@@ -1,0 +1,315 @@
+"""A document bound in one pass, in text order: the order in which the real assembler numbers strings and labels.
+
+Directives and declarations are handled here, instructions in ``instructions``. Never fails: what is wrong becomes a
+problem, and binding goes on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.isa import predefined
+from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeDef, AttributeKind
+from visa_lsp.isa.model import Role
+from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import BOOL, UD, UW, type_named
+from visa_lsp.program.model import Attribute, Input, Inst
+from visa_lsp.sema.context import Binding
+from visa_lsp.sema.instructions import instruction
+from visa_lsp.sema.model import (
+    VARIABLE_LETTER, Body, Bound, BoundModule, Place, Problem, Reference, Symbol, SymbolKind,
+)  # fmt: skip
+from visa_lsp.sema.names import is_taken
+from visa_lsp.syntax import tree
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.table import Table
+    from visa_lsp.syntax.document import Document
+
+_FIRST_ID = {
+    SymbolKind.GENERAL: predefined.FIRST_VARIABLE,
+    SymbolKind.ADDRESS: predefined.FIRST_ADDRESS,
+    SymbolKind.PREDICATE: predefined.FIRST_PREDICATE,
+    SymbolKind.SAMPLER: predefined.FIRST_SAMPLER,
+    SymbolKind.SURFACE: predefined.FIRST_SURFACE,
+}
+_CLASS_CODE = {SymbolKind.GENERAL: 0, SymbolKind.SAMPLER: 1, SymbolKind.SURFACE: 2}
+_STATE_TYPE = {SymbolKind.ADDRESS: UW, SymbolKind.PREDICATE: BOOL, SymbolKind.SAMPLER: UD, SymbolKind.SURFACE: UD}
+
+
+def bind(document: Document, platform: Platform | None = None, table: Table = TABLE) -> BoundModule:
+    """Bind a whole document. Without a platform TGLLP's register size is taken; nothing else depends on it."""
+    chosen = platform or platform_named(DEFAULT_PLATFORM)
+    assert chosen is not None
+    binder = _Binder(chosen, table)
+    for line, statement in document.statements():
+        binder.statement(line, statement)
+    return binder.finish(document.line_count)
+
+
+class _Binder:
+    """One pass over the statements."""
+
+    def __init__(self, platform: Platform, table: Table) -> None:
+        self.ctx = Binding(platform, table)
+        self.version: tuple[int, int] | None = None
+        self.version_line = -1
+        self.pending: Symbol | None = None  # the subroutine whose label line is still to come
+        self.counts: dict[SymbolKind, int] = {}
+
+    def statement(self, line: int, node: tree.Statement) -> None:
+        ctx = self.ctx
+        ctx.line = line
+        for error in node.errors:
+            ctx.problem("syntax", error.span, message=error.message)
+        match node:
+            case tree.Instruction():
+                ctx.ensure_body()
+                ctx.body.code.append(instruction(ctx, node))
+            case tree.Label():
+                ctx.ensure_body()
+                self._label(node)
+            case tree.Decl():
+                ctx.ensure_body()
+                self._decl(node)
+            case tree.InputDecl():
+                ctx.ensure_body()
+                self._input(node)
+            case tree.KernelAttr():
+                ctx.ensure_body()
+                self._kernel_attr(node)
+            case tree.BodyDirective():
+                self._body(node)
+            case tree.Scope():
+                ctx.ensure_body()
+                if node.opens:
+                    ctx.open_scope()
+                elif not ctx.close_scope():
+                    ctx.problem("unmatched-brace", node.span)
+            case tree.Version():
+                if self.version_line < 0 and node.major is not None and node.minor is not None:
+                    self.version, self.version_line = (node.major, node.minor), line
+
+    def finish(self, line_count: int) -> BoundModule:
+        ctx = self.ctx
+        for body in ctx.bodies:
+            for scope in body.scopes:
+                if scope.last_line < 0:
+                    scope.last_line = line_count
+        for body, following in zip(ctx.bodies, [*ctx.bodies[1:], None], strict=True):
+            body.last_line = following.first_line - 1 if following else line_count
+            self._close_body(body)
+        problems = sorted(ctx.problems, key=lambda p: (p.place.line, p.place.span))
+        return BoundModule(self.version, self.version_line, tuple(ctx.bodies), tuple(problems), ctx.platform)
+
+    def _close_body(self, body: Body) -> None:
+        for label in body.labels.values():
+            if label.place is None:
+                for use in label.references:
+                    self.ctx.problems.append(Problem("missing-label", use.place, {"name": label.name, "body": body}))
+        if not any(body.strings[a.name_index] == "Target" for a, _ in body.attributes):
+            # The tool appends the attribute that it assumed (REAL_FORMAT 3.1 item 6).
+            body.strings.append("Target")
+            place = body.place or Place(body.first_line, Span(0, 0))
+            body.attributes.append((Attribute(len(body.strings) - 1, 1, b"\x01"), place))
+
+    # ---- bodies ----
+
+    def _body(self, node: tree.BodyDirective) -> None:
+        ctx = self.ctx
+        word = node.directive.text
+        if word in (".kernel", ".global_function"):
+            name = node.name.text if node.name else ""
+            place = ctx.place(node.name.span if node.name else node.span)
+            twin = next((b for b in ctx.bodies if b.name == name and b.place is not None and name), None)
+            if twin is not None and twin.place is not None:
+                ctx.problem("redeclared-body", place.span, (twin.place, "first declared here"), name=name)
+            previous = None if ctx.bodies else ctx.body
+            ctx.open_body(name, is_kernel=word == ".kernel", place=place)
+            if previous is not None and self.version_line < 0:
+                ctx.body.first_line = 0
+            self.counts = {}
+            self.pending = None
+        elif word == ".function" and node.name is not None:
+            ctx.ensure_body()
+            label = ctx.label(node.name, Role.OTHER, subroutine=True)
+            if label.place is not None:
+                ctx.problem("redeclared-label", node.name.span, (label.place, "first defined here"), name=label.name)
+            label.kind = SymbolKind.SUBROUTINE
+            label.references.pop()
+            label.place = ctx.place(node.name.span)
+            self.pending = label
+            self._record(".function", node, label)
+
+    def _record(self, mnemonic: str, node: tree.Statement, label: Symbol) -> None:
+        """A label record of the instruction stream."""
+        row = self.ctx.table.by_mnemonic[mnemonic][0]
+        self.ctx.body.code.append(Bound(self.ctx.line, node, row, (), Inst(row, (label.id,), self.ctx.line)))
+
+    def _label(self, node: tree.Label) -> None:
+        ctx = self.ctx
+        if not node.column0:
+            ctx.problem("indented-label", node.span, name=node.name.text)
+        if self.pending is not None and self.pending.name == node.name.text:
+            # The line that repeats the name of a ``.function`` writes nothing (REAL_FORMAT 4).
+            self.pending.references.append(Reference(ctx.place(node.name.span), Role.OTHER))
+            self.pending = None
+            return
+        label = ctx.label(node.name, Role.OTHER)
+        label.references.pop()
+        if label.place is not None:
+            ctx.problem("duplicate-label", node.name.span, (label.place, "first defined here"), name=label.name)
+        else:
+            label.place = ctx.place(node.name.span)
+        self._record("label", node, label)
+
+    # ---- declarations ----
+
+    def _decl(self, node: tree.Decl) -> None:
+        ctx = self.ctx
+        if node.name is None:
+            return
+        kind = VARIABLE_LETTER.get(node.v_type.text) if node.v_type else None
+        if kind is None:
+            span = node.v_type.span if node.v_type else node.name.span
+            ctx.problem("bad-class", span, got=node.v_type.text if node.v_type else None)
+            kind = SymbolKind.GENERAL
+        symbol = Symbol(node.name.text, kind, self._next_id(kind), ctx.place(node.name.span), node, scope=ctx.scope)
+        self._decl_shape(node, symbol)
+        symbol.name_index = ctx.string(symbol.name)
+        symbol.attributes = tuple(self._attribute(item) for item in node.attrs)
+        self._declare(node.name, symbol)
+
+    def _next_id(self, kind: SymbolKind) -> int:
+        count = self.counts.get(kind, 0)
+        self.counts[kind] = count + 1
+        return _FIRST_ID[kind] + count
+
+    def _decl_shape(self, node: tree.Decl, symbol: Symbol) -> None:
+        """Type, element count, alignment and alias of a declaration."""
+        ctx = self.ctx
+        assert node.name is not None
+        symbol.type = _STATE_TYPE.get(symbol.kind)
+        if symbol.kind is SymbolKind.GENERAL:
+            if node.type is None:
+                ctx.problem("missing-property", node.name.span, name=symbol.name, prop="type")
+            else:
+                symbol.type = type_named(node.type.text)
+                if symbol.type is None:
+                    ctx.problem("unknown-type", node.type.span, name=node.type.text)
+            symbol.type = symbol.type or UD
+        if node.num_elts is None:
+            ctx.problem("missing-property", node.name.span, name=symbol.name, prop="num_elts")
+        else:
+            count = ctx.number(node.num_elts, 1, None, "element count")
+            symbol.num_elements = count if count is not None else 1
+        symbol.align = self._align(node.align)
+        if node.alias is not None:
+            base = ctx.lookup(node.alias.name, Role.OTHER)
+            offset = ctx.number(node.alias.offset)
+            if node.alias.seed_form:
+                ctx.problem("seed-alias", node.alias.span, alias=node.alias)
+            if base is not None and offset is not None:
+                symbol.alias = (base, offset)
+
+    def _align(self, node: tree.Word | tree.Expr | None) -> int:
+        ctx = self.ctx
+        if node is None:
+            return 0
+        if isinstance(node, tree.Word):
+            if node.text not in ALIGN_CODE:
+                ctx.problem("bad-alignment", node.span, got=node.text)
+            return ALIGN_CODE.get(node.text, 0)
+        value = ctx.number(node)
+        if value is not None and value not in ALIGN_BY_BYTES:
+            ctx.problem("bad-alignment", node.span, got=str(value))
+        return ALIGN_BY_BYTES.get(value or 1, 0)
+
+    def _declare(self, word: tree.Word, symbol: Symbol) -> None:
+        ctx = self.ctx
+        first = ctx.scope.names.get(word.text)
+        if first is not None or is_taken(word.text):
+            related = [(first.place, "first declared here")] if first and first.place else []
+            ctx.problem("redeclared-name", word.span, *related, name=word.text, predefined=first is None)
+        else:
+            ctx.scope.names[word.text] = symbol
+        ctx.body.symbols.append(symbol)
+
+    def _attribute(self, item: tree.AttrItem) -> Attribute:
+        """An attribute of a variable (REAL_FORMAT 3.3, last table)."""
+        ctx = self.ctx
+        index = ctx.string(item.name.text)
+        known = VARIABLE_ATTRIBUTES.get(item.name.text)
+        if known is None:
+            ctx.problem("unknown-attribute", item.name.span, name=item.name.text, of_variable=True)
+            return Attribute(index, 0, b"")
+        if known.kind is AttributeKind.FLAG:
+            return Attribute(index, 0, b"")
+        value = 0
+        if item.value is not None and not isinstance(item.value, tree.Word):
+            value = ctx.number(item.value) or 0
+        return Attribute(index, 4, (value & 0xFFFFFFFF).to_bytes(4, "little"))
+
+    def _input(self, node: tree.InputDecl) -> None:
+        ctx = self.ctx
+        if node.name is None:
+            return
+        symbol = ctx.lookup(node.name, Role.OTHER, expected="declared variable")
+        offset = ctx.number(node.offset, -32768, 65535, "input offset") if node.offset is not None else 0
+        size = ctx.number(node.size, 0, 65535, "input size") if node.size is not None else None
+        if node.offset is None and node.directive.text != ".parameter":
+            ctx.problem("missing-property", node.name.span, name=node.name.text, prop="offset")
+        if symbol is None or offset is None:
+            return
+        if symbol.kind not in _CLASS_CODE:
+            ctx.problem("bad-input", node.name.span, name=symbol.name, got=symbol.kind.value)
+            return
+        if size is None:
+            size = symbol.byte_size if symbol.kind is SymbolKind.GENERAL else 4 * symbol.num_elements
+        kind = _CLASS_CODE[symbol.kind] | _provenance(node.directive.text) << 3
+        entry = Input(kind, symbol.id, offset, size)
+        ctx.body.inputs.append(entry)
+        symbol.input, symbol.input_place = entry, ctx.place(node.name.span)
+
+    def _kernel_attr(self, node: tree.KernelAttr) -> None:
+        ctx = self.ctx
+        if node.name is None:
+            return
+        name = node.name.text
+        known = KERNEL_ATTRIBUTES.get(name)
+        if known is None:
+            ctx.problem("unknown-attribute", node.name.span, name=name, of_variable=False)
+        index = ctx.string("OutputAsmPath" if name == "AsmName" else name)
+        attribute = self._attr_value(node, index, known)
+        ctx.body.attributes.append((attribute, ctx.place(node.name.span)))
+
+    def _attr_value(self, node: tree.KernelAttr, index: int, known: AttributeDef | None) -> Attribute:
+        ctx = self.ctx
+        value = node.value
+        assert node.name is not None
+        if value is None:
+            return Attribute(index, 0, b"")
+        if isinstance(value, (tree.Quoted, tree.Word)):
+            text = value.text
+            if node.name.text == "Target":
+                if text not in ("3d", "cm", "cs"):
+                    ctx.problem("attribute-value", value.span, name="Target", got=text, known=known)
+                return Attribute(index, 1, b"\x00" if text == "cm" else b"\x01")
+            data = text.encode("latin-1", "replace")[:255]
+            flag = known is not None and known.kind is AttributeKind.FLAG
+            return Attribute(index, len(data), b"" if flag else data)
+        number = ctx.number(value) or 0
+        if node.name.text == "Target":
+            return Attribute(index, 1, bytes([number & 0xFF]))
+        return Attribute(index, 4, (number & 0xFFFFFFFF).to_bytes(4, "little"))
+
+
+def _provenance(directive: str) -> int:
+    """The provenance code of an input directive; the tool gives 5 for every mnemonic name (REAL_FORMAT 3.3)."""
+    if not directive.startswith(".implicit"):
+        return 0
+    tail = directive.rpartition("_")[2]
+    return int(tail) & 31 if tail.isdigit() and "UNDEFINED" in directive else 5

@@ -1,0 +1,140 @@
+"""The working state of binding one text: the body, its scopes, the problems found so far.
+
+One ``Binding`` lives for one pass over a document and is thrown away; what outlives it is ``BoundModule``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.isa.model import Role
+from visa_lsp.isa.types import type_named
+from visa_lsp.sema.model import Body, Place, Problem, Reference, Scope, Symbol, SymbolKind
+from visa_lsp.sema.names import pool_prefix, predefined_symbols
+from visa_lsp.syntax import tree
+from visa_lsp.syntax.expressions import ExpressionError, evaluate
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.isa.table import Table
+    from visa_lsp.text import Span
+
+
+class Binding:
+    """State of one pass. ``line`` is the line being bound."""
+
+    def __init__(self, platform: Platform, table: Table) -> None:
+        self.platform = platform
+        self.table = table
+        self.problems: list[Problem] = []
+        self.bodies: list[Body] = []
+        self.line = 0
+        self.body: Body = self.open_body("", is_kernel=True, place=None)
+        self.bodies.clear()
+        self.scope = self.body.scope
+
+    # ---- bodies and scopes ----
+
+    def open_body(self, name: str, *, is_kernel: bool, place: Place | None) -> Body:
+        """Start a kernel or function at the current line."""
+        scope = Scope(None, self.line)
+        body = Body(name, is_kernel, place, self.line, self.line, self.platform, scope)
+        body.predefined = predefined_symbols(self.platform.grf_bytes)
+        body.strings = pool_prefix(name)
+        body.scopes.append(scope)
+        self.bodies.append(body)
+        self.body, self.scope = body, scope
+        return body
+
+    def ensure_body(self) -> None:
+        """Text before any ``.kernel`` belongs to a body without a name."""
+        if not self.bodies:
+            self.bodies.append(self.body)
+            self.body.first_line = self.line
+
+    def open_scope(self) -> None:
+        """``{``."""
+        self.scope = Scope(self.scope, self.line)
+        self.body.scopes.append(self.scope)
+
+    def close_scope(self) -> bool:
+        """``}``; False when no scope is open."""
+        if self.scope.parent is None:
+            return False
+        self.scope.last_line = self.line
+        self.scope = self.scope.parent
+        return True
+
+    # ---- problems ----
+
+    def place(self, span: Span) -> Place:
+        """A span of the current line."""
+        return Place(self.line, span)
+
+    def problem(self, kind: str, span: Span, *related: tuple[Place, str], **args: object) -> None:
+        """Note a problem in the current line."""
+        self.problems.append(Problem(kind, Place(self.line, span), args, tuple(related)))
+
+    # ---- names ----
+
+    def string(self, text: str) -> int:
+        """Append to the pool; the empty string is not stored and has index 0 (REAL_FORMAT 3.1)."""
+        if not text:
+            return 0
+        self.body.strings.append(text)
+        return len(self.body.strings) - 1
+
+    def lookup(self, word: tree.Word, role: Role, *, expected: str = "variable") -> Symbol | None:
+        """The variable of a name, with the use noted; a problem and None where there is none."""
+        symbol = self.scope.find(word.text) or self.body.predefined.get(word.text)
+        if symbol is None:
+            self.problem("undeclared-name", word.span, name=word.text, expected=expected)
+            return None
+        symbol.references.append(Reference(Place(self.line, word.span), role))
+        return symbol
+
+    def label(self, word: tree.Word, role: Role, *, subroutine: bool = False) -> Symbol:
+        """The label of a name, made at its first mention."""
+        symbol = self.body.labels.get(word.text)
+        if symbol is None:
+            kind = SymbolKind.SUBROUTINE if subroutine else SymbolKind.LABEL
+            symbol = Symbol(word.text, kind, len(self.body.labels), name_index=self.string(word.text))
+            self.body.labels[word.text] = symbol
+        symbol.references.append(Reference(Place(self.line, word.span), role))
+        return symbol
+
+    # ---- numbers ----
+
+    def size_of(self, name: str) -> int | None:
+        """Bytes of what ``%sizeof`` names: a variable, a type, a register."""
+        if name == "GRF":
+            return self.platform.grf_bytes
+        symbol = self.scope.find(name) or self.body.predefined.get(name)
+        if symbol is not None and symbol.kind is SymbolKind.GENERAL:
+            return symbol.byte_size
+        type_ = type_named(name)
+        return type_.size if type_ is not None else None
+
+    def builtin(self, name: str) -> int | None:
+        """Value of a built-in number."""
+        if name.lower() == "%dispatchsimd":
+            for attribute, _ in self.body.attributes:
+                if self.body.strings[attribute.name_index] == "SimdSize":
+                    return int.from_bytes(attribute.data, "little")
+            return 0
+        return self.platform.generation if name == "%Platform" else None
+
+    def number(self, node: tree.Expr, low: int | None = None, high: int | None = None, what: str = "number") -> int | None:
+        """The value of an expression; a problem and None where it has none or is out of range."""
+        if isinstance(node, tree.Number):
+            value = node.value
+        else:
+            try:
+                value = evaluate(node, self.size_of, self.builtin)
+            except ExpressionError as error:
+                self.problem("bad-expression", error.node.span, message=str(error))
+                return None
+        if (low is not None and value < low) or (high is not None and value > high):
+            self.problem("number-range", node.span, what=what, value=value, low=low, high=high)
+            return None
+        return value

@@ -1,0 +1,367 @@
+"""One instruction line bound to a row: modifiers, execution size, operands, field values.
+
+Where a mnemonic has several rows, each is tried and the one with the fewest problems is kept, so that a line is judged
+by the form that its author meant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from visa_lsp.isa.model import ExecStyle, FieldKind, Modifier, Role, Shape, Slot
+from visa_lsp.isa.model import Instruction as Row
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.isa.types import EXEC_SIZES, ExecControl
+from visa_lsp.program.model import NULL_RAW, Combine, General, Immediate, Indirect, Inst, Predicate
+from visa_lsp.sema import lsc_operands, operands
+from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.sema.context import Binding
+
+_MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
+_MASKS["NoMask"] = (0, True)
+_COMBINE = {"any": Combine.ANY, "all": Combine.ALL}
+_NO_EXEC = ExecControl(1, 0, no_mask=True)
+
+
+def instruction(ctx: Binding, node: tree.Instruction) -> Bound:
+    """Bind one instruction line; problems go to the binding."""
+    words = [w.text for w in node.words]
+    rows, taken = ctx.table.lookup(words)
+    if not rows:
+        ctx.problem("unknown-mnemonic", node.words[0].span, name=words[0])
+        _note_names(ctx, node)
+        return Bound(ctx.line, node, None, (), None)
+    row = rows[0] if len(rows) == 1 else _choose(rows, node, taken)
+    return _bind(ctx, node, row, taken)
+
+
+def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int) -> Row:
+    """The row that fits the modifiers and the number of operands best; the first of equals."""
+
+    def distance(row: Row) -> tuple[int, int]:
+        _, bad, missing = match_modifiers(row, node.words[taken:])
+        required = sum(not slot.optional for slot in row.slots)
+        count = len(node.operands)
+        many = bool(row.slots) and row.slots[-1].shape in (Shape.RAWS, Shape.VECTORS)
+        off = max(0, required - count) + (0 if many else max(0, count - len(row.slots)))
+        return len(bad) + len(missing), off
+
+    return min(rows, key=distance)
+
+
+def match_modifiers(
+    row: Row, words: Sequence[tree.Word]
+) -> tuple[list[tuple[Modifier, int]], list[tree.Word], list[Modifier]]:
+    """(modifiers with their values, words that fit none, required modifiers that are missing)."""
+    found: list[tuple[Modifier, int]] = []
+    bad: list[tree.Word] = []
+    at = 0
+    for word in words:
+        for index in range(at, len(row.modifiers)):
+            value = row.modifiers[index].parse(word.text)
+            if value is not None:
+                found.append((row.modifiers[index], value))
+                at = index + 1
+                break
+            if not row.modifiers[index].optional:
+                # A required word is missing here; later words may still fit what follows it.
+                continue
+        else:
+            bad.append(word)
+    have = {id(m) for m, _ in found}
+    missing = [m for m in row.modifiers if not m.optional and id(m) not in have]
+    return found, bad, missing
+
+
+def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int) -> Bound:
+    before = len(ctx.problems)
+    name_span = node.words[0].span
+    values: dict[str, object] = {}
+    for f in row.fields:
+        values[f.name] = f.const if f.const is not None else _default(f.kind, f.default)
+    modifiers, bad, missing = match_modifiers(row, node.words[taken:])
+    for word in bad:
+        ctx.problem("unknown-modifier", word.span, row=row, word=word.text)
+    for modifier in missing:
+        if not bad:
+            ctx.problem("missing-modifier", name_span, row=row, modifier=modifier)
+    saturate = False
+    for modifier in row.modifiers:
+        if modifier.optional and modifier.field in values and modifier.default:
+            values[modifier.field] = _merge(values[modifier.field], modifier.default, modifier.mask)
+    for modifier, value in modifiers:
+        if modifier.field == "sat":
+            saturate = True
+        else:
+            values[modifier.field] = _merge(values[modifier.field], value, modifier.mask)
+    _execution(ctx, node, row, values)
+    _predicate(ctx, node, row, values)
+    bound = _operands(ctx, node, row, values)
+    for operand in bound:
+        if operand.value is None and operand.slot.name in row.index:
+            values[operand.slot.name] = None
+    if saturate:
+        _saturate(values)
+    clean = len(ctx.problems) == before and not node.errors
+    inst = None
+    if clean:
+        _counts(row, values)
+        inst = Inst(row, tuple(values[f.name] for f in row.fields), ctx.line)  # type: ignore[arg-type]
+    return Bound(ctx.line, node, row, tuple(bound), inst)
+
+
+def _default(kind: FieldKind, default: int) -> object:
+    match kind:
+        case FieldKind.EXEC | FieldKind.EXEC_CODE | FieldKind.EXEC_LOG2:
+            return _NO_EXEC
+        case FieldKind.PREDICATE:
+            return None
+        case FieldKind.RAW:
+            return NULL_RAW
+        case FieldKind.VECTOR:
+            return Immediate(operands.type_named("ud"), default)  # type: ignore[arg-type]
+        case FieldKind.RAWS | FieldKind.LABELS | FieldKind.VECTORS:
+            return ()
+        case _:
+            return default
+
+
+def _merge(old: object, value: int, mask: int) -> object:
+    if mask == -1 or not isinstance(old, int):
+        return value
+    return (old & ~mask) | (value & mask)
+
+
+def _execution(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, object]) -> None:
+    if row.exec_style is ExecStyle.NONE:
+        if node.exec is not None:
+            ctx.problem("unexpected-exec", node.exec.span, row=row)
+        return
+    field = next((f.name for f in row.fields if f.kind in (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)), None)
+    if node.exec is None:
+        if not row.exec_optional:
+            ctx.problem("missing-exec", node.words[0].span, row=row)
+        return
+    offset, no_mask = 0, False
+    mask = node.exec.mask
+    if mask is not None:
+        if mask.text not in _MASKS:
+            ctx.problem("unknown-mask", mask.span, name=mask.text)
+        offset, no_mask = _MASKS.get(mask.text, (0, False))
+    size = ctx.number(node.exec.size)
+    if size is None:
+        return
+    if size not in EXEC_SIZES or size not in row.exec_sizes:
+        ctx.problem("exec-size", node.exec.size.span, row=row, size=size)
+        return
+    if field is not None:
+        values[field] = ExecControl(size, offset, no_mask)
+
+
+def _predicate(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, object]) -> None:
+    text = node.predicate
+    if text is None:
+        return
+    symbol = ctx.lookup(text.name, Role.READ, expected="predicate variable")
+    if symbol is None:
+        return
+    if symbol.kind is not SymbolKind.PREDICATE:
+        ctx.problem("bad-predicate", text.name.span, name=symbol.name, got=symbol.kind.value)
+        return
+    combine = Combine.NONE
+    if text.combine is not None:
+        if text.combine.text not in _COMBINE:
+            ctx.problem("bad-combine", text.combine.span, word=text.combine.text)
+            return
+        combine = _COMBINE[text.combine.text]
+    if not row.predicable:
+        ctx.problem("not-predicable", text.span, row=row)
+        return
+    if "pred" in values:
+        values["pred"] = Predicate(symbol.id, text.inverse, combine)
+
+
+def assign(row: Row, nodes: Sequence[tree.Operand]) -> tuple[list[tuple[Slot, tree.Operand]], list[Slot], list[tree.Operand]]:
+    """(slots with their operands, slots left empty, operands left over).
+
+    Optional slots are filled only when there are more operands than the required slots behind them need.
+    """
+    pairs: list[tuple[Slot, tree.Operand]] = []
+    at = 0
+    slots = row.slots
+    for index, slot in enumerate(slots):
+        left = len(nodes) - at
+        if slot.shape in (Shape.RAWS, Shape.VECTORS):
+            keep = sum(not s.optional for s in slots[index + 1 :])
+            take = max(0, left - keep)
+            pairs.extend((slot, node) for node in nodes[at : at + take])
+            at += take
+            continue
+        needed = sum(not s.optional for s in slots[index:])
+        if slot.optional and left <= needed:
+            continue
+        if left == 0:
+            return pairs, [s for s in slots[index:] if not s.optional], []
+        pairs.append((slot, nodes[at]))
+        at += 1
+    return pairs, [], list(nodes[at:])
+
+
+def _operands(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, object]) -> list[BoundOperand]:
+    pairs, missing, extra = assign(row, node.operands)
+    if missing or extra:
+        at = extra[0].span if extra else node.words[0].span
+        required = sum(not s.optional for s in row.slots)
+        ctx.problem("operand-count", at, row=row, missing=missing, got=len(node.operands), required=required)
+    bound = []
+    for slot, operand in pairs:
+        value = _operand(ctx, row, slot, operand, values)
+        bound.append(BoundOperand(slot, operand, value))
+    for operand in extra:
+        _note_operand(ctx, operand)
+    return bound
+
+
+def _operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+    """Bind one operand and put its value into the fields that its shape fills."""
+    value: object
+    match slot.shape:
+        case Shape.VECTOR:
+            value = operands.vector(ctx, slot, node)
+        case Shape.SIMPLE:
+            value = operands.simple(ctx, slot, node)
+        case Shape.RAW:
+            value = operands.raw(ctx, slot, node)
+        case Shape.LSC_PAYLOAD:
+            value = operands.raw(ctx, slot, node, bare=True)
+        case Shape.SURFACE | Shape.SAMPLER:
+            value = operands.state(ctx, slot, node)
+        case Shape.RAWS:
+            value = operands.raw(ctx, slot, node)
+            values[slot.name] = (*_tuple(values.get(slot.name)), value)
+            return value
+        case Shape.VECTORS:
+            value = _raw_or_vector(ctx, slot, node)
+            values[slot.name] = (*_tuple(values.get(slot.name)), value)
+            return value
+        case Shape.LABEL | Shape.NAME | Shape.STRING | Shape.LABELS | Shape.INTEGER | Shape.EXEC_WORD:
+            value = _plain(ctx, slot, node, row)
+        case Shape.GROUP:
+            return _group(ctx, row, slot, node, values)
+        case Shape.VARIABLE:
+            value = _variable(ctx, slot, node, values)
+        case _:
+            return lsc_operands.bind(ctx, row, slot, node, values)
+    if slot.name in row.index:
+        values[slot.name] = value
+    return value
+
+
+def _tuple(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
+def _raw_or_vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
+    if isinstance(node, tree.Ref) and node.dot is not None and node.region is None:
+        return operands.raw(ctx, slot, node)
+    return operands.vector(ctx, slot, node)
+
+
+def _word(node: tree.Operand) -> tree.Word | None:
+    """The name that an operand is, where it is nothing but a name."""
+    if isinstance(node, tree.Quoted):
+        return tree.Word(node.text, node.span, quoted=True)
+    if isinstance(node, tree.Ref) and not (node.indices or node.region or node.dot or node.suffix or node.modifier):
+        return node.name
+    return None
+
+
+def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
+    """Labels, names, strings, numbers and keywords."""
+    if isinstance(node, tree.Junk):
+        return None
+    word = _word(node)
+    match slot.shape:
+        case Shape.LABEL if word is not None:
+            return ctx.label(word, Role.TARGET, subroutine=row.mnemonic in ("call", "fccall")).id
+        case Shape.NAME if word is not None:
+            return ctx.string(word.text)
+        case Shape.STRING if isinstance(node, tree.Quoted):
+            return ctx.string(node.text)
+        case Shape.LABELS if isinstance(node, tree.Group):
+            words = [_word(item) if isinstance(item, tree.Ref) else None for item in node.items]
+            if all(words):
+                return tuple(ctx.label(w, Role.TARGET).id for w in words if w is not None)
+        case Shape.EXEC_WORD if word is not None and slot.words and word.text in slot.words:
+            return slot.words[word.text]
+        case Shape.INTEGER if isinstance(node, tree.Literal) and not isinstance(node.value, tree.Float):
+            return ctx.number(node.value)
+    ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
+    return None
+
+
+def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+    names = slot.name.split(",")
+    items = list(node.items) if isinstance(node, tree.Group) else []
+    if len(items) != len(names):
+        ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
+        return None
+    for name, item in zip(names, items, strict=True):
+        kind = row.fields[row.index[name]].kind
+        if kind is FieldKind.VECTOR:
+            values[name] = operands.vector(ctx, slot, item)  # type: ignore[arg-type]
+        elif isinstance(item, tree.Literal) and item.suffix is None:
+            values[name] = ctx.number(item.value)
+        else:
+            ctx.problem("operand-class", item.span, slot=slot, got=operands.describe(ctx, item))  # type: ignore[arg-type]
+    return tuple(values[name] for name in names)
+
+
+def _variable(ctx: Binding, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+    word = _word(node)
+    if word is None:
+        ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
+        return None
+    symbol = ctx.lookup(word, slot.role)
+    if symbol is None:
+        return None
+    codes = {SymbolKind.GENERAL: 0, SymbolKind.ADDRESS: 1, SymbolKind.PREDICATE: 2}
+    if symbol.kind not in codes:
+        ctx.problem("operand-class", node.span, slot=slot, got=f"{symbol.kind.value} `{symbol.name}`")
+        return None
+    prop = values["prop"]
+    values["prop"] = (prop if isinstance(prop, int) else 0) | codes[symbol.kind] << 4
+    return symbol.id
+
+
+def _saturate(values: dict[str, object]) -> None:
+    dst = values.get("dst")
+    if isinstance(dst, (General, Indirect)):
+        values["dst"] = replace(dst, modifier=OperandModifier.SAT)
+
+
+def _counts(row: Row, values: dict[str, object]) -> None:
+    """Fill COUNT fields with the length of the record's list."""
+    lists = [f for f in row.fields if f.kind in (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)]
+    for f in row.fields:
+        if f.kind is FieldKind.COUNT and lists:
+            values[f.name] = len(_tuple(values[lists[0].name]))
+
+
+def _note_operand(ctx: Binding, node: tree.Operand) -> None:
+    """Note the uses of names in an operand that has no slot, so that they count as used."""
+    if isinstance(node, (tree.Ref, tree.IndirectRef, tree.AddressOfRef)):
+        symbol = ctx.scope.find(node.name.text) or ctx.body.predefined.get(node.name.text)
+        if symbol is not None:
+            ctx.lookup(node.name, Role.OTHER)
+
+
+def _note_names(ctx: Binding, node: tree.Instruction) -> None:
+    for operand in node.operands:
+        _note_operand(ctx, operand)

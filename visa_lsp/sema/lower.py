@@ -1,0 +1,86 @@
+"""Bound text to the resolved program, and the whole way from a text to a module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.model import Kernel, Label, Module, StateVariable, Variable
+from visa_lsp.sema.bind import bind
+from visa_lsp.sema.model import Body, BoundModule, SymbolKind
+from visa_lsp.syntax.document import Document
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Inst
+    from visa_lsp.sema.model import Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class AssembleResult:
+    """A text made a program. ``module`` is None where problems leave no program."""
+
+    document: Document
+    bound: BoundModule
+    module: Module | None
+
+    @property
+    def source_lines(self) -> tuple[tuple[int, ...], ...]:
+        """Per body of the module, kernels first, the source line of each instruction."""
+        if self.module is None:
+            return ()
+        return tuple(tuple(inst.line for inst in kernel.instructions) for kernel in self.module.bodies)
+
+
+# Problems that the real assembler has too: with one of them there is no object.
+HARMLESS = frozenset({"seed-alias"})
+
+
+def lower(bound: BoundModule) -> Module | None:
+    """The program of a bound text; None where an instruction or a name has no meaning."""
+    if any(problem.kind not in HARMLESS for problem in bound.problems):
+        return None
+    kernels = tuple(_kernel(body) for body in bound.bodies if body.is_kernel)
+    functions = tuple(_kernel(body) for body in bound.bodies if not body.is_kernel)
+    return Module((4, 1), kernels, (), functions)
+
+
+def assemble(text: str | Document, platform: str | None = None) -> AssembleResult:
+    """Parse, bind and lower a text. ``platform`` is a name, its own or a device's; unknown names count as none."""
+    document = text if isinstance(text, Document) else Document.parse(text)
+    bound = bind(document, platform_named(platform) if platform else None)
+    return AssembleResult(document, bound, lower(bound))
+
+
+def _states(body: Body, kind: SymbolKind) -> tuple[StateVariable, ...]:
+    return tuple(StateVariable(s.name_index, s.num_elements & 0xFFFF, s.attributes) for s in body.of_kind(kind))
+
+
+def _variable(symbol: Symbol) -> Variable:
+    assert symbol.type is not None
+    alias, offset = (symbol.alias[0].id, symbol.alias[1] & 0xFFFF) if symbol.alias else (0, 0)
+    return Variable(
+        symbol.name_index, symbol.type, symbol.align, symbol.num_elements & 0xFFFF, alias, offset, 0, symbol.attributes
+    )
+
+
+def _kernel(body: Body) -> Kernel:
+    labels = tuple(
+        Label(label.name_index, int(label.kind is SymbolKind.SUBROUTINE))
+        for label in sorted(body.labels.values(), key=lambda s: s.id)
+    )
+    code: list[Inst] = [bound.inst for bound in body.code if bound.inst is not None]
+    return Kernel(
+        body.is_kernel,
+        tuple(body.strings),
+        tuple(_variable(s) for s in body.of_kind(SymbolKind.GENERAL)),
+        _states(body, SymbolKind.ADDRESS),
+        _states(body, SymbolKind.PREDICATE),
+        labels,
+        _states(body, SymbolKind.SAMPLER),
+        _states(body, SymbolKind.SURFACE),
+        (),
+        tuple(body.inputs),
+        tuple(attribute for attribute, _ in body.attributes),
+        tuple(code),
+    )

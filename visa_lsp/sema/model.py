@@ -1,0 +1,204 @@
+"""What binding a text yields: symbols, references, bound instructions, problems.
+
+Positions are (line, span within the line), so that nothing here moves when lines above change. The values are plain;
+rules in ``checks`` turn problems into diagnostics, ``lower`` turns bodies into the program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from visa_lsp.isa.model import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.isa.model import Instruction, Slot
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.isa.types import DataType
+    from visa_lsp.program.model import Attribute, Input, Inst
+    from visa_lsp.syntax import tree
+    from visa_lsp.text import Span
+
+
+class SymbolKind(Enum):
+    """The classes of names; the values are words for messages."""
+
+    GENERAL = "general variable"
+    ADDRESS = "address variable"
+    PREDICATE = "predicate variable"
+    SAMPLER = "sampler variable"
+    SURFACE = "surface variable"
+    LABEL = "label"
+    SUBROUTINE = "subroutine"
+
+
+VARIABLE_LETTER = {
+    "G": SymbolKind.GENERAL,
+    "A": SymbolKind.ADDRESS,
+    "P": SymbolKind.PREDICATE,
+    "S": SymbolKind.SAMPLER,
+    "T": SymbolKind.SURFACE,
+}
+
+
+class Place(NamedTuple):
+    """A span of a line."""
+
+    line: int
+    span: Span
+
+
+class Reference(NamedTuple):
+    """One use of a symbol."""
+
+    place: Place
+    role: Role
+
+
+@dataclass(slots=True, eq=False)
+class Symbol:
+    """A variable or label of one body. ``id`` is its number in the object. Predefined ones have no place.
+
+    ``alias`` is the base with the byte offset in it. ``place`` of a label is its definition; a label that is only
+    used has none.
+    """
+
+    name: str
+    kind: SymbolKind
+    id: int
+    place: Place | None = None
+    decl: tree.Decl | None = None
+    type: DataType | None = None
+    num_elements: int = 1
+    align: int = 0
+    alias: tuple[Symbol, int] | None = None
+    scope: Scope | None = None
+    predefined: bool = False
+    input: Input | None = None
+    input_place: Place | None = None
+    references: list[Reference] = field(default_factory=list)
+    attributes: tuple[Attribute, ...] = ()
+    name_index: int = 0
+    doc: str = ""
+
+    @property
+    def byte_size(self) -> int:
+        """Bytes of a general variable."""
+        return self.num_elements * (self.type.size if self.type else 4)
+
+    def base(self) -> tuple[Symbol, int]:
+        """The variable at the end of the alias chain, and the byte offset in it; cycles end where they close."""
+        symbol, offset, seen = self, 0, set[int]()
+        while symbol.alias is not None and id(symbol) not in seen:
+            seen.add(id(symbol))
+            symbol, step = symbol.alias[0], symbol.alias[1]
+            offset += step
+        return symbol, offset
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A declaration scope: the body's own, or one between braces. ``last_line`` is -1 while it is open."""
+
+    parent: Scope | None
+    first_line: int
+    last_line: int = -1
+    names: dict[str, Symbol] = field(default_factory=dict)
+
+    def find(self, name: str) -> Symbol | None:
+        """The innermost symbol of a name."""
+        scope: Scope | None = self
+        while scope is not None:
+            symbol = scope.names.get(name)
+            if symbol is not None:
+                return symbol
+            scope = scope.parent
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that a rule will report: ``kind`` names the rule's slug, ``args`` what its message needs."""
+
+    kind: str
+    place: Place
+    args: Mapping[str, object]
+    related: tuple[tuple[Place, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BoundOperand:
+    """A slot, the text that fills it, and its value in program terms (None where it has a problem)."""
+
+    slot: Slot
+    node: tree.Operand
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One statement of the instruction stream: an instruction, a label line, a ``.function`` line.
+
+    ``inst`` is None where the text has a problem that leaves no meaning.
+    """
+
+    line: int
+    statement: tree.Statement
+    row: Instruction | None
+    operands: tuple[BoundOperand, ...]
+    inst: Inst | None
+
+
+@dataclass(slots=True, eq=False)
+class Body:
+    """A kernel or function of its own."""
+
+    name: str
+    is_kernel: bool
+    place: Place | None
+    first_line: int
+    last_line: int
+    platform: Platform
+    scope: Scope
+    strings: list[str] = field(default_factory=list)
+    symbols: list[Symbol] = field(default_factory=list)
+    labels: dict[str, Symbol] = field(default_factory=dict)
+    inputs: list[Input] = field(default_factory=list)
+    attributes: list[tuple[Attribute, Place]] = field(default_factory=list)
+    code: list[Bound] = field(default_factory=list)
+    scopes: list[Scope] = field(default_factory=list)
+    predefined: dict[str, Symbol] = field(default_factory=dict)
+
+    def find(self, name: str, line: int) -> Symbol | None:
+        """The symbol that a variable name means at a line; declarations later in the text count too."""
+        inner = [s for s in self.scopes if s.first_line <= line <= s.last_line]
+        scope = max(inner, key=lambda s: s.first_line, default=self.scope)
+        return scope.find(name) or self.predefined.get(name)
+
+    def of_kind(self, kind: SymbolKind) -> list[Symbol]:
+        """Declared symbols of a kind, by id."""
+        return [s for s in self.symbols if s.kind is kind]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundModule:
+    """A whole text, bound."""
+
+    version: tuple[int, int] | None
+    version_line: int
+    bodies: tuple[Body, ...]
+    problems: tuple[Problem, ...]
+    platform: Platform
+
+    def body_at(self, line: int) -> Body | None:
+        """The body that a line belongs to."""
+        return next((b for b in self.bodies if b.first_line <= line <= b.last_line), None)
+
+
+__all__ = [
+    "VARIABLE_LETTER", "Body", "Bound", "BoundModule", "BoundOperand", "Place", "Problem", "Reference", "Role",
+    "Scope", "Symbol", "SymbolKind",
+]  # fmt: skip

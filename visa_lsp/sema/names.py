@@ -1,0 +1,55 @@
+"""The predefined symbols of a body, and the string pool that every body starts with."""
+
+from __future__ import annotations
+
+from visa_lsp.isa import predefined
+from visa_lsp.sema.model import Symbol, SymbolKind
+
+
+def predefined_symbols(grf_bytes: int) -> dict[str, Symbol]:
+    """Fresh symbols for everything that exists without a declaration, by every name it has."""
+    names: dict[str, Symbol] = {}
+    numbered = [*predefined.VARIABLES, predefined.SCRATCHLOC]
+    for variable in numbered:
+        elements = grf_bytes // 4 if variable.name == "%r0" else variable.num_elements
+        symbol = Symbol(
+            variable.name,
+            SymbolKind.GENERAL,
+            variable.number,
+            type=variable.type,
+            num_elements=elements,
+            predefined=True,
+            doc=variable.doc,
+        )
+        names[variable.name] = symbol
+        if variable is not predefined.SCRATCHLOC:
+            names[f"V{variable.number}"] = symbol
+    for old, new in predefined.VARIABLE_ALIASES.items():
+        names[old] = names[new]
+    for kind, table in ((SymbolKind.SURFACE, predefined.SURFACE_BY_NAME), (SymbolKind.SAMPLER, predefined.SAMPLER_BY_NAME)):
+        states: dict[int, Symbol] = {}
+        for name, state in table.items():
+            names[name] = states.setdefault(
+                state.number, Symbol(state.name, kind, state.number, predefined=True, doc=state.doc)
+            )
+    for old, new in predefined.SURFACE_ALIASES.items():
+        names[old] = names[new]
+    # Names that text may still declare (REAL_FORMAT 3.2): only T1, T2, TSS, S31 and the % names are taken.
+    for free in ("T0", "T3", "T4", "T5"):
+        names.pop(free, None)
+    return names
+
+
+def is_taken(name: str) -> bool:
+    """Whether a declaration of this name collides with a predefined one in the real tools."""
+    return (
+        name.startswith("%")
+        or name in predefined.SAMPLER_BY_NAME
+        or name in ("T1", "T2", "TSS")
+        or (name[:1] == "V" and name[1:].isdigit() and str(int(name[1:])) == name[1:] and int(name[1:]) <= 20)
+    )
+
+
+def pool_prefix(name: str) -> list[str]:
+    """The string pool of a new body: its name, then the predefined names."""
+    return [name, *predefined.POOL_PREFIX]

@@ -1,0 +1,64 @@
+"""The order to run one kernel, and what came of it: the contract between a launcher and an engine.
+
+Values only. ``run`` hands the order to the reference interpreter; every engine takes the same ``Dispatch``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.memory import Buffer, Memory, Sampler
+    from visa_lsp.sim.observers import Observer
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Everything that a run depends on.
+
+    ``lanes`` gives the lanes that are active when thread n of a group starts; ``payload`` the first bytes of its
+    register file, r0 first, inputs at their ``.input`` offset. ``surfaces`` is the binding table; handles of bindless
+    surfaces stand in it too, by value.
+    """
+
+    kernel: Kernel
+    functions: Mapping[str, Kernel]
+    platform: Platform
+    groups: tuple[int, int, int]
+    threads_per_group: int
+    simd: int
+    lanes: Callable[[int], int]
+    payload: Callable[[tuple[int, int, int], int], bytes]
+    surfaces: Mapping[int, Buffer]
+    memory: Memory
+    slm_bytes: int = 0
+    samplers: Mapping[int, Sampler] = field(default_factory=dict)
+    symbols: Mapping[str, int] = field(default_factory=dict)
+    step_budget: int = 200_000_000
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What a run did: counts, bytes that messages moved, and its faults in the order they were found."""
+
+    threads: int = 0
+    groups: int = 0
+    instructions: dict[str, int] = field(default_factory=dict)
+    steps: int = 0
+    faults: tuple[Fault, ...] = ()
+    barriers: int = 0
+    reads: int = 0
+    writes: int = 0
+
+
+def run(dispatch: Dispatch, observers: Sequence[Observer] = ()) -> RunResult:
+    """Run all groups of a dispatch in the reference interpreter."""
+    from visa_lsp.sim.machine import Machine  # noqa: PLC0415 - the machine needs this module's values
+
+    return Machine(dispatch, observers).run()

@@ -1,0 +1,216 @@
+"""The reference interpreter: a kernel compiled to closures, and a hardware thread that runs them.
+
+``Code`` compiles every instruction once; an op takes the frame and returns nothing (go on), the next place, or a
+signal. A ``Thread`` is a generator: it yields where it must wait for others (a ``Wait``) or when its time slice is
+over (None). Memory, groups and reports are the machine's. Control always goes on at the lowest place with active lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa.lane import Effect, Lane, Unmodelled
+from visa_lsp.sim.effects import EFFECTS
+from visa_lsp.sim.faults import FaultKind, KernelFault
+from visa_lsp.sim.lanes import compile_lane
+from visa_lsp.sim.operands import Op, Site
+from visa_lsp.sim.registers import Frame, Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from visa_lsp.program.model import Inst, Kernel
+    from visa_lsp.sim.machine import Group, Machine
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# Signals of ops beside the next place.
+END: Final = -1  # the thread is done
+WAIT: Final = -2  # the thread waits: thread.pending says for what
+SWITCH: Final = -3  # thread.frame is another frame now, its pc says where
+
+
+@dataclass(slots=True)
+class Wait:
+    """What a thread waits for: that ``ready`` becomes true. ``what`` is for reports."""
+
+    ready: Callable[[], bool]
+    what: str
+    release: Callable[[], None]
+
+
+class Code:
+    """A kernel or function compiled for one platform: ops, register layout, and the views that the ops use."""
+
+    def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
+        self.kernel = kernel
+        self.layout = Layout(kernel, grf_bytes)
+        self.notes: dict[int, str] = {}
+        self._views: dict[tuple[object, ...], int] = {}
+        self.labels = _label_places(kernel)
+        self.ops: list[Op] = []
+        self.counts = [0] * (len(kernel.instructions) + 1)
+        joins = self._joins()
+        for pc, inst in enumerate(kernel.instructions):
+            op = self._compile(inst, pc)
+            self.ops.append(_joined(op, pc) if pc in joins else op)
+        self.ops.append(_end)
+
+    def _joins(self) -> set[int]:
+        """Places where lanes may wait: labels, and behind a backward branch."""
+        joins = set(self.labels.values())
+        for pc, inst in enumerate(self.kernel.instructions):
+            if inst.row.index.get("label") is not None and not inst.row.opens_label:
+                joins.add(pc + 1)
+        return joins
+
+    def _compile(self, inst: Inst, pc: int) -> Op:
+        meaning = inst.row.meaning
+        site = Site(self, inst, pc)
+        try:
+            if isinstance(meaning, Lane):
+                return self._watched(compile_lane(site, meaning.expr), pc)
+            if isinstance(meaning, Effect):
+                build = EFFECTS.get(meaning.name)
+                if build:
+                    return self._watched(build(site), pc)
+                reason = f"the simulator does not model {inst.row.mnemonic}: {inst.row.summary}"
+            elif isinstance(meaning, Unmodelled):
+                reason = f"the simulator does not model {inst.row.mnemonic}: {meaning.reason}"
+            else:
+                reason = f"the simulator does not model {inst.row.mnemonic}: the instruction table gives it no meaning"
+        except KernelFault as fault:
+            return _raiser(fault.kind, fault.message)
+        return _raiser(FaultKind.UNMODELLED, reason)
+
+    def _watched(self, op: Op, pc: int) -> Op:
+        note = self.notes.get(pc)
+        if note is None:
+            return op
+
+        def noted(f: Frame) -> int | None:
+            if f.thread:
+                f.thread.note(FaultKind.REGION, note)
+            return op(f)
+
+        return noted
+
+    def view(self, start: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+        """The number of a strided view of the register file; the same view has the same number."""
+        end = start + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
+        self.layout.need(end)
+        return self._views.setdefault((start, dtype, shape, strides), len(self._views))
+
+    def view_of(
+        self, start: int, elements: Sequence[int], dtype: np.dtype[Any], *, spread: bool = False
+    ) -> tuple[int, bool]:
+        """A view of the elements of a region, and whether it is one-dimensional.
+
+        A region that reads one element for all lanes gives a view of one element, unless ``spread``.
+        """
+        size, lanes = dtype.itemsize, len(elements)
+        steps = {b - a for a, b in zip(elements, elements[1:], strict=False)}
+        if steps == {0} and not spread:
+            return self.view(start, dtype, (1,), (size,)), True
+        if len(steps) <= 1:
+            step = steps.pop() if steps else 0
+            return self.view(start, dtype, (lanes,), (step * size,)), True
+        row = next(i for i in range(1, lanes) if elements[i] - elements[i - 1] != elements[1] - elements[0])
+        vert, horz = elements[row], elements[1] - elements[0]
+        return self.view(start, dtype, (lanes // row, row), (vert * size, horz * size)), False
+
+    def make_views(self, regs: Array) -> list[Array]:
+        """The views, on one register file."""
+        return [np.ndarray(key[2], key[1], regs, key[0], key[3]) for key in self._views]  # type: ignore[call-overload]
+
+
+def _label_places(kernel: Kernel) -> dict[int, int]:
+    places: dict[int, int] = {}
+    for pc, inst in enumerate(kernel.instructions):
+        label = inst.get("label")
+        if inst.row.opens_label and isinstance(label, int):
+            places[label] = pc
+    return places
+
+
+def _raiser(kind: FaultKind, message: str) -> Op:
+    def op(_f: Frame) -> int | None:
+        raise KernelFault(kind, message)
+
+    return op
+
+
+def _joined(op: Op, pc: int) -> Op:
+    def join(f: Frame) -> int | None:
+        waiting = f.waiting
+        if waiting:
+            f.emask |= waiting.pop(pc, 0)
+        return op(f)
+
+    return join
+
+
+def _end(f: Frame) -> int | None:
+    """Running off the end of a body ends it, like a ``ret`` of all lanes."""
+    del f
+    return END
+
+
+class Thread:
+    """One hardware thread of a group: its frames, and the loop that runs it."""
+
+    def __init__(self, machine: Machine, group: Group, number: int, frame: Frame) -> None:
+        self.machine = machine
+        self.group = group
+        self.number = number
+        self.frame = frame
+        self.frames: list[Frame] = []
+        self.pending: Wait | None = None
+        self.steps = 0
+        self.dispatch_mask = frame.emask
+        self.scratch: Any = None
+        frame.thread = self
+
+    def clock(self) -> int:
+        """The time stamp: instructions of all threads so far."""
+        return self.machine.steps + self.steps
+
+    def note(self, kind: FaultKind, message: str) -> None:
+        """Tell the observers of a mistake that does not stop the thread."""
+        self.machine.note(self, kind, message)
+
+    def register_outside(self, place: int) -> None:
+        """An indirect operand left the register file."""
+        self.note(FaultKind.OUT_OF_BOUNDS, f"an indirect operand addresses byte {place} of the register file")
+
+    def run(self, quantum: int) -> Iterator[Wait | None]:
+        """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after ``quantum`` steps."""
+        while True:
+            frame = self.frame
+            ops = self.machine.ops_of(frame.code)
+            counts = frame.code.counts
+            pc = frame.pc
+            signal: int | None = None
+            used = 0
+            for used in range(1, quantum + 1):  # noqa: B007 - used afterwards
+                frame.pc = pc
+                counts[pc] += 1
+                signal = ops[pc](frame)
+                if signal is None:
+                    pc += 1
+                elif signal >= 0:
+                    pc = signal
+                else:
+                    break
+            self.machine.spend(used)
+            if signal is None or signal >= 0:
+                frame.pc = pc
+                yield None
+            elif signal == WAIT:
+                frame.pc = pc + 1
+                yield self.pending
+            elif signal == END:
+                return

@@ -1,0 +1,123 @@
+"""What a launch is asked to do: groups, arguments as arrays, expectations. The values behind a launch file.
+
+Knows no file format: launch files, the language server and tests all build these. Invariant: arrays are C-contiguous,
+little endian and own their memory, so that a run may write into a copy of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_BUFFER_BYTES: Final = 1 << 30
+
+DTYPES: Final = (
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+)
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Triple = tuple[int, int, int]
+
+
+class LaunchError(Exception):
+    """A launch that cannot be made. ``arg`` names the argument at fault: an index, a name, or None.
+
+    ``place`` is ``path:line:column`` (from 1) where a launch file says so, else empty.
+    """
+
+    def __init__(self, message: str, arg: int | str | None = None, place: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.arg = arg
+        self.place = place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BufferArg:
+    """A buffer with its first contents."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueArg:
+    """One value, or a vector, passed by value. If not ``typed``, its type is that of the parameter."""
+
+    array: Array
+    typed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LocalArg:
+    """So many bytes of shared local memory."""
+
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImageArg:
+    """An image: the array's axes are (depth or layer), (height), width and, if ``channels``, channel.
+
+    ``format`` is ``unorm8``, ``uint8``, ``sint8``, ``uint16`` .. ``float32``: how a texel is read and written.
+    """
+
+    array: Array
+    format: str
+    channels: int
+    dims: Triple  # width, height, depth or layers
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerArg:
+    """How coordinates become texels. ``address``: none, clamp_to_edge, clamp, repeat, mirrored_repeat."""
+
+    address: str = "none"
+    filter: str = "nearest"
+    normalized: bool = False
+
+
+Arg = BufferArg | ValueArg | LocalArg | ImageArg | SamplerArg
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expectation:
+    """What a buffer must hold afterwards; exact where no tolerance is given. If not ``typed``, in the buffer's type."""
+
+    arg: int | str
+    array: Array
+    typed: bool = True
+    rtol: float | None = None
+    atol: float | None = None
+    ulp: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchConfig:
+    """One launch. ``args`` go by OpenCL index (a tuple) or by ``.input`` or surface name (a mapping)."""
+
+    kernel: str | None = None
+    groups: Triple = (1, 1, 1)
+    local_size: Triple | None = None
+    global_offset: Triple = (0, 0, 0)
+    threads: tuple[int, int] | None = None  # media mode
+    args: tuple[Arg, ...] | Mapping[str, Arg] = ()
+    symbols: Mapping[str, Array] = field(default_factory=dict)
+    expect: tuple[Expectation, ...] = ()

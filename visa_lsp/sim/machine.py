@@ -1,0 +1,324 @@
+"""Groups of threads: makes them, runs them in turn between barriers, and tells observers what happened.
+
+The machine owns what is shared: compiled kernels, shared local memory, barriers, the step budget, the list of faults.
+It prints nothing. Groups run one after another, threads of a group round robin; the order never depends on time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from visa_lsp.sim.dispatch import RunResult
+from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
+from visa_lsp.sim.interp import Code, Thread, Wait
+from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.observers import Access, Observer
+from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.program.model import Input, Kernel
+    from visa_lsp.sim.dispatch import Dispatch
+    from visa_lsp.sim.memory import Space
+    from visa_lsp.sim.operands import Op
+
+QUANTUM: Final = 20_000
+MAX_FAULTS: Final = 200
+SCRATCH_BYTES: Final = 1 << 18
+FUNCTION_ADDRESSES: Final = 0x7FFF_0000
+_STATELESS: Final = frozenset({0xFF, 0xFD})
+_SLM_INDEX: Final = 0xFE
+
+
+class Barrier:
+    """A counter of arrivals; each completed round is a generation."""
+
+    def __init__(self, expected: int) -> None:
+        self.expected = expected
+        self.arrived = 0
+        self.generation = 0
+
+    def signal(self) -> None:
+        """One more has arrived."""
+        self.arrived += 1
+        if self.arrived >= self.expected:
+            self.release()
+
+    def release(self) -> None:
+        """End the round, whoever is missing."""
+        self.arrived = 0
+        self.generation += 1
+
+
+class Group:
+    """A thread group: its id, shared local memory and barriers."""
+
+    def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:
+        self.id = number
+        self.slm = Buffer("shared local memory", np.zeros(slm_bytes, np.uint8))
+        self.barrier = Barrier(threads)
+        self.named: dict[int, Barrier] = {}
+
+
+class Machine:
+    """A run in progress. ``run`` does all of it; ``start`` gives one group's threads to whoever steps them."""
+
+    def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = (), quantum: int = QUANTUM) -> None:
+        self.dispatch = dispatch
+        self.observers = tuple(observers)
+        self.watched = bool(self.observers)
+        self.quantum = quantum
+        self.steps = 0
+        self.result = RunResult()
+        self._faults: list[Fault] = []
+        self._seen: set[tuple[FaultKind, str, int, str]] = set()
+        self._codes: dict[int, Code] = {}
+        self._traced: dict[int, list[Op]] = {}
+        self._free: dict[int, list[Frame]] = {}
+        self._trace = any(o.wants_instructions for o in self.observers)
+        self.function_addresses = {
+            dispatch.symbols.get(name, FUNCTION_ADDRESSES + 64 * i): body
+            for i, (name, body) in enumerate(sorted(dispatch.functions.items()))
+        }
+
+    # ---- code and frames
+
+    def code(self, kernel: Kernel) -> Code:
+        """The compiled form of a kernel or function."""
+        found = self._codes.get(id(kernel))
+        if found is None:
+            found = self._codes[id(kernel)] = Code(kernel, self.dispatch.platform.grf_bytes)
+        return found
+
+    def ops_of(self, code: Code) -> list[Op]:
+        """The ops of a kernel; each tells the observers first where one wants to hear of instructions."""
+        if not self._trace:
+            return code.ops
+        found = self._traced.get(id(code))
+        if found is None:
+            found = self._traced[id(code)] = [self._announced(op, pc) for pc, op in enumerate(code.ops)]
+        return found
+
+    def _announced(self, op: Op, pc: int) -> Op:
+        listeners = [o for o in self.observers if o.wants_instructions]
+
+        def announced(f: Frame) -> int | None:
+            if f.thread and pc < len(f.code.kernel.instructions):
+                for observer in listeners:
+                    observer.instruction(f.thread, pc)
+            return op(f)
+
+        return announced
+
+    def acquire(self, kernel: Kernel) -> Frame:
+        """A frame for an activation, used before or new."""
+        code = self.code(kernel)
+        free = self._free.setdefault(id(code), [])
+        if free:
+            frame = free.pop()
+            frame.reset()
+            return frame
+        return Frame(code)
+
+    def release(self, frame: Frame) -> None:
+        """Give a frame back."""
+        frame.thread = None
+        self._free.setdefault(id(frame.code), []).append(frame)
+
+    # ---- running
+
+    def group_ids(self) -> Iterator[tuple[int, int, int]]:
+        """Group ids in the order of the run, x fastest."""
+        gx, gy, gz = self.dispatch.groups
+        return ((x, y, z) for z in range(gz) for y in range(gy) for x in range(gx))
+
+    def start(self, number: tuple[int, int, int]) -> tuple[Group, list[Thread]]:
+        """A group and its threads, each at its first instruction."""
+        dispatch = self.dispatch
+        group = Group(number, dispatch.slm_bytes, dispatch.threads_per_group)
+        return group, [self._make_thread(group, n) for n in range(dispatch.threads_per_group)]
+
+    def _make_thread(self, group: Group, number: int) -> Thread:
+        dispatch = self.dispatch
+        frame = self.acquire(dispatch.kernel)
+        layout = frame.code.layout
+        payload = dispatch.payload(group.id, number)
+        head = payload[: layout.grf_bytes]
+        frame.regs[layout.offset(7) : layout.offset(7) + len(head)] = np.frombuffer(head, np.uint8)
+        for item in dispatch.kernel.inputs:
+            _place_input(frame, item, payload)
+        mask = dispatch.lanes(number)
+        frame.emask = frame.call_mask = mask
+        for variable, value, size in (
+            (1, group.id[0], 2), (2, group.id[1], 2), (3, group.id[0], 4), (4, group.id[1], 4), (5, group.id[2], 4),
+            (12, number, 4), (13, number & 0x3FFF, 4),
+        ):  # fmt: skip
+            frame.put(layout.offset(variable), value, size)
+        frame.put(layout.offset(13) + 8, mask)
+        return Thread(self, group, number, frame)
+
+    def run(self) -> RunResult:
+        """Run every group; a fault that a thread cannot survive ends the run."""
+        result = self.result
+        with np.errstate(all="ignore"):
+            try:
+                for number in self.group_ids():
+                    self._run_group(number)
+                    result.groups += 1
+            except KernelFault as fault:
+                self._report_fatal(fault)
+        return self.finish()
+
+    def finish(self) -> RunResult:
+        """Close the books: totals, and what the observers found."""
+        counts: Counter[str] = Counter()
+        for code in self._codes.values():
+            for inst, count in zip(code.kernel.instructions, code.counts, strict=False):
+                if count and not inst.row.opens_label:
+                    counts[inst.row.mnemonic] += count
+        self.result.instructions = dict(counts)
+        self.result.steps = sum(counts.values())
+        self.result.faults = tuple(self._faults)
+        return self.result
+
+    _running: Thread | None = None
+
+    def _run_group(self, number: tuple[int, int, int]) -> None:
+        group, threads = self.start(number)
+        for observer in self.observers:
+            observer.group(number)
+        live: list[tuple[Thread, Iterator[Wait | None]]] = [(t, t.run(self.quantum)) for t in threads]
+        waits: dict[int, Wait] = {}
+        self.result.threads += len(threads)
+        while live:
+            moved = False
+            for thread, steps in tuple(live):
+                wait = waits.get(thread.number)
+                if wait is not None:
+                    if not wait.ready():
+                        continue
+                    del waits[thread.number]
+                moved = True
+                self._running = thread
+                try:
+                    yielded = next(steps)
+                except StopIteration:
+                    live.remove((thread, steps))
+                    self._retire(thread)
+                    continue
+                if yielded is not None:
+                    waits[thread.number] = yielded
+            if not moved:
+                self._unlock(live, waits, len(threads))
+        self._running = None
+
+    def _retire(self, thread: Thread) -> None:
+        for frame in (thread.frame, *thread.frames):
+            self.release(frame)
+
+    def _unlock(
+        self, live: Sequence[tuple[Thread, Iterator[Wait | None]]], waits: dict[int, Wait], threads: int
+    ) -> None:
+        """Everyone waits and nobody can come: report it once per waiting thread, and let them go on."""
+        missing = threads - len(live)
+        for thread, _ in live:
+            wait = waits[thread.number]
+            other = f"{missing} of {threads} threads have ended" if missing else "another thread waits elsewhere"
+            self.report(thread, FaultKind.BARRIER, f"{wait.what} can never complete", other=other)
+        for thread, _ in live:
+            waits[thread.number].release()
+
+    def spend(self, steps: int) -> None:
+        """Take steps from the budget."""
+        self.steps += steps
+        if self.steps > self.dispatch.step_budget:
+            raise KernelFault(
+                FaultKind.BUDGET, f"the run took more than {self.dispatch.step_budget} steps; the kernel may never end"
+            )
+
+    # ---- memory and reports
+
+    def space(self, frame: Frame, surface: int) -> Space | None:
+        """What a surface variable's value stands for; None where nothing is bound."""
+        thread = frame.thread
+        if thread is not None and surface in (SLM_SURFACE, _SLM_INDEX):
+            return thread.group.slm
+        if surface in self.dispatch.surfaces:
+            return self.dispatch.surfaces[surface]
+        if surface in _STATELESS:
+            return self.dispatch.memory
+        if surface == SCRATCH_SURFACE and thread is not None:
+            if thread.scratch is None:
+                thread.scratch = Buffer(f"scratch of thread {thread.number}", np.zeros(SCRATCH_BYTES, np.uint8))
+            scratch: Buffer = thread.scratch
+            return scratch
+        return None
+
+    def accessed(self, access: Access) -> None:
+        """Tell the observers of a message."""
+        for observer in self.observers:
+            (observer.read if access.kind == "read" else observer.write)(access)
+        for observer in self.observers:
+            for fault in observer.take():
+                self._add(fault)
+
+    def at_barrier(self, thread: Thread) -> None:
+        """A thread has arrived at a barrier."""
+        self.result.barriers += 1
+        for observer in self.observers:
+            observer.barrier(thread)
+            for fault in observer.take():
+                self._add(fault)
+
+    def note(self, thread: Thread, kind: FaultKind, message: str) -> None:
+        """Something that only observers of this kind of fault want to hear of."""
+        if any(kind in o.kinds for o in self.observers):
+            self.report(thread, kind, message)
+
+    def report(
+        self, thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None,
+        address: int | None = None, other: str | None = None,
+    ) -> None:  # fmt: skip
+        """Add a fault at the place where a thread stands."""
+        self._add(thread_fault(thread, kind, message, lane=lane, address=address, other=other))
+
+    def _add(self, fault: Fault) -> None:
+        key = (fault.kind, fault.kernel, fault.instruction, fault.message if fault.instruction < 0 else "")
+        if key in self._seen or len(self._faults) >= MAX_FAULTS:
+            return
+        self._seen.add(key)
+        self._faults.append(fault)
+        for observer in self.observers:
+            observer.fault(fault)
+
+    def _report_fatal(self, fault: KernelFault) -> None:
+        if self._running:
+            self.report(self._running, fault.kind, fault.message, lane=fault.lane, address=fault.address)
+
+
+def thread_fault(
+    thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None,
+    address: int | None = None, other: str | None = None,
+) -> Fault:  # fmt: skip
+    """A fault at the place where a thread stands."""
+    frame = thread.frame
+    kernel = frame.code.kernel
+    line = kernel.instructions[frame.pc].line if frame.pc < len(kernel.instructions) else -1
+    return Fault(kind, message, kernel.name, thread.group.id, thread.number, lane, frame.pc, line, address, other)
+
+
+def _place_input(frame: Frame, item: Input, payload: bytes) -> None:
+    data = payload[item.offset : item.offset + item.size]
+    layout = frame.code.layout
+    kind = item.kind & 7
+    if kind == 0:
+        at = layout.offset(item.id)
+        frame.regs[at : at + len(data)] = np.frombuffer(data, np.uint8)
+    elif kind == 1:
+        frame.samplers[layout.sampler_base[item.id]] = int.from_bytes(data[:4], "little")
+    else:
+        frame.surfaces[layout.surface_base[item.id]] = int.from_bytes(data[:4], "little")

@@ -1,0 +1,292 @@
+"""What threads read and write outside their registers: buffers, images, the flat address space.
+
+A ``Buffer`` is bytes with a size; a ``Memory`` lays buffers out in one 64-bit address space with gaps between them.
+Both answer the same three questions for an array of addresses: which lie inside, what stands there, put this there.
+Nothing here knows threads or lanes, and no access leaves a buffer: outside, reads give zero and writes are dropped.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+PAGE: Final = 4096
+FIRST_ADDRESS: Final = 0x1_0000_0000
+
+
+class Buffer:
+    """Bytes that kernels see, at a virtual address (0: not in the flat space)."""
+
+    def __init__(self, name: str, data: bytearray | Array, address: int = 0) -> None:
+        self.name = name
+        if isinstance(data, bytearray):
+            raw = np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
+        else:
+            raw = data.reshape(-1).view(np.uint8)
+        self.data: Array = raw
+        self.address = address
+        self.size = int(raw.size)
+        self._dwords: Array = raw[: self.size & ~3].view(np.uint32)
+        self._bytes: dict[int, Array] = {}
+
+    def __repr__(self) -> str:
+        return f"Buffer({self.name!r}, {self.size} bytes at {self.address:#x})"
+
+    def locate(self, address: int) -> tuple[Buffer, int]:
+        """The buffer that holds an offset and the offset inside it; for reports."""
+        return self, address
+
+    def inside(self, at: Array, size: int) -> Array | None:
+        """Which accesses of ``size`` bytes lie inside; None when all do."""
+        if at.size == 0 or (int(at.min()) >= 0 and int(at.max()) <= self.size - size):
+            return None
+        return np.asarray((at >= 0) & (at <= self.size - size))
+
+    def load(self, at: Array, size: int) -> Array:
+        """``size`` bytes at each offset: an array of shape (n, size)."""
+        inside = self.inside(at, size)
+        if inside is None:
+            return np.asarray(self.data[at[:, None] + _steps(size)])
+        found = np.zeros((at.size, size), np.uint8)
+        found[inside] = self.data[at[inside][:, None] + _steps(size)]
+        return found
+
+    def store(self, at: Array, values: Array) -> None:
+        """Write row i of ``values`` (n, size) at offset i; of several at one place the last wins."""
+        inside = self.inside(at, values.shape[1])
+        if inside is not None:
+            at, values = at[inside], values[inside]
+        self.data[at[:, None] + _steps(values.shape[1])] = values
+
+    def load32(self, at: Array) -> Array:
+        """A dword at each offset."""
+        if at.size and not (at & 3).any() and at.min() >= 0 and at.max() <= self.size - 4:
+            return np.asarray(self._dwords[at >> 2])
+        return np.asarray(self.load(at, 4).view(np.uint32).reshape(-1))
+
+    def store32(self, at: Array, values: Array) -> None:
+        """Write a dword at each offset."""
+        if at.size and not (at & 3).any() and at.min() >= 0 and at.max() <= self.size - 4:
+            self._dwords[at >> 2] = values
+        else:
+            self.store(at, np.ascontiguousarray(values, np.uint32).view(np.uint8).reshape(-1, 4))
+
+
+def _steps(size: int) -> Array:
+    return _STEPS[:size] if size <= _STEPS.size else np.arange(size)
+
+
+_STEPS: Final = np.arange(1024)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """A sampler state. ``address``: clamp_to_edge, clamp (border colour 0), repeat, mirrored_repeat, none."""
+
+    address: str = "clamp_to_edge"
+    filter: str = "nearest"
+    normalized: bool = False
+
+
+class Image(Buffer):
+    """A typed surface: texels of ``channels`` values in ``format``.
+
+    Formats: unorm8, snorm8, uint8, sint8, unorm16, snorm16, uint16, sint16, uint32, sint32, float16, float32. Rows are
+    ``pitch`` bytes apart, slices ``pitch * height``. ``dims`` counts coordinates: an array index is one of them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        data: bytearray | Array,
+        address: int = 0,
+        *,
+        width: int,
+        height: int = 1,
+        depth: int = 1,
+        channels: int = 4,
+        format: str = "unorm8",  # noqa: A002 - the word of the launch file
+        pitch: int | None = None,
+        dims: int = 2,
+    ) -> None:
+        super().__init__(name, data, address)
+        self.width, self.height, self.depth = width, height, depth
+        self.channels, self.format, self.dims = channels, format, dims
+        self.kind, self.channel_type = _FORMATS[format]
+        self.texel_bytes = self.channel_type.itemsize * channels
+        self.pitch = pitch or width * self.texel_bytes
+
+    @property
+    def is_integer(self) -> bool:
+        """Texels are read as integers, not as floats."""
+        return self.kind == "int"
+
+    def texel_offsets(self, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
+        """Byte offsets of texels, and which of the coordinates lie inside."""
+        inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height) & (z >= 0) & (z < self.depth)
+        at = (z * self.height + y) * self.pitch + x * self.texel_bytes
+        return np.where(inside, at, 0), inside
+
+    def read(self, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
+        """Four channels per texel as float32 or 32-bit integers, shape (n, 4), and which lay inside.
+
+        Missing colour channels are 0 and a missing alpha is 1. Texels outside are all zero.
+        """
+        at, inside = self.texel_offsets(x, y, z)
+        raw = self.load(at, self.texel_bytes).view(self.channel_type).reshape(at.size, self.channels)
+        out = np.zeros((at.size, 4), np.int64 if self.is_integer else np.float32)
+        out[:, 3] = 1
+        if self.kind == "norm":
+            top = np.iinfo(self.channel_type).max
+            out[:, : self.channels] = np.maximum(raw.astype(np.float64) / top, -1.0)
+        else:
+            out[:, : self.channels] = raw
+        out[~inside] = 0
+        return out, inside
+
+    def write(self, x: Array, y: Array, z: Array, values: Array) -> Array:
+        """Store (n, 4) float32 or integer channels, converted to the format; returns which lay inside."""
+        at, inside = self.texel_offsets(x, y, z)
+        values = values[:, : self.channels]
+        if self.kind == "norm":
+            top = np.iinfo(self.channel_type).max
+            low = 0.0 if self.channel_type.kind == "u" else -1.0
+            values = np.rint(np.clip(np.nan_to_num(values.astype(np.float64), nan=0.0), low, 1.0) * top)
+        elif self.kind == "int":
+            info = np.iinfo(self.channel_type)
+            values = np.clip(values, info.min, info.max)
+        texels = np.ascontiguousarray(values.astype(self.channel_type)).view(np.uint8).reshape(at.size, -1)
+        self.store(at[inside], texels[inside])
+        return inside
+
+
+_FORMATS: Final[dict[str, tuple[str, np.dtype[Any]]]] = {
+    "unorm8": ("norm", np.dtype("u1")),
+    "snorm8": ("norm", np.dtype("i1")),
+    "uint8": ("int", np.dtype("u1")),
+    "sint8": ("int", np.dtype("i1")),
+    "unorm16": ("norm", np.dtype("<u2")),
+    "snorm16": ("norm", np.dtype("<i2")),
+    "uint16": ("int", np.dtype("<u2")),
+    "sint16": ("int", np.dtype("<i2")),
+    "uint32": ("int", np.dtype("<u4")),
+    "sint32": ("int", np.dtype("<i4")),
+    "float16": ("float", np.dtype("<f2")),
+    "float32": ("float", np.dtype("<f4")),
+}
+
+
+class Memory:
+    """The flat virtual address space: buffers at distinct addresses, page-aligned, with guard gaps between."""
+
+    def __init__(self, first: int = FIRST_ADDRESS) -> None:
+        self._next = first
+        self._starts: list[int] = []
+        self._buffers: list[Buffer] = []
+        self.name = "the flat address space"
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All buffers, by address."""
+        return tuple(self._buffers)
+
+    def allocate(self, name: str, data: bytearray | Array | int) -> Buffer:
+        """A new buffer; a number is a size in bytes, zeroed."""
+        raw = np.zeros(data, np.uint8) if isinstance(data, int) else data
+        return self.add(Buffer(name, raw))
+
+    def add(self, buffer: Buffer) -> Buffer:
+        """Place a buffer: at its own address, or at the next free one if that is 0. ValueError on an overlap."""
+        if not buffer.address:
+            buffer.address = self._next
+        at = bisect_right(self._starts, buffer.address)
+        before = self._buffers[at - 1] if at else None
+        after = self._buffers[at] if at < len(self._buffers) else None
+        if (before and before.address + before.size > buffer.address) or (
+            after and buffer.address + buffer.size > after.address
+        ):
+            raise ValueError(f"{buffer.name} at {buffer.address:#x} overlaps another buffer")
+        self._starts.insert(at, buffer.address)
+        self._buffers.insert(at, buffer)
+        end = buffer.address + buffer.size
+        self._next = max(self._next, (end + PAGE - 1) // PAGE * PAGE + PAGE)
+        return buffer
+
+    def find(self, address: int, size: int = 1) -> tuple[Buffer, int] | None:
+        """The buffer that holds ``size`` bytes at an address, and the offset in it."""
+        at = bisect_right(self._starts, address) - 1
+        if at < 0:
+            return None
+        buffer = self._buffers[at]
+        offset = address - buffer.address
+        return (buffer, offset) if offset + size <= buffer.size else None
+
+    def locate(self, address: int) -> tuple[Buffer | None, int]:
+        """The nearest buffer at or below an address and the offset from its start; for reports."""
+        at = bisect_right(self._starts, address) - 1
+        return (None, address) if at < 0 else (self._buffers[at], address - self._buffers[at].address)
+
+    def _home(self, at: Array, size: int) -> tuple[Buffer, Array] | None:
+        """The one buffer that holds every access, with the offsets in it."""
+        if not at.size:
+            return None
+        low, high = int(at.min()), int(at.max())
+        found = self.find(low, high - low + size)
+        return (found[0], at - found[0].address) if found else None
+
+    def inside(self, at: Array, size: int) -> Array | None:
+        """Which accesses lie inside some buffer; None when all do."""
+        if not at.size or self._home(at, size):
+            return None
+        mask = np.array([self.find(a, size) is not None for a in at.tolist()])
+        return None if mask.all() else mask
+
+    def load(self, at: Array, size: int) -> Array:
+        """``size`` bytes at each address: an array of shape (n, size)."""
+        home = self._home(at, size)
+        if home:
+            return home[0].load(home[1], size)
+        out = np.zeros((at.size, size), np.uint8)
+        for row, place in self._places(at.tolist(), size):
+            out[row] = place[0].data[place[1] : place[1] + size]
+        return out
+
+    def store(self, at: Array, values: Array) -> None:
+        """Write row i of ``values`` (n, size) at address i."""
+        size = values.shape[1]
+        home = self._home(at, size)
+        if home:
+            home[0].store(home[1], values)
+            return
+        for row, place in self._places(at.tolist(), size):
+            place[0].data[place[1] : place[1] + size] = values[row]
+
+    def _places(self, at: list[int], size: int) -> Iterable[tuple[int, tuple[Buffer, int]]]:
+        for row, address in enumerate(at):
+            place = self.find(address, size)
+            if place:
+                yield row, place
+
+    def load32(self, at: Array) -> Array:
+        """A dword at each address."""
+        home = self._home(at, 4)
+        return home[0].load32(home[1]) if home else np.asarray(self.load(at, 4).view(np.uint32).reshape(-1))
+
+    def store32(self, at: Array, values: Array) -> None:
+        """Write a dword at each address."""
+        home = self._home(at, 4)
+        if home:
+            home[0].store32(home[1], values)
+        else:
+            self.store(at, np.ascontiguousarray(values, np.uint32).view(np.uint8).reshape(-1, 4))
+
+
+Space = Buffer | Memory

@@ -1,0 +1,336 @@
+"""Operands, compiled: from a value of the program to closures that read or write lanes of a frame's registers.
+
+A closure is made once per instruction and takes only the frame. Reading gives an array of one element (the same for
+all lanes) or of one per lane, in the storage type of the operand; modifiers and conversions are the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.program import regions
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    Combine,
+    General,
+    Immediate,
+    Indirect,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    State,
+)
+from visa_lsp.sim.faults import FaultKind, KernelFault
+from visa_lsp.sim.values import DTYPE, immediate, unpacked
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Inst
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Op = Callable[["Frame"], "int | None"]
+Fetch = Callable[["Frame"], Array]
+Enable = Callable[["Frame"], int]
+Store = Callable[["Frame", int, Array], None]
+
+TSC: Final = 6
+CR0: Final = 14
+CE0: Final = 15
+
+_MASKS: dict[tuple[int, int], Array] = {}
+
+
+def lane_mask(mask: int, lanes: int) -> Array:
+    """A lane mask as an array of booleans, kept for the next time."""
+    key = (mask, lanes)
+    found = _MASKS.get(key)
+    if found is None:
+        if len(_MASKS) > 1 << 16:
+            _MASKS.clear()
+        found = np.array([mask >> i & 1 for i in range(lanes)], bool)
+        found.flags.writeable = False
+        _MASKS[key] = found
+    return found
+
+
+def mask_bits(lanes: Array) -> int:
+    """Booleans as the bits of an integer, lane 0 lowest."""
+    return int.from_bytes(np.packbits(lanes, bitorder="little").tobytes(), "little")
+
+
+class Site:
+    """The place of one instruction while it is compiled: its operands, its lanes, its code."""
+
+    def __init__(self, code: Code, inst: Inst, pc: int) -> None:
+        self.code = code
+        self.inst = inst
+        self.pc = pc
+        control = inst.get("exec")
+        self.control = control if isinstance(control, ty.ExecControl) else ty.ExecControl(1, 0, no_mask=True)
+        self.lanes = self.control.exec_size
+        self.full = (1 << self.lanes) - 1
+        self.grf = code.layout.grf_bytes
+
+    def integer(self, name: str, default: int = 0) -> int:
+        """An integer field."""
+        value = self.inst.get(name, default)
+        if isinstance(value, ty.ExecControl):
+            return value.exec_size.bit_length() - 1
+        return value if isinstance(value, int) else default
+
+    def has(self, name: str) -> bool:
+        """Whether the instruction has a field of this name."""
+        return name in self.inst.row.index
+
+    def raw(self, name: str) -> RawOperand:
+        """A raw operand field; ``%null`` where the instruction has none."""
+        value = self.inst.get(name)
+        return value if isinstance(value, RawOperand) else RawOperand(0, 0)
+
+    def fault(self, message: str) -> KernelFault:
+        """A fault about this instruction's form."""
+        return KernelFault(FaultKind.OPERAND, f"{self.inst.row.mnemonic}: {message}")
+
+    # ---- which lanes
+
+    def enable(self, *, predicate: bool = True) -> Enable:
+        """The channel enable bits: execution mask and predicate, lane 0 of the instruction lowest (seed 004)."""
+        full, at, no_mask = self.full, self.control.mask_offset, self.control.no_mask
+        pred = self.inst.get("pred") if predicate else None
+        if not isinstance(pred, Predicate):
+            if no_mask:
+                return lambda _f: full
+            if at == 0:
+                return lambda f: f.emask & full
+            return lambda f: f.emask >> at & full
+        bits = predicate_bits(pred, at, full)
+        if no_mask:
+            return bits
+        return lambda f: f.emask >> at & bits(f)
+
+    # ---- vector operands
+
+    def operand_type(self, operand: object) -> ty.DataType:
+        """The element type of a vector operand."""
+        if isinstance(operand, General | AddressOf):
+            found = self.code.kernel.variable_type(operand.var)
+            if found is None:
+                raise self.fault(f"there is no variable V{operand.var}")
+            return found
+        if isinstance(operand, Indirect):
+            return operand.type
+        if isinstance(operand, Immediate):
+            return unpacked(operand.type)
+        if isinstance(operand, Address):
+            return ty.UW
+        return ty.UD
+
+    def origin(self, operand: General | AddressOf) -> int:
+        """Byte offset in the register file of a general operand's first element."""
+        size = self.operand_type(operand).size
+        return self.code.layout.offset(operand.var) + regions.origin(operand.row, operand.col, size, self.grf)
+
+    def read(self, operand: object, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
+        """The lanes of a source; ``dtype`` reinterprets the bits of a general or indirect operand."""
+        lanes = self.lanes if lanes is None else lanes
+        type_ = self.operand_type(operand)
+        kind = dtype or DTYPE[type_]
+        if isinstance(operand, Immediate):
+            constant = immediate(operand, lanes)
+            if dtype is not None and dtype != constant.dtype:
+                constant = constant.view(dtype) if dtype.itemsize == constant.itemsize else constant.astype(dtype)
+            return lambda _f: constant
+        if isinstance(operand, General):
+            return self._read_general(operand, lanes, kind)
+        if isinstance(operand, Indirect):
+            return self._read_indirect(operand, lanes, kind)
+        if isinstance(operand, PredicateOperand):
+            var = operand.var
+            return lambda f: np.array([f.preds[var]], np.uint32)
+        if isinstance(operand, Address):
+            base = self.code.layout.address_base[operand.var] + operand.offset
+            places = base + np.arange(lanes) % max(1, operand.width)
+            return lambda f: f.addr[places].astype(np.uint16)
+        if isinstance(operand, State):
+            cell = self.state_cell(operand)
+            if operand.sampler:
+                return lambda f: np.array([f.samplers[cell]], np.int64).astype(np.uint32)
+            return lambda f: np.array([f.surfaces[cell]], np.int64).astype(np.uint32)
+        raise self.fault(f"cannot read {operand!r}")
+
+    def _read_general(self, operand: General, lanes: int, kind: np.dtype[Any]) -> Fetch:
+        root = self.code.layout.root(operand.var)
+        if root == CE0:
+            return lambda f: np.array([f.emask], np.uint32).view(kind)[:1]
+        elements = regions.source_elements(operand.region, lanes)
+        start = self.origin(operand)
+        self._check_region(operand, elements, kind.itemsize)
+        view, flat = self.code.view_of(start, elements, kind)
+        if root == TSC:
+            at = self.code.layout.offset(TSC)
+
+            def timestamp(f: Frame) -> Array:
+                f.put(at, f.thread.clock() if f.thread else 0, 8)
+                return f.views[view].reshape(-1)
+
+            return timestamp
+        if flat:
+            return lambda f: f.views[view]
+        return lambda f: f.views[view].reshape(-1)
+
+    def _check_region(self, operand: General, elements: list[int], size: int) -> None:
+        """Note an operand that leaves its variable, for the observers."""
+        if operand.var == 0:
+            return
+        low, high = regions.byte_range(regions.origin(operand.row, operand.col, size, self.grf), elements, size)
+        room = self.code.layout.byte_size(operand.var)
+        if low < 0 or high > room:
+            name = self.code.kernel.variable_name(operand.var)
+            self.code.notes[self.pc] = f"the region touches bytes {low} to {high - 1} of {name}, which has {room}"
+
+    def indirect_places(self, operand: Indirect, lanes: int) -> Callable[[Frame], Array]:
+        """Byte numbers in the register file that the lanes of an indirect operand touch."""
+        region, size = operand.region, operand.type.size
+        base = self.code.layout.address_base[operand.var] + operand.addr_offset
+        if region.vert_stride is None and region.width is not None:
+            width = region.width
+            rows = base + np.arange(max(1, lanes // width)).repeat(width)[:lanes]
+            steps = np.array(regions.source_elements(region, lanes)) * size + operand.offset
+            return lambda f: f.addr[rows] + steps
+        if region.width is None:
+            elements = regions.destination_elements(region.horz_stride or 0, lanes)
+        else:
+            elements = regions.source_elements(region, lanes)
+        offsets = np.array(elements) * size + operand.offset
+        return lambda f: f.addr[base] + offsets
+
+    def _read_indirect(self, operand: Indirect, lanes: int, kind: np.dtype[Any]) -> Fetch:
+        places, size = self.indirect_places(operand, lanes), operand.type.size
+
+        def fetch(f: Frame) -> Array:
+            at = places(f)
+            if (at & (size - 1)).any() or at.min() < 0 or at.max() > f.regs.size - size:
+                return _gather_bytes(f, at, size).view(kind).reshape(-1)
+            return f.typed[size][at // size].view(kind)
+
+        return fetch
+
+    def state_cell(self, operand: State) -> int:
+        """Place of a state operand among the frame's surface or sampler values."""
+        if operand.sampler:
+            bases = self.code.layout.sampler_base
+            if operand.var >= len(bases):
+                return self.code.layout.sampler_cells - 1
+            return bases[operand.var] + operand.offset
+        return self.code.layout.surface_base[operand.var] + operand.offset
+
+    def scalar(self, name: str) -> Callable[[Frame], int]:
+        """The first element of a vector operand field, as an integer; 0 where it is missing."""
+        operand = self.inst.get(name)
+        if isinstance(operand, int):
+            return lambda _f: operand
+        if isinstance(operand, RawOperand):
+            at = self.code.layout.offset(operand.var) + operand.offset
+            return lambda f: f.word(at)
+        if operand is None:
+            return lambda _f: 0
+        if isinstance(operand, Immediate):
+            number = int(immediate(operand, 1)[0])
+            return lambda _f: number
+        fetch = self.read(operand, 1)
+        modifier = getattr(operand, "modifier", OperandModifier.NONE)
+        if modifier is OperandModifier.NEG:
+            return lambda f: -int(fetch(f)[0])
+        return lambda f: int(fetch(f)[0])
+
+    # ---- destinations
+
+    def write(self, operand: object, lanes: int | None = None) -> Store:
+        """Put lanes into a destination; the array has the destination's storage type, one element or one per lane."""
+        lanes = self.lanes if lanes is None else lanes
+        if isinstance(operand, General):
+            return self._write_general(operand, lanes)
+        if isinstance(operand, Indirect):
+            places, kind, size = self.indirect_places(operand, lanes), DTYPE[operand.type], operand.type.size
+
+            def store(f: Frame, mask: int, value: Array) -> None:
+                at = places(f)
+                chosen = np.flatnonzero(lane_mask(mask, lanes))
+                rows = np.broadcast_to(value.astype(kind), (lanes,))[chosen]
+                _scatter_bytes(f, at[chosen], np.ascontiguousarray(rows).view(np.uint8).reshape(-1, size))
+
+            return store
+        raise self.fault(f"cannot write to {operand!r}")
+
+    def _write_general(self, operand: General, lanes: int) -> Store:
+        if operand.var == 0:
+            return lambda _f, _mask, _value: None
+        kind = DTYPE[self.operand_type(operand)]
+        elements = regions.destination_elements(operand.region.horz_stride or 1, lanes)
+        self._check_region(operand, elements, kind.itemsize)
+        view, _ = self.code.view_of(self.origin(operand), elements, kind, spread=True)
+        full = (1 << lanes) - 1
+
+        def store(f: Frame, mask: int, value: Array) -> None:
+            if mask == full:
+                f.views[view][...] = value
+            elif mask:
+                np.copyto(f.views[view], value, casting="unsafe", where=lane_mask(mask, lanes))
+
+        if self.code.layout.root(operand.var) != CR0:
+            return store
+        control = self.code.layout.offset(CR0)
+
+        def store_control(f: Frame, mask: int, value: Array) -> None:
+            store(f, mask, value)
+            f.set_modes(f.word(control))
+
+        return store_control
+
+    # ---- raw operands
+
+    def raw_view(self, operand: RawOperand, kind: str, rows: int, columns: int, row_bytes: int) -> int | None:
+        """A view of ``rows`` x ``columns`` elements, rows ``row_bytes`` apart; None for ``%null``."""
+        if operand.var == 0:
+            return None
+        start = self.code.layout.offset(operand.var) + operand.offset
+        end = start + (rows - 1) * row_bytes + columns * np.dtype(kind).itemsize
+        room = self.code.layout.offset(operand.var) + self.code.layout.byte_size(operand.var)
+        if end > room:
+            name = self.code.kernel.variable_name(operand.var)
+            self.code.notes[self.pc] = f"the message reaches {end - room} bytes past the end of {name}"
+        return self.code.view(start, np.dtype(kind), (rows, columns), (row_bytes, np.dtype(kind).itemsize))
+
+
+def predicate_bits(pred: Predicate, at: int, full: int) -> Enable:
+    """The predicate bits of an instruction's lanes, combined, then inverted."""
+    var, flip = pred.var, full if pred.inverse else 0
+    if pred.combine is Combine.ANY:
+        return lambda f: (full if f.preds[var] >> at & full else 0) ^ flip
+    if pred.combine is Combine.ALL:
+        return lambda f: (full if f.preds[var] >> at & full == full else 0) ^ flip
+    return lambda f: (f.preds[var] >> at & full) ^ flip
+
+
+def _gather_bytes(f: Frame, at: Array, size: int) -> Array:
+    inside = (at >= 0) & (at <= f.regs.size - size)
+    out = np.zeros((at.size, size), np.uint8)
+    out[inside] = f.regs[at[inside][:, None] + np.arange(size)]
+    if not inside.all() and f.thread:
+        f.thread.register_outside(int(at[~inside][0]))
+    return out
+
+
+def _scatter_bytes(f: Frame, at: Array, rows: Array) -> None:
+    size = rows.shape[1]
+    inside = (at >= 0) & (at <= f.regs.size - size)
+    f.regs[at[inside][:, None] + np.arange(size)] = rows[inside]
+    if not inside.all() and f.thread:
+        f.thread.register_outside(int(at[~inside][0]))

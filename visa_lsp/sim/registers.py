@@ -1,0 +1,168 @@
+"""The registers of one activation of a kernel or function, and where each variable stands in them.
+
+One byte-addressed file per activation: predefined variables first, then every declared variable that is no alias, each
+on a register boundary; aliases are places inside others. Address variables hold byte numbers in that file, predicates
+are 32-bit integers. Instructions reach the file through views that are made once per activation and then kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa import predefined
+from visa_lsp.sim.faults import FaultKind, KernelFault
+from visa_lsp.sim.values import Rounding
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.interp import Code, Thread
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# Values of surface variables that are no binding table index.
+SLM_SURFACE: Final = -1
+SCRATCH_SURFACE: Final = -2
+STATELESS_SURFACE: Final = 0xFF
+
+_NULL_GRFS: Final = 32
+
+
+class Layout:
+    """Byte offsets of the variables of a kernel in its register file. ``size`` grows as operands ask for more."""
+
+    def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
+        self.kernel = kernel
+        self.grf_bytes = grf_bytes
+        self._offsets: dict[int, int] = {}
+        at = _NULL_GRFS * grf_bytes
+        self._offsets[0] = 0
+        for variable in (*predefined.VARIABLES[1:], predefined.SCRATCHLOC):
+            self._offsets[variable.number] = at
+            size = grf_bytes if variable.name == "%r0" else variable.num_elements * variable.type.size
+            at += -(-size // grf_bytes) * grf_bytes
+        self.predefined_end = at
+        for number, declared in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
+            if not (declared.alias_index or declared.alias_offset):
+                self._offsets[number] = at
+                at += -(-declared.byte_size // grf_bytes) * grf_bytes
+        self.declared_end = at
+        self.size = at + 8 * grf_bytes
+        self.address_base = _bases(v.num_elements for v in kernel.addresses)
+        self.surface_base = [*range(predefined.FIRST_SURFACE)]
+        base = predefined.FIRST_SURFACE
+        for surface in kernel.surfaces:
+            self.surface_base.append(base)
+            base += max(1, surface.num_elements)
+        self.surface_cells = base
+        self.sampler_base = _bases(v.num_elements for v in kernel.samplers)
+        self.sampler_cells = sum(max(1, v.num_elements) for v in kernel.samplers) + 1
+
+    def offset(self, variable: int) -> int:
+        """Byte offset of a variable, aliases followed to their end."""
+        known = self._offsets.get(variable)
+        if known is not None:
+            return known
+        declared = self.kernel.variable(variable)
+        if declared is None:
+            raise KernelFault(FaultKind.OPERAND, f"there is no variable V{variable}")
+        self._offsets[variable] = 0  # an alias that leads back to itself ends here
+        self._offsets[variable] = at = self.offset(declared.alias_index) + declared.alias_offset
+        return at
+
+    def root(self, variable: int) -> int:
+        """The variable that an alias chain ends in."""
+        seen = set()
+        declared = self.kernel.variable(variable)
+        while declared and (declared.alias_index or declared.alias_offset) and variable not in seen:
+            seen.add(variable)
+            variable = declared.alias_index
+            declared = self.kernel.variable(variable)
+        return variable
+
+    def byte_size(self, variable: int) -> int:
+        """Bytes of a variable."""
+        declared = self.kernel.variable(variable)
+        if declared:
+            return declared.byte_size
+        if variable == 7:
+            return self.grf_bytes
+        known = predefined.VARIABLES[variable] if variable < len(predefined.VARIABLES) else predefined.SCRATCHLOC
+        return known.num_elements * known.type.size
+
+    def need(self, end: int) -> None:
+        """Make sure that the file reaches to ``end``."""
+        self.size = max(self.size, -(-end // self.grf_bytes) * self.grf_bytes)
+
+
+def _bases(counts: Any) -> list[int]:
+    bases, at = [], 0
+    for count in counts:
+        bases.append(at)
+        at += max(1, count)
+    return bases
+
+
+class Frame:
+    """One activation: registers, masks, and where it stands.
+
+    ``waiting`` holds the lanes that wait per instruction; ``calls`` the subroutine frames (return place, emask, call
+    mask, waiting lanes).
+    """
+
+    __slots__ = (
+        "addr", "call_mask", "calls", "code", "emask", "keep_df", "keep_f", "keep_hf", "pc", "plain", "preds", "regs",
+        "rounding", "samplers", "surfaces", "thread", "typed", "views", "waiting",
+    )  # fmt: skip
+
+    def __init__(self, code: Code) -> None:
+        layout = code.layout
+        self.code = code
+        self.regs: Array = np.zeros(layout.size, np.uint8)
+        self.views: list[Array] = code.make_views(self.regs)
+        self.typed: dict[int, Array] = {s: self.regs[: layout.size // s * s].view(f"<u{s}") for s in (1, 2, 4, 8)}
+        self.addr: Array = np.zeros(sum(max(1, v.num_elements) for v in layout.kernel.addresses), np.int64)
+        self.preds = [0] * (len(layout.kernel.predicates) + predefined.FIRST_PREDICATE)
+        self.surfaces = [0] * layout.surface_cells
+        self.samplers = [0] * layout.sampler_cells
+        self.thread: Thread | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """The state at entry, all registers zero."""
+        self.regs[:] = 0
+        self.addr[:] = 0
+        self.preds[:] = [0] * len(self.preds)
+        self.surfaces[:] = [0] * len(self.surfaces)
+        self.surfaces[0], self.surfaces[1], self.surfaces[5] = SLM_SURFACE, STATELESS_SURFACE, SCRATCH_SURFACE
+        self.samplers[:] = [0] * len(self.samplers)
+        self.emask = self.call_mask = 0
+        self.waiting: dict[int, int] = {}
+        self.calls: list[tuple[int, int, int, dict[int, int]]] = []
+        self.pc = 0
+        self.set_modes(0)
+
+    def set_modes(self, control: int) -> None:
+        """Take rounding and denormal handling from the value of ``%cr0``."""
+        self.rounding = Rounding(control >> 4 & 3)
+        self.keep_df, self.keep_f, self.keep_hf = bool(control & 0x40), bool(control & 0x80), bool(control & 0x400)
+        self.plain = self.rounding is Rounding.EVEN and self.keep_df and self.keep_f and self.keep_hf
+
+    def word(self, offset: int) -> int:
+        """The dword at a byte offset."""
+        return int.from_bytes(self.regs[offset : offset + 4].tobytes(), "little")
+
+    def put(self, offset: int, value: int, size: int = 4) -> None:
+        """Write an integer at a byte offset."""
+        self.regs[offset : offset + size] = np.frombuffer(
+            (value & (1 << 8 * size) - 1).to_bytes(size, "little"), np.uint8
+        )
+
+    def next_waiting(self) -> int | None:
+        """Leave the current place with no active lane: go on at the lowest place where lanes wait."""
+        if not self.waiting:
+            return None
+        pc = min(self.waiting)
+        self.emask = 0
+        return pc

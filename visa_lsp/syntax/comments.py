@@ -1,0 +1,36 @@
+"""Comments taken out of a line: blanks in their place, so that columns stay.
+
+Only ``/* */`` crosses lines: one bit of state. ``//`` and ``/*`` inside a string are text. An unclosed ``/*`` at the
+end of a file is silently accepted by the real lexer (REAL_FORMAT 7).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PIECE: Final = re.compile(r'"(?:\\.|[^"\\])*"?|//.*|/\*.*?(\*/|$)')
+
+
+def strip(line: str, in_block: bool) -> tuple[str, bool]:
+    """(line with comments blanked, whether a block comment is open behind it). ``line`` has no line end."""
+    if not in_block and "/" not in line:
+        return line, False
+    head = ""
+    if in_block:
+        close = line.find("*/")
+        if close < 0:
+            return "", True
+        head, line = " " * (close + 2), line[close + 2 :]
+    out, at, still_open = [], 0, False
+    for piece in _PIECE.finditer(line):
+        text = piece.group()
+        if text.startswith('"'):
+            continue
+        out.append(line[at : piece.start()])
+        out.append(" " * len(text))
+        at = piece.end()
+        if text.startswith("/*") and not piece.group(1):
+            still_open = True
+    out.append(line[at:])
+    return (head + "".join(out)).rstrip(), still_open

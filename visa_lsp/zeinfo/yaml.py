@@ -1,0 +1,160 @@
+"""YAML text to values that remember their places: the one door to the YAML library.
+
+Knows nothing of ze_info or launch files. Only plain data is read: maps with text keys, lists, text, numbers, flags.
+Invariant: a text of hostile size, depth or alias count ends in a ``YamlError`` with a place, never in another exception.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+MAX_CHARACTERS: Final = 64 << 20
+MAX_NODES: Final = 4_000_000
+MAX_ALIAS_COPIES: Final = 10_000
+MAX_DEPTH: Final = 100
+
+Scalar = str | int | float | bool | None
+
+
+class YamlError(Exception):
+    """A text that is not the YAML that is read here; ``line`` and ``column`` count from 1."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A value with its place. ``key_places`` tells where the keys of a map stand."""
+
+    value: dict[str, Item] | list[Item] | Scalar
+    line: int
+    column: int
+    key_places: dict[str, tuple[int, int]]
+
+    def plain(self) -> object:
+        """The value without places."""
+        if isinstance(self.value, dict):
+            return {key: item.plain() for key, item in self.value.items()}
+        if isinstance(self.value, list):
+            return [item.plain() for item in self.value]
+        return self.value
+
+    @property
+    def kind(self) -> str:
+        """What the value is, in words for messages."""
+        match self.value:
+            case dict():
+                return "a map"
+            case list():
+                return "a list"
+            case None:
+                return "nothing"
+            case bool():
+                return "true or false"
+            case int() | float():
+                return f"the number {self.value}"
+            case _:
+                return f"the text '{self.value:.40}'"
+
+
+def load(text: str) -> Item:
+    """The one document of a text; an empty text is an item whose value is None."""
+    if len(text) > MAX_CHARACTERS:
+        raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
+    try:
+        root = YAML(typ="safe", pure=True).compose(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        words = (error.problem or error.context or "not valid YAML").strip().splitlines()[0]
+        raise YamlError(words, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1) from None
+    except RecursionError:
+        raise YamlError("nested too deeply") from None
+    except (YAMLError, ValueError) as error:
+        raise YamlError(str(error).strip().splitlines()[0] if str(error).strip() else "not valid YAML") from None
+    if root is None:
+        return Item(None, 1, 1, {})
+    return _Reader().item(root, 0)
+
+
+class _Reader:
+    """Turns the composed nodes of one document into items, counting what aliases copy."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._nodes = 0
+        self._copies = 0
+
+    def item(self, node: Node, depth: int) -> Item:
+        line, column = node.start_mark.line + 1, node.start_mark.column + 1
+        self._nodes += 1
+        if id(node) in self._seen:
+            self._copies += 1
+        self._seen.add(id(node))
+        if self._nodes > MAX_NODES or self._copies > MAX_ALIAS_COPIES:
+            raise YamlError("too many values, or aliases that multiply", line, column)
+        if depth > MAX_DEPTH:
+            raise YamlError("nested too deeply, or an alias inside itself", line, column)
+        if isinstance(node, MappingNode):
+            return self._mapping(node, depth, line, column)
+        if isinstance(node, SequenceNode):
+            return Item([self.item(child, depth + 1) for child in node.value], line, column, {})
+        return Item(_scalar(node, line, column), line, column, {})
+
+    def _mapping(self, node: MappingNode, depth: int, line: int, column: int) -> Item:
+        values: dict[str, Item] = {}
+        places: dict[str, tuple[int, int]] = {}
+        for key_node, value_node in node.value:
+            at = key_node.start_mark.line + 1, key_node.start_mark.column + 1
+            if not isinstance(key_node, ScalarNode):
+                raise YamlError("a key must be a word", *at)
+            key = str(key_node.value)
+            if key in values:
+                raise YamlError(f"the key '{key}' stands here twice, first in line {places[key][0]}", *at)
+            values[key] = self.item(value_node, depth + 1)
+            places[key] = at
+        return Item(values, line, column, places)
+
+
+def _scalar(node: Node, line: int, column: int) -> Scalar:
+    text = str(node.value)
+    tag = str(node.tag).rpartition(":")[2]
+    try:
+        match tag:
+            case "null":
+                return None
+            case "bool":
+                return text.lower() in ("true", "yes", "on")
+            case "int":
+                return int(text.replace("_", ""), _base(text))
+            case "float":
+                return _float(text)
+    except ValueError:
+        raise YamlError(f"'{text[:40]}' is not a number that can be read", line, column) from None
+    if tag not in ("str", "timestamp", "value", "merge"):
+        raise YamlError(f"the tag {node.tag} is not understood here", line, column)
+    return text
+
+
+def _base(text: str) -> int:
+    digits = text.lstrip("+-").lower()
+    return 0 if digits[:2] in ("0x", "0o", "0b") else 10
+
+
+def _float(text: str) -> float:
+    lowered = text.replace("_", "").lower()
+    sign = -1.0 if lowered.startswith("-") else 1.0
+    match lowered.lstrip("+-"):
+        case ".inf":
+            return sign * float("inf")
+        case ".nan":
+            return float("nan")
+    return float(lowered)
