@@ -19,17 +19,18 @@ FAMILIES = ("mov", "arith", "math", "logic", "compare", "address", "flow", "simd
 ROWS: list[Instruction] = [row for family in FAMILIES for row in import_module(f"visa_lsp.isa.rows.{family}").ROWS]
 CORPUS = Path(__file__).parents[2] / "../shared/corpus"
 
-EFFECTS = frozenset(
+_EFFECTS = (
     "select compare setp movs addr_add mov addc subb madw bfn dot2 dot3 dot4 doth line plane sad2 sad2add dpas fcvt srnd"
     " jmp goto call ret fcall ifcall fret faddr switchjmp label nop barrier sbarrier_signal sbarrier_wait nbarrier_signal"
-    " nbarrier_wait fence wait if else endif do while break cont add3o invm rsqtm".split()
+    " nbarrier_wait fence wait if else endif do while break cont add3o invm rsqtm"
 )
-DOC_PAGES = frozenset(
+_DOC_PAGES = (
     "ADD ADD3 ADD3O ADDC ADDR_ADD AND ASR AVG BARRIER BFE BFI BFN BFREV CACHE_FLUSH CALL CBIT CMP COS DIV DIVM DP4A DPAS"
     " DPASW EXP FADDR FBH FBL FCALL FCCALL FCVT FENCE FILE FRC FRET GOTO IFCALL INV INVM JMP LABEL LIFETIME LOC LOG LRP"
     " LZD MAD MADW MIN_MAX MOD MOV MOVS MUL MULH NBARRIER NOT OR PLN POW RET RNDD RNDE RNDU RNDZ ROL ROR RSQRT RSQTM SAD2"
-    " SAD2ADD SBARRIER SEL SETP SHL SHR SIN SQRT SQRTM SRND SUBB SUBROUTINE SWITCHJMP WAIT XOR YIELD".split()
+    " SAD2ADD SBARRIER SEL SETP SHL SHR SIN SQRT SQRTM SRND SUBB SUBROUTINE SWITCHJMP WAIT XOR YIELD"
 )
+EFFECTS, DOC_PAGES = frozenset(_EFFECTS.split()), frozenset(_DOC_PAGES.split())
 SLOT_KINDS = {
     Shape.VECTOR: FieldKind.VECTOR,
     Shape.SIMPLE: FieldKind.VECTOR,
@@ -117,7 +118,7 @@ def test_rows_are_told_apart() -> None:
 
 
 def test_first_row_of_each_record_is_the_real_spelling() -> None:
-    first = {}
+    first: dict[object, str] = {}
     for row in ROWS:
         if row.opcode is not None:
             first.setdefault((row.opcode, row.key[2]), row.mnemonic)
@@ -131,7 +132,7 @@ def test_first_row_of_each_record_is_the_real_spelling() -> None:
 )  # fmt: skip
 def test_seed_words_have_no_opcode_of_their_own(mnemonic: str, code: int) -> None:
     row = row_named(mnemonic)
-    assert (row.opcode, row.seed_opcode, row.dialects) == (None, code, {Dialect.SEED})
+    assert (row.opcode, row.seed_opcode, row.dialects) == (None, code, frozenset({Dialect.SEED}))
     assert row_named("add").dialects == EVERY_DIALECT
 
 

@@ -165,8 +165,9 @@ class InstructionReader:
             if now > len(code):
                 raise _InstructionError("the instruction is cut off", at)
             return Inst(form.row, cast("tuple[FieldValue | ExecControl, ...]", tuple(values))), now
-        known = ", ".join(dict.fromkeys(form.describe() for form in candidates))
-        raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; it has {known}", at)
+        known = list(dict.fromkeys(form.describe() for form in candidates))
+        shown = ", ".join(known[:4]) + (", ..." if len(known) > 4 else "")
+        raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; it is one of {shown}", at)
 
 
 def forms(rows: Iterable[Instruction], readers: Readers) -> tuple[Form, ...]:

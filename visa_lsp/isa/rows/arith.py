@@ -171,7 +171,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=(
             "The destination takes twice the registers that its region shows: declare room for both halves.",
             "dst must begin on a register; a stride other than 1 costs extra moves.",
-            "Sixteen lanes need a PVC or newer; before it the finalizer splits the instruction.",
+            "The documentation allows sixteen lanes from PVC on; the compiler prints them for older platforms too.",
         ),
         doc_page="MADW",
         seed=None,

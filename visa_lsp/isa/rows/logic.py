@@ -141,7 +141,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         summary="Any boolean function of three bits.",
         detail="Applies one function of three bits to every bit position. The byte behind the dot is its truth table: bit"
         " src0 + 2 * src1 + 4 * src2 of it is the result. `x80` is and of all three, `xfe` or, `x96` exclusive or,"
-        " `xd8` takes src1 where src0 is 0 and src2 where it is 1.",
+        " `xd8` takes src1 where src0 is 1 and src2 where it is 0.",
         pitfalls=(
             "The hardware instruction exists from XeHP on; the finalizer accepts the text everywhere.",
             "No `.sat` and no source modifiers.",

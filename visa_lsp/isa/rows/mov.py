@@ -103,7 +103,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "srnd", 0x1E, "mov", layout("E dst:v src0:v src1:v"),
         (dst(_ROUNDED, G), src(0, ANY, G), src(1, ANY, G | IM, "random bits")),
-        (SAT,),
         predicable=False,
         platforms=since("PVCXT"),
         meaning=Effect("srnd"),

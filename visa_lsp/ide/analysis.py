@@ -1,0 +1,53 @@
+"""One snapshot of a text with everything that is known of it, each part made when it is first asked for.
+
+An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks import run_checks
+from visa_lsp.checks.context import CheckContext, dialect_of
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.sema.bind import bind
+from visa_lsp.syntax.document import Document
+
+if TYPE_CHECKING:
+    from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.isa.model import Dialect
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.sema.model import BoundModule
+
+
+class Analysis:
+    """Lazy views of one document. ``platform`` None means that nothing names one."""
+
+    def __init__(self, document: Document, platform: Platform | None = None) -> None:
+        self.document = document
+        self.platform = platform
+
+    @staticmethod
+    def of(text: str, platform: str | None = None) -> Analysis:
+        """An analysis of a whole text for a platform by name."""
+        return Analysis(Document.parse(text), platform_named(platform) if platform else None)
+
+    def edited(self, start: int, end: int, new_text: str) -> Analysis:
+        """The analysis of the text with ``[start, end)`` replaced."""
+        return Analysis(self.document.edit(start, end, new_text), self.platform)
+
+    @cached_property
+    def bound(self) -> BoundModule:
+        """Symbols, references, bound instructions, problems."""
+        return bind(self.document, self.platform)
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of the text."""
+        return dialect_of(self.bound)
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All findings, in text order: the one function behind ``--check``, push and pull diagnostics."""
+        return tuple(run_checks(CheckContext(self.document, self.bound, self.platform, self.dialect)))

@@ -1,0 +1,125 @@
+"""Float arithmetic on exact fractions: for rounding modes other than to nearest, and for fused f64.
+
+Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Lanes with infinities, NaN or an exact
+zero keep the value that IEEE arithmetic gives. Results for f32 and hf are f64 rounded to odd, which ``values.narrow``
+then rounds in the right direction; results for f64 are final.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import isfinite, nextafter
+from typing import Any, Final
+
+import numpy as np
+
+from visa_lsp.sim.values import Rounding
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+INF: Final = float("inf")
+
+_RATIONAL: Final[dict[str, Callable[..., Fraction]]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "mad": lambda a, b, c: a * b + c,
+    "add3": lambda a, b, c: a + b + c,
+    "div": lambda a, b: a / b,
+    "divm": lambda a, b: a / b,
+    "inv": lambda a: 1 / a,
+    "invm": lambda a: 1 / a,
+    "lrp": lambda a, b, c: a * b + (1 - a) * c,
+}
+WORDS: Final = frozenset({*_RATIONAL, "sqrt", "sqrtm"})
+
+
+def evaluate(word: str, sources: list[Array], mode: Rounding, *, double: bool) -> Array:
+    """A word on f64 lanes that hold the exact source values; ``double``: the result is f64, rounded as ``mode`` says."""
+    lanes = np.broadcast_arrays(*(np.asarray(s, np.float64) for s in sources))
+    out = [_lane(word, list(row), mode, double=double) for row in zip(*(s.tolist() for s in lanes), strict=True)]
+    return np.array(out, np.float64)
+
+
+def _lane(word: str, values: list[float], mode: Rounding, *, double: bool) -> float:
+    if word in ("sqrt", "sqrtm"):
+        return _root(values[0], mode, double=double)
+    if not all(map(isfinite, values)):
+        return _special(word, values)
+    try:
+        exact = _RATIONAL[word](*map(Fraction, values))
+    except ZeroDivisionError:
+        return _special(word, values)
+    if exact == 0:
+        return _special(word, values)
+    return _rounded(exact, mode) if double else _odd(exact)
+
+
+def _special(word: str, values: list[float]) -> float:
+    array = [np.float64(v) for v in values]
+    with np.errstate(all="ignore"):
+        match word, array:
+            case ("add", [a, b]):
+                return float(a + b)
+            case ("sub", [a, b]):
+                return float(a - b)
+            case ("mul", [a, b]):
+                return float(a * b)
+            case (("div" | "divm"), [a, b]):
+                return float(a / b)
+            case (("inv" | "invm"), [a]):
+                return float(np.float64(1) / a)
+            case ("mad", [a, b, c]):
+                return float(a * b + c)
+            case ("add3", [a, b, c]):
+                return float(a + b + c)
+            case (_, [a, b, c]):
+                return float(a * b + (1 - a) * c)
+    raise AssertionError(word)
+
+
+def _nearest(exact: Fraction) -> float:
+    try:
+        return exact.numerator / exact.denominator
+    except OverflowError:
+        return INF if exact > 0 else -INF
+
+
+def _rounded(exact: Fraction, mode: Rounding) -> float:
+    near = _nearest(exact)
+    if mode is Rounding.EVEN:
+        return near
+    if isfinite(near):
+        error = (Fraction(near) > exact) - (Fraction(near) < exact)
+    else:
+        error = 1 if near > 0 else -1
+    if error == 0:
+        return near
+    if mode is Rounding.UP:
+        return nextafter(near, INF) if error < 0 else near
+    if mode is Rounding.DOWN:
+        return nextafter(near, -INF) if error > 0 else near
+    return nextafter(near, 0.0) if (error > 0) == (exact > 0) else near
+
+
+def _odd(exact: Fraction) -> float:
+    cut = _rounded(exact, Rounding.ZERO)
+    if Fraction(cut) == exact:
+        return cut
+    bits = int(np.float64(cut).view(np.int64)) | 1
+    return float(np.int64(bits).view(np.float64))
+
+
+def _root(value: float, mode: Rounding, *, double: bool) -> float:
+    near = float(np.sqrt(np.float64(value)))
+    if not isfinite(near) or near == 0:
+        return near
+    square = Fraction(near) ** 2
+    error = (square > Fraction(value)) - (square < Fraction(value))
+    if error == 0 or (double and mode is Rounding.EVEN):
+        return near
+    cut = nextafter(near, 0.0) if error > 0 else near
+    if not double:
+        return float(np.int64(int(np.float64(cut).view(np.int64)) | 1).view(np.float64))
+    return nextafter(cut, INF) if mode is Rounding.UP else cut

@@ -1,0 +1,150 @@
+"""From a program and a configuration to an order to run: payloads, surfaces, samplers, shared local memory.
+
+Knows no files and no YAML; what ze_info says comes in as ``KernelInfo``. Invariant: a ``PreparedLaunch`` can be run by
+any engine, and its ``arrays`` are the memory that the kernel writes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.sim.dispatch import Dispatch
+from visa_lsp.sim.launch_args import Arguments
+from visa_lsp.sim.launch_config import LaunchConfig, LaunchError
+from visa_lsp.sim.launch_layout import Block, Geometry, Layout
+from visa_lsp.sim.launch_names import Names
+from visa_lsp.sim.launch_world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.launch_config import Array, Triple
+    from visa_lsp.sim.memory import Buffer
+
+MAX_THREADS: Final = 1 << 24
+_DEFAULT_SLM: Final = 65536  # what a group can have, where no ze_info says how much it needs
+_DEFAULT_SIMD: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedLaunch:
+    """A launch that is ready. ``arrays`` are the live contents of buffer and image arguments, by index or name."""
+
+    dispatch: Dispatch
+    geometry: Geometry
+    arrays: Mapping[int | str, Array]
+    names: Mapping[int | str, str]
+    printf: Buffer | None = None
+
+
+def choose_kernel(program: Module, name: str | None) -> Kernel:
+    """Give the kernel of a name, or the only one."""
+    names = [kernel.name for kernel in program.kernels]
+    if name is not None:
+        found = next((kernel for kernel in program.kernels if kernel.name == name), None)
+        if found is None:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"its kernels are {', '.join(names) or 'none'}"
+            raise LaunchError(f"the program has no kernel '{name}'; {hint}")
+        return found
+    if len(names) == 1:
+        return program.kernels[0]
+    if not names:
+        raise LaunchError("the program has no kernel")
+    raise LaunchError(f"the program has several kernels, say which one: kernel: {' | '.join(names)}")
+
+
+def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
+    """Make the order to run ``config`` on ``platform``; ``info`` is what ze_info says of the kernel, if there is one."""
+    kernel = choose_kernel(program, config.kernel)
+    if info is not None and info.name != kernel.name:
+        raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")
+    geometry = _geometry(kernel, info, config, platform)
+    world = World(info.env.slm_size if info else _static_slm(kernel))
+    world.add_symbols(config.symbols)
+    names: dict[int | str, str] = {}
+    printf = None
+    if info is not None:
+        arguments = Arguments(info, config, geometry, world)
+        block = _with_info(kernel, info, arguments, Layout.of(info, geometry, platform))
+        printf = arguments.printf
+        names = {arguments.key(index): info.argument_name(index) for index in range(info.argument_count)}
+    else:
+        block = Block(geometry, _end_of_inputs(kernel, geometry.grf_bytes))
+        Names(kernel, config, geometry, world).fill(block)
+    dispatch = Dispatch(
+        kernel=kernel,
+        functions={function.name: function for function in program.functions},
+        platform=platform,
+        groups=geometry.groups,
+        threads_per_group=geometry.threads,
+        simd=geometry.simd,
+        lanes=geometry.lanes,
+        payload=block.payload,
+        surfaces=world.surfaces,
+        memory=world.memory,
+        slm_bytes=world.slm_bytes if info or world.slm_bytes else _DEFAULT_SLM,
+        samplers=world.samplers,
+        symbols=world.symbols,
+    )
+    return PreparedLaunch(dispatch, geometry, world.arrays, names, printf)
+
+
+def with_budget(prepared: PreparedLaunch, steps: int) -> PreparedLaunch:
+    """Give the same launch with another limit on instructions."""
+    return replace(prepared, dispatch=replace(prepared.dispatch, step_budget=steps))
+
+
+def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: Layout) -> Block:
+    grf = layout.geometry.grf_bytes
+    ends = [layout.cross(a.offset) + a.size for a in info.payload]
+    block = Block(layout.geometry, max([_end_of_inputs(kernel, grf), layout.cross_start, *ends]))
+    if layout.id_dimensions:
+        block.put_local_ids(grf, layout.id_dimensions)
+    for entry in info.per_thread:
+        if entry.arg_type == "packed_local_ids":
+            block.put_rows(grf + entry.offset, layout.geometry.local_ids()[:, :, 0])
+    for entry in info.payload:
+        block.put(layout.cross(entry.offset), arguments.encode(entry))
+    arguments.bind()
+    return block
+
+
+def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> Geometry:
+    # The text's own width counts: a compiler's dumps hold every width that it tried.
+    simd = kernel.int_attribute("SimdSize") or (info.env.simd_size if info else _DEFAULT_SIMD)
+    if simd not in (1, 8, 16, 32):
+        raise LaunchError(f"kernel '{kernel.name}' says SimdSize={simd}; it is 1, 8, 16 or 32")
+    groups = config.groups
+    local = config.local_size
+    if config.threads is not None:
+        groups, local = (*config.threads, 1), (simd, 1, 1)
+    required = info.env.required_work_group_size if info else (0, 0, 0)
+    if any(required):
+        if local is not None and local != required:
+            raise LaunchError(f"kernel '{kernel.name}' requires local_size {list(required)}, {list(local)} is given")
+        local = required
+    if local is None:
+        raise LaunchError("local_size is missing: the work items of a group, such as local_size: [256, 1, 1]")
+    walk: Triple = info.env.walk_order if info else (0, 1, 2)
+    if any(not 0 <= dimension <= 2 for dimension in walk):
+        raise LaunchError(f"the ze_info of '{kernel.name}' has a walk order of {list(walk)}")
+    geometry = Geometry(simd, platform.grf_bytes, groups, local, config.global_offset, walk)
+    geometry.local_ids()  # refuses a group that is too large, before anything is allocated for its threads
+    if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
+        raise LaunchError(f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads are more than {MAX_THREADS} threads")
+    return geometry
+
+
+def _end_of_inputs(kernel: Kernel, grf_bytes: int) -> int:
+    return max((entry.offset + entry.size for entry in kernel.inputs), default=grf_bytes)
+
+
+def _static_slm(kernel: Kernel) -> int:
+    """Bytes of shared local memory that the kernel's own attribute asks for, which counts in KB."""
+    return 1024 * (kernel.int_attribute("SLMSize") or 0)

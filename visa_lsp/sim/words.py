@@ -1,0 +1,201 @@
+"""The words of ``isa.lane``: one body each for integer lanes and for float lanes.
+
+Integer bodies get arrays of int64 or of Python integers and must be exact; those in ``RING`` may also be evaluated
+in wrapping arithmetic of any width that covers the result. Float bodies get f32 or f64 lanes and round to nearest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Body = Callable[..., Array]
+
+RING: Final = frozenset({"src", "const", "add", "sub", "mul", "mad", "and", "or", "xor", "not", "add3"})
+
+LANE_BOOL_WORDS: Final = frozenset({"and", "or", "xor", "not"})
+
+
+def _each(function: Callable[..., int]) -> Body:
+    """A body that computes lane by lane in Python integers."""
+
+    def body(*sources: Array) -> Array:
+        lanes = np.broadcast_arrays(*sources)
+        values = [function(*(int(x) for x in row)) for row in zip(*(s.tolist() for s in lanes), strict=True)]
+        out = np.empty(len(values), object)
+        out[:] = values
+        return out
+
+    return body
+
+
+def _quotient(a: int, b: int) -> int:
+    size = abs(a) // abs(b)
+    return size if (a < 0) == (b < 0) else -size
+
+
+def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | None:
+    """The body of a word for integers of an execution type; shift counts are taken modulo ``count_bits``."""
+    mask = (1 << bits) - 1
+    top = 1 << bits - 1
+
+    def low(a: int) -> int:
+        return a & mask
+
+    def again(a: int) -> int:
+        a &= mask
+        return a - mask - 1 if signed and a & top else a
+
+    def bfe(width: int, offset: int, value: int) -> int:
+        width, offset = width & 31, offset & 31
+        field = low(value) >> offset & (1 << width) - 1
+        if offset + width >= 32 and signed:
+            return value >> offset
+        return field - (1 << width) if signed and width and field >> width - 1 & 1 else field
+
+    def bfi(width: int, offset: int, value: int, base: int) -> int:
+        field = (1 << (width & 31)) - 1 << (offset & 31)
+        return low(value << (offset & 31) & field | low(base) & ~field)
+
+    def fbh(a: int) -> int:
+        if signed and a < 0:
+            a = ~a
+        a = low(a)
+        return 0xFFFFFFFF if a == 0 else bits - a.bit_length()
+
+    def dp4a(c: int, a: int, b: int) -> int:
+        return c + sum(_byte(a, i, signed=signed) * _byte(b, i, signed=signed) for i in range(4))
+
+    def rotate(a: int, n: int) -> int:
+        n %= bits
+        return again(low(a) << n | low(a) >> bits - n)
+
+    def ones(_b: int) -> int:
+        return -1 if signed else mask
+
+    scalar: dict[str, Callable[..., int]] = {
+        "div": lambda a, b: _quotient(a, b) if b else ones(b),
+        "mod": lambda a, b: a - b * _quotient(a, b) if b else ones(b),
+        "mulh": lambda a, b: a * b >> bits,
+        "avg": lambda a, b: a + b + 1 >> 1,
+        "shl": lambda a, n: a << (n & count_bits - 1),
+        "shr": lambda a, n: low(a) >> (n & count_bits - 1),
+        "asr": lambda a, n: a >> (n & count_bits - 1),
+        "rol": rotate,
+        "ror": lambda a, n: rotate(a, -n),
+        "lzd": lambda a: 32 - (a & 0xFFFFFFFF).bit_length(),
+        "fbh": fbh,
+        "fbl": lambda a: (low(a) & -low(a)).bit_length() - 1 if low(a) else 0xFFFFFFFF,
+        "cbit": lambda a: low(a).bit_count(),
+        "bfrev": lambda a: int(f"{a & 0xFFFFFFFF:032b}"[::-1], 2),
+        "bfe": bfe,
+        "bfi": bfi,
+        "dp4a": dp4a,
+        "lrp": lambda a, b, c: a * b + (1 - a) * c,
+        "divm": lambda a, b: _quotient(a, b) if b else ones(b),
+    }
+    if word in scalar:
+        return _each(scalar[word])
+    return _INT_ARRAYS.get(word)
+
+
+def _byte(a: int, i: int, *, signed: bool) -> int:
+    b = a >> 8 * i & 255
+    return b - 256 if signed and b > 127 else b
+
+
+_INT_ARRAYS: Final[dict[str, Body]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "mad": lambda a, b, c: a * b + c,
+    "add3": lambda a, b, c: a + b + c,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "not": np.invert,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+
+
+def fused(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c of f32 or hf lanes as f64, rounded to odd: rounding it once more gives the fused result."""
+    p = a.astype(np.float64) * b.astype(np.float64)
+    c = c.astype(np.float64)
+    s = p + c
+    back = s - p
+    error = (p - (s - back)) + (c - back)
+    if not error.any():
+        return np.asarray(s)
+    bits = s.view(np.int64)
+    wrong = (error != 0) & ((bits & 1) == 0) & np.isfinite(error)
+    if not wrong.any():
+        return np.asarray(s)
+    grow = (error > 0) == (s > 0)
+    return np.where(wrong, bits + np.where(grow, 1, -1), bits).view(np.float64)
+
+
+def mad_f32(a: Array, b: Array, c: Array) -> Array:
+    """Fused multiply-add of f32 lanes, round to nearest even.
+
+    The f64 sum is rounded twice only if it may lie half-way between two f32 values: its low 28 bits are then zero.
+    """
+    s = a.astype(np.float64) * b + c
+    if ((s.view(np.int64) & 0x0FFFFFFF) == 0).any():
+        s = fused(a, b, c)
+    return np.asarray(s.astype(np.float32))
+
+
+def _in_double(function: Callable[..., Any]) -> Body:
+    """Compute in f64, round once to the type of the sources."""
+
+    def body(*sources: Array) -> Array:
+        kind = sources[0].dtype
+        return np.asarray(function(*(s.astype(np.float64) for s in sources)).astype(kind))
+
+    return body
+
+
+def _rsqrt(a: Any) -> Any:
+    return 1.0 / np.sqrt(a)
+
+
+FLOAT: Final[dict[str, Body]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "mad": mad_f32,
+    "add3": lambda a, b, c: a + b + c,
+    "div": np.divide,
+    "divm": np.divide,
+    "min": np.fmin,
+    "max": np.fmax,
+    "frc": lambda a: a - np.floor(a),
+    "rndd": np.floor,
+    "rndu": np.ceil,
+    "rnde": np.rint,
+    "rndz": np.trunc,
+    "inv": np.reciprocal,
+    "invm": np.reciprocal,
+    "sqrt": np.sqrt,
+    "sqrtm": np.sqrt,
+    "rsqrt": _in_double(_rsqrt),
+    "rsqrtm": _in_double(_rsqrt),
+    "log2": _in_double(np.log2),
+    "exp2": _in_double(np.exp2),
+    "sin": _in_double(np.sin),
+    "cos": _in_double(np.cos),
+    "asin": _in_double(np.arcsin),
+    "acos": _in_double(np.arccos),
+    "atan": _in_double(np.arctan),
+    "tanh": _in_double(np.tanh),
+    "sigm": _in_double(lambda a: 1.0 / (1.0 + np.exp(-a))),
+    "pow": _in_double(lambda a, b: np.power(np.abs(a), b)),
+    "lrp": _in_double(lambda a, b, c: a * b + (1.0 - a) * c),
+    "mod": np.fmod,
+    "avg": lambda a, b: (a + b) * a.dtype.type(0.5),
+}
