@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import struct
 from pathlib import Path
 
@@ -31,7 +32,14 @@ DST = Region(None, None, 1)
 FREE_OPCODE = 0xF0  # no instruction has it
 
 
-def made_up(spec: str, mnemonic: str = "made_up", opcode: int | None = FREE_OPCODE, slots: tuple[Slot, ...] = ()) -> Table:
+def generator(seed: int) -> random.Random:
+    """Numbers that are the same in every run."""
+    return random.Random(seed)  # noqa: S311 - no secret is made of them
+
+
+def made_up(
+    spec: str, mnemonic: str = "made_up", opcode: int | None = FREE_OPCODE, slots: tuple[Slot, ...] = ()
+) -> Table:
     """A table of one row."""
     return Table([Instruction(mnemonic, opcode, "test", layout(spec), slots)])
 

@@ -6,7 +6,7 @@ import pytest
 from codec_builders import DST, FREE_OPCODE, made_up, read, write
 
 from visa_lsp.codec.errors import CodecError
-from visa_lsp.isa.model import FieldKind, Instruction, Role, Shape, Slot, layout
+from visa_lsp.isa.model import Dialect, FieldKind, Instruction, Role, Shape, Slot, layout
 from visa_lsp.isa.operands import AO, SCALAR_REGION, A, G, OperandModifier, Region
 from visa_lsp.isa.table import Table
 from visa_lsp.isa.types import DF, UD, UQ, UW, ExecControl, F, Q, W
@@ -96,7 +96,7 @@ def test_message_operands_follow_the_mode(mode: int, vectors: int, raws: int) ->
     table = made_up("mode:w ops:vectors")
     operands = (NULL_RAW, *[Immediate(UD, 1)] * vectors, *[RAW] * raws)
     made = Inst(table.rows[0], (mode, operands))
-    assert (made,) == read(write(made) * 1, table)
+    assert (made,) == read(write(made), table)
 
 
 def test_every_kind_is_covered() -> None:
@@ -194,7 +194,7 @@ def test_rows_of_one_opcode_are_told_apart_by_constants() -> None:
         ]
     )
     found = {byte: read(bytes([FREE_OPCODE, byte]), table)[0] for byte in (0, 0x0F, 0x20, 0x23, 0x80, 0x81)}
-    assert ["any", "any", "local", "local", "software", "any"] == [i.row.mnemonic for i in found.values()]
+    assert [i.row.mnemonic for i in found.values()] == ["any", "any", "local", "local", "software", "any"]
     for byte, instruction in found.items():
         assert bytes([FREE_OPCODE, byte]) == write(instruction)
 
@@ -219,7 +219,7 @@ def address_row(classes: object) -> Table:
         slots=(
             Slot("dst", Shape.VECTOR, Role.WRITE, A | G),
             Slot("src0", Shape.VECTOR, Role.READ, classes),  # type: ignore[arg-type]
-            Slot("src1", Shape.VECTOR, Role.READ, G),
+            Slot("src1", Shape.VECTOR, Role.READ, G | AO),
         ),
     )
 
@@ -256,3 +256,9 @@ def test_a_form_without_opcode_has_no_place() -> None:
 def test_a_missing_value_is_refused() -> None:
     with pytest.raises(CodecError, match="has 2 fields, not 1"):
         write(Inst(made_up("a:b b:b").rows[0], (1,)))
+
+
+def test_of_equal_rows_the_one_of_4_1_is_read() -> None:
+    newer = Instruction("newer", FREE_OPCODE, "test", layout("op42:w=1/0xff"), (), dialects=frozenset({Dialect.V42}))
+    older = Instruction("older", FREE_OPCODE, "test", layout("op:w=1/0xff"), (), dialects=frozenset({Dialect.V41}))
+    assert read(bytes([FREE_OPCODE, 1, 0]), Table([newer, older]))[0].row.mnemonic == "older"

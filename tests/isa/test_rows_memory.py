@@ -22,26 +22,31 @@ TABLE = Table(ROWS)
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason=f"the oracle corpus is not at {CORPUS}")
 
-EFFECTS = set(
+
+def words_in(text):
+    return re.findall(r"\w+", text)
+
+
+EFFECTS = words_in(
     "oword_ld oword_st oword_ld_unaligned media_ld media_st gather scatter gather_scaled scatter_scaled gather4_scaled "
     "scatter4_scaled gather4_typed scatter4_typed dword_atomic typed_atomic qw_gather qw_scatter svm_block_ld "
     "svm_block_st svm_gather svm_scatter svm_atomic svm_gather4scaled svm_scatter4scaled sample_3d load_3d sample4 sample "
     "load sample_unorm resinfo sampleinfo lsc_load lsc_store lsc_load_quad lsc_store_quad lsc_load_block2d "
     "lsc_store_block2d lsc_load_strided lsc_store_strided lsc_atomic lsc_typed_load lsc_typed_store lsc_typed_atomic "
-    "fence".split()
+    "fence"
 )
 
-ADDRESS = "addrtype surface immscale immoffset addrsize surfidx".split()
+ADDRESS = words_in("addrtype surface immscale immoffset addrsize surfidx")
 FILLS = {
-    Shape.LSC_DATA: "datasize elems order".split(),
-    Shape.LSC_DATA_2D: "datasize order blocks width height vnni".split(),
-    Shape.LSC_DATA_TYPED_2D: "width height".split(),
+    Shape.LSC_DATA: words_in("datasize elems order"),
+    Shape.LSC_DATA_2D: words_in("datasize order blocks width height vnni"),
+    Shape.LSC_DATA_TYPED_2D: words_in("width height"),
     Shape.LSC_ADDRESS: ADDRESS,
     Shape.LSC_ADDRESS_STRIDED: [*ADDRESS, "pitch"],
     Shape.LSC_ADDRESS_2D: [*(f"addr{i}" for i in range(6)), "immx", "immy"],
-    Shape.LSC_ADDRESS_TYPED: "addrtype surface addrsize surfidx u v r lod".split(),
-    Shape.LSC_ADDRESS_TYPED_2D: "addrtype surface surfidx src0 src1 immx immy".split(),
-    Shape.LSC_SURFACE: "addrtype surface surfidx".split(),
+    Shape.LSC_ADDRESS_TYPED: words_in("addrtype surface addrsize surfidx u v r lod"),
+    Shape.LSC_ADDRESS_TYPED_2D: words_in("addrtype surface surfidx src0 src1 immx immy"),
+    Shape.LSC_SURFACE: words_in("addrtype surface surfidx"),
     Shape.RAWS: ["n"],
 }
 NAMELESS = {Shape.LSC_ADDRESS_2D, Shape.LSC_ADDRESS_TYPED, Shape.LSC_ADDRESS_TYPED_2D}
@@ -240,7 +245,9 @@ def test_every_word_of_the_compilers_is_known():
         rows = TABLE.by_mnemonic.get(name)
         if rows and not any(match_words(row, words) is not None for row in rows):
             unknown.append(form)
-        if rows is None and re.match(r"lsc_|svm_|oword|media|gather|scatter|sample_|sample4|load_|resinfo|raw_|typed_a|dword_a", name):
+        if rows is None and re.match(
+            r"lsc_|svm_|oword|media|gather|scatter|sample_|sample4|load_|resinfo|raw_|typed_a|dword_a", name
+        ):
             unknown.append(form)
     assert unknown == []
 

@@ -34,16 +34,19 @@ _TEXEL: Final = {
 
 
 def dtype_of(items: Items, item: Item) -> np.dtype[Any]:
-    """The element type that an item names."""
+    """Give the element type that an item names."""
     name = items.text(item)
     if name not in DTYPES:
         near = difflib.get_close_matches(name, DTYPES, 1)
-        items.fail(item, f"unknown dtype '{name}'; " + (f"did you mean '{near[0]}'?" if near else f"known are {', '.join(DTYPES)}"))
+        items.fail(
+            item,
+            f"unknown dtype '{name}'; " + (f"did you mean '{near[0]}'?" if near else f"known are {', '.join(DTYPES)}"),
+        )
     return np.dtype(name)
 
 
 def literal_array(items: Items, item: Item, dtype_item: Item | None) -> Array:
-    """The array of a number or of (nested) lists of numbers; without a dtype int64 or float64 as it needs."""
+    """Give the array of a number or of (nested) lists of numbers; without a dtype int64 or float64 as it needs."""
     flat: list[int | float] = []
     shape = _flatten(items, item, flat)
     dtype = dtype_of(items, dtype_item) if dtype_item else _natural(items, item, flat)
@@ -57,7 +60,9 @@ def _filled(items: Items, item: Item, flat: list[int | float], dtype: np.dtype[A
             if isinstance(number, float) and not number.is_integer():
                 items.fail(item, f"{number} is no whole number, the dtype is {dtype.name}")
             if not limits.min <= number <= limits.max:
-                items.fail(item, f"{number} does not fit into {dtype.name}, which goes from {limits.min} to {limits.max}")
+                items.fail(
+                    item, f"{number} does not fit into {dtype.name}, which goes from {limits.min} to {limits.max}"
+                )
         return np.array([int(number) for number in flat], dtype=dtype)
     with np.errstate(over="ignore"):
         try:
@@ -91,7 +96,7 @@ def _flatten(items: Items, item: Item, into: list[int | float]) -> tuple[int, ..
 
 
 def load_npy(items: Items, item: Item) -> Array:
-    """The array of a ``.npy`` file; nothing is unpickled, and large files are refused before they are read."""
+    """Give the array of a ``.npy`` file; nothing is unpickled, and large files are refused before they are read."""
     path = items.file(item)
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -106,7 +111,7 @@ def load_npy(items: Items, item: Item) -> Array:
 
 
 def buffer_array(items: Items, item: Item) -> Array:
-    """The contents of ``{dtype, shape, init | values | npy | random}``."""
+    """Give the contents of ``{dtype, shape, init | values | npy | random}``."""
     return _array(items, item, items.entries(item, ("dtype", "shape", *_SOURCES), "a buffer"), "a buffer")
 
 
@@ -184,7 +189,7 @@ def _shaped(items: Items, item: Item, array: Array, shape: tuple[int, ...] | Non
 
 
 def image_arg(items: Items, item: Item) -> ImageArg:
-    """An image: axes (depth or layer, height, width, channel); a last axis of 1, 2 or 4 after width is the channel.
+    """Give an image: axes (depth or layer, height, width, channel); a last axis of 1, 2 or 4 after width is the channel.
 
     ``format`` tells how texels read: uint8 as unorm8 unless it says uint8, and so on.
     """
@@ -206,6 +211,8 @@ def image_arg(items: Items, item: Item) -> ImageArg:
     if channels == 3:
         items.fail(item, "an image has 1, 2 or 4 channels")
     if not 1 <= len(axes) <= 3 or 0 in axes:
-        items.fail(item, f"an image has one to three axes and its channels, none of them empty; this is {list(array.shape)}")
+        items.fail(
+            item, f"an image has one to three axes and its channels, none of them empty; this is {list(array.shape)}"
+        )
     width, height, depth = [*reversed(axes), 1, 1][:3]
     return ImageArg(array, name, channels, (width, height, depth))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.launcharrays import buffer_array, image_arg, literal_array, load_npy
@@ -29,6 +28,8 @@ from visa_lsp.sim.launch_config import (
 from visa_lsp.zeinfo.yaml import YamlError, load
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from visa_lsp.zeinfo.yaml import Item
 
 _TOP: Final = (
@@ -64,7 +65,7 @@ class LaunchFile:
     places: dict[int | str, str] = field(default_factory=dict)  # argument -> path:line:column
 
     def locate(self, error: LaunchError) -> LaunchError:
-        """The error with a place: that of its argument, else the file's first line."""
+        """Give the error with a place: that of its argument, else the file's first line."""
         if error.place:
             return error
         place = self.places.get(error.arg) if error.arg is not None else None
@@ -144,7 +145,10 @@ class _Reader(Items):
         if platform is None:
             near = difflib.get_close_matches(name.lower(), [p.name.lower() for p in PLATFORMS], 1)
             known = ", ".join(p.name for p in PLATFORMS)
-            self.fail(item, f"unknown platform '{name}'" + (f"; did you mean '{near[0]}'?" if near else f"; known are {known}"))
+            self.fail(
+                item,
+                f"unknown platform '{name}'" + (f"; did you mean '{near[0]}'?" if near else f"; known are {known}"),
+            )
         return platform.name
 
     def _threads(self, root: Item, top: dict[str, Item]) -> tuple[int, int] | None:
@@ -154,7 +158,9 @@ class _Reader(Items):
                 self.fail(root, "mode: media needs threads: [X, Y]", "mode")
             return None
         if mode != "media":
-            self.fail(root, "threads: [X, Y] needs mode: media; with thread groups use groups and local_size", "threads")
+            self.fail(
+                root, "threads: [X, Y] needs mode: media; with thread groups use groups and local_size", "threads"
+            )
         entries = self.sequence(top["threads"])
         if len(entries) != 2:
             self.fail(top["threads"], f"threads are two numbers, [X, Y], these are {len(entries)}")

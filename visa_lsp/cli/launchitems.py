@@ -67,7 +67,11 @@ class Items:
 
     def real(self, item: Item) -> float:
         """Check that an item is a number from 0 up, and give it."""
-        if isinstance(item.value, bool) or not isinstance(item.value, int | float) or not 0 <= item.value < float("inf"):
+        if (
+            isinstance(item.value, bool)
+            or not isinstance(item.value, int | float)
+            or not 0 <= item.value < float("inf")
+        ):
             self.fail(item, f"a number from 0 up is expected here, this is {item.kind}")
         return float(item.value)
 

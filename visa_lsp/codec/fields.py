@@ -73,6 +73,8 @@ def default_value(field: Field) -> Value:
             return Immediate(UD, field.default)
         case FieldKind.PREDICATE:
             return None
+        case FieldKind.EXEC_LOG2:
+            return ExecControl(1 << field.default)
         case _:
             return ExecControl(1)
 

@@ -22,7 +22,7 @@ from visa_lsp.codec.fields import (
     read_sampler_byte,
     read_word_immediate,
 )
-from visa_lsp.isa.model import FieldKind, Role, Shape
+from visa_lsp.isa.model import Dialect, FieldKind, Role, Shape
 from visa_lsp.isa.operands import AO, SCALAR_REGION, G, OperandModifier
 from visa_lsp.isa.types import UW
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Inst
@@ -171,16 +171,14 @@ class InstructionReader:
 
 
 def forms(rows: Iterable[Instruction], readers: Readers) -> tuple[Form, ...]:
-    """The forms of one opcode; those that fix more bits come first."""
+    """The forms of one opcode: those that fix more bits first, then those of the dialect that has objects."""
 
-    def fixed_bits(row: Instruction) -> int:
-        return sum(
-            (f.const_mask & (1 << 8 * _FIXED_SIZES.get(f.kind, 4)) - 1).bit_count()
-            for f in row.fields
-            if f.const is not None
-        )
+    def rank(row: Instruction) -> tuple[int, bool]:
+        masks = ((f.const_mask, _FIXED_SIZES.get(f.kind, 4)) for f in row.fields if f.const is not None)
+        bits = sum((mask & (1 << 8 * size) - 1).bit_count() for mask, size in masks)
+        return -bits, Dialect.V41 not in row.dialects
 
-    return tuple(_form(row, readers) for row in sorted(rows, key=fixed_bits, reverse=True))
+    return tuple(_form(row, readers) for row in sorted(rows, key=rank))
 
 
 def _form(row: Instruction, readers: Readers) -> Form:
@@ -250,14 +248,15 @@ def _checked(read: Reader, const: int, mask: int) -> Reader:
 
 
 def _address_of(row: Instruction, index: int, read: Reader) -> Reader:
-    """``read``, giving ``AddressOf`` where a slot takes addresses of variables and the instruction computes an address.
+    """``read``, giving ``AddressOf`` where the first source may be the address of a variable and an address is computed.
 
     In the bytes such an operand is a general operand with region <0;1,0>. It is one where the slot takes no general
     operand, or where the destination is an address.
     """
     name = row.fields[index].name
-    slot = next((s for s in row.slots if s.name == name and s.shape is Shape.VECTOR), None)
-    if slot is None or AO not in slot.classes:
+    # A second source with that region is an offset in a variable: &V0054 V0071(0,0)<0;1,0>.
+    slot = next((s for s in row.slots if s.role is Role.READ), None)
+    if slot is None or slot.name != name or slot.shape is not Shape.VECTOR or AO not in slot.classes:
         return read
     always = G not in slot.classes
     positions = {field.name: at for at, field in enumerate(row.fields)}

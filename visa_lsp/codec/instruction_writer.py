@@ -83,7 +83,7 @@ def _unstored(field: Field) -> Writer:
     default = default_value(field)
 
     def write(value: Value) -> bytes:
-        if value is not None and value != default:
+        if value is not None and value != default and not field.lossy:
             raise MalformedValueError(f"{value} has no place in an object: it can hold only {default} here")
         return b""
 

@@ -44,7 +44,9 @@ DATASIZES: Final[dict[int, DataSize]] = {
         DataSize(3, 4, 4, False, "d32", "d32", "dwords"),
         DataSize(4, 8, 8, False, "d64", "d64", "qwords"),
         DataSize(5, 1, 4, False, "d8c32", "d8u32", "bytes, each zero-extended to a dword; a store writes its low byte"),
-        DataSize(6, 2, 4, False, "d16c32", "d16u32", "words, each zero-extended to a dword; a store writes its low word"),
+        DataSize(
+            6, 2, 4, False, "d16c32", "d16u32", "words, each zero-extended to a dword; a store writes its low word"
+        ),
         DataSize(7, 2, 4, True, "d16c32h", "d16u32h", "words, each in the upper half of a dword"),
     )
 }
@@ -190,6 +192,9 @@ SUB: Final[dict[str, int]] = {
     "load_status": 27, "store_uncompressed": 28, "ccs_update": 29, "read_state_info": 30,
 }  # fmt: skip
 
+# Operations whose data operand carries a channel mask (`.xyzw`) instead of a count.
+QUAD_SUBS: Final = frozenset({SUB["load_quad"], SUB["store_quad"], 0x31, 0x32, 0x36})
+
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
@@ -294,7 +299,9 @@ def parse_block_shape(text: str) -> BlockShape | None:
     return BlockShape(size, blocks, width, height, order, int(flags[1:] == "t"))
 
 
-def data_shape_text(datasize: int, elems: int, order: int, chmask: int = 0, *, quad: bool = False, v42: bool = False) -> str:
+def data_shape_text(
+    datasize: int, elems: int, order: int, chmask: int = 0, *, quad: bool = False, v42: bool = False
+) -> str:
     """The tag of a data operand with its colon, as the tools print it."""
     size = DATASIZES.get(datasize)
     word = (size.text42 if v42 else size.text41) if size else f"d?{datasize}"

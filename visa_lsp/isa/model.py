@@ -60,7 +60,8 @@ class Field:
     """One item of the record. ``const`` is a fixed value that tells rows of one opcode apart.
 
     ``const_mask`` says which bits are fixed; the other bits belong to modifiers. ``stored`` is False for values that
-    only newer text can express (``lsc`` third cache control): an object can hold only ``default``.
+    only newer text can express (``lsc`` third cache control): an object can hold only ``default``, unless the field is
+    ``lossy``: then the object silently forgets the value (``.mod``, ``.divS``).
     """
 
     name: str
@@ -68,6 +69,7 @@ class Field:
     const: int | None = None
     const_mask: int = -1
     stored: bool = True
+    lossy: bool = False
     default: int = 0
 
 
@@ -75,7 +77,7 @@ def layout(spec: str) -> tuple[Field, ...]:
     """Fields from a compact spec: ``"E P relop:b dst:v src0:v src1:v"``.
 
     ``E`` and ``P`` are named ``exec`` and ``pred``. ``sub:b=3`` is constant; ``mask:b=0x20/0x20`` fixes only the bits
-    of the mask behind the slash; ``l2:b?`` is not stored (default 0), ``l2:b?7`` has default 7.
+    of the mask behind the slash; ``l2:b?`` is not stored (default 0), ``l2:b?7`` has default 7, ``mod:b!`` is lossy.
     """
     fields = []
     for item in spec.split():
@@ -83,9 +85,10 @@ def layout(spec: str) -> tuple[Field, ...]:
             fields.append(Field({"E": "exec", "P": "pred"}[item], _KIND[item]))
             continue
         name, kind = item.split(":", 1)
-        if "?" in kind:
-            kind, default = kind.split("?")
-            fields.append(Field(name, _KIND[kind], stored=False, default=int(default or "0", 0)))
+        mark = next((m for m in "?!" if m in kind), None)
+        if mark:
+            kind, default = kind.split(mark)
+            fields.append(Field(name, _KIND[kind], stored=False, lossy=mark == "!", default=int(default or "0", 0)))
         elif "=" in kind:
             kind, const = kind.split("=")
             value, _, mask = const.partition("/")
@@ -104,7 +107,8 @@ class Shape(Enum):
     SAMPLER = "sampler"
     LABEL = "label"
     LABELS = "list of labels"  # switchjmp (L1, L2): fills the LABELS field and its COUNT
-    NAME = "name"  # fcall, faddr: a function or symbol, into a STRING field
+    NAME = "name"  # faddr: a function or symbol, quoted or not, into a STRING field
+    IDENTIFIER = "identifier"  # fcall: a function's name without quotes, into a STRING field
     STRING = "string"  # FILE "x"
     INTEGER = "number"  # a bare number, into an integer field
     GROUP = "group"  # media (w,h), vme (a,b): ``name`` lists the fields it fills, by commas: "width,height"
@@ -177,6 +181,7 @@ class Modifier:
     optional: bool = False
     default: int = 0
     mask: int = -1
+    seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
     doc: str = ""
 
     def parse(self, text: str) -> int | None:

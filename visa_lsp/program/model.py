@@ -93,7 +93,7 @@ class AddressOf:
     col: int
 
 
-VectorOperand = General | Address | PredicateOperand | Indirect | Immediate | State
+VectorOperand = General | Address | PredicateOperand | Indirect | Immediate | State | AddressOf
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,5 +102,5 @@ class KernelInfo:
         return max(seen, default=-1) + 1
 
     def argument_name(self, index: int) -> str:
-        """The source's name of an argument; empty where it is not told."""
+        """Give the source's name of an argument; empty where it is not told."""
         return next((a.name for a in self.arguments if a.index == index), "")

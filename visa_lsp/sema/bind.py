@@ -99,7 +99,7 @@ class _Binder:
             for scope in body.scopes:
                 if scope.last_line < 0:
                     scope.last_line = line_count
-        for body, following in zip(ctx.bodies, [*ctx.bodies[1:], None], strict=True):
+        for body, following in zip(ctx.bodies, [*ctx.bodies[1:], None], strict=False):
             body.last_line = following.first_line - 1 if following else line_count
             self._close_body(body)
         problems = sorted(ctx.problems, key=lambda p: (p.place.line, p.place.span))

@@ -6,14 +6,16 @@ by the form that its author meant.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from visa_lsp.isa.model import ExecStyle, FieldKind, Modifier, Role, Shape, Slot
+from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.model import ExecStyle, Field, FieldKind, Modifier, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
-from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.isa.operands import IM, G, I, OperandModifier
 from visa_lsp.isa.types import EXEC_SIZES, ExecControl
-from visa_lsp.program.model import NULL_RAW, Combine, General, Immediate, Indirect, Inst, Predicate
+from visa_lsp.program.model import NULL_RAW, Combine, General, Immediate, Indirect, Inst, Predicate, PredicateOperand
 from visa_lsp.sema import lsc_operands, operands
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
 from visa_lsp.syntax import tree
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 _MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
 _MASKS["NoMask"] = (0, True)
 _COMBINE = {"any": Combine.ANY, "all": Combine.ALL}
+_INT_BITS = {FieldKind.U8: 8, FieldKind.U16: 16}
 _NO_EXEC = ExecControl(1, 0, no_mask=True)
 
 
@@ -50,7 +53,9 @@ def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int) -> Row:
         count = len(node.operands)
         many = bool(row.slots) and row.slots[-1].shape in (Shape.RAWS, Shape.VECTORS)
         off = max(0, required - count) + (0 if many else max(0, count - len(row.slots)))
-        return len(bad) + len(missing), off
+        size = node.exec.size if node.exec is not None else None
+        misfit = isinstance(size, tree.Number) and size.value not in row.exec_sizes
+        return len(bad) + len(missing), off + misfit
 
     return min(rows, key=distance)
 
@@ -84,8 +89,11 @@ def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int) -> Bound:
     name_span = node.words[0].span
     values: dict[str, object] = {}
     for f in row.fields:
-        values[f.name] = f.const if f.const is not None else _default(f.kind, f.default)
+        values[f.name] = f.const if f.const is not None else _default(f)
     modifiers, bad, missing = match_modifiers(row, node.words[taken:])
+    for word in node.words[taken:]:
+        if any(word.text in modifier.seed_words for modifier, _ in modifiers):
+            ctx.problem("seed-word", word.span, word=word.text, modern=word.text.lower())
     for word in bad:
         ctx.problem("unknown-modifier", word.span, row=row, word=word.text)
     for modifier in missing:
@@ -112,12 +120,16 @@ def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int) -> Bound:
     inst = None
     if clean:
         _counts(row, values)
+        _tool_quirks(row, values)
         inst = Inst(row, tuple(values[f.name] for f in row.fields), ctx.line)  # type: ignore[arg-type]
     return Bound(ctx.line, node, row, tuple(bound), inst)
 
 
-def _default(kind: FieldKind, default: int) -> object:
-    match kind:
+def _default(field: Field) -> object:
+    default = field.default
+    match field.kind:
+        case FieldKind.EXEC_LOG2 if default:
+            return ExecControl(1 << default)
         case FieldKind.EXEC | FieldKind.EXEC_CODE | FieldKind.EXEC_LOG2:
             return _NO_EXEC
         case FieldKind.PREDICATE:
@@ -250,7 +262,7 @@ def _operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dic
             value = _raw_or_vector(ctx, slot, node)
             values[slot.name] = (*_tuple(values.get(slot.name)), value)
             return value
-        case Shape.LABEL | Shape.NAME | Shape.STRING | Shape.LABELS | Shape.INTEGER | Shape.EXEC_WORD:
+        case Shape.LABEL | Shape.NAME | Shape.IDENTIFIER | Shape.STRING | Shape.LABELS | Shape.INTEGER | Shape.EXEC_WORD:
             value = _plain(ctx, slot, node, row)
         case Shape.GROUP:
             return _group(ctx, row, slot, node, values)
@@ -290,7 +302,9 @@ def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
     match slot.shape:
         case Shape.LABEL if word is not None:
             return ctx.label(word, Role.TARGET, subroutine=row.mnemonic in ("call", "fccall")).id
-        case Shape.NAME if word is not None:
+        case Shape.NAME | Shape.IDENTIFIER if word is not None:
+            if slot.shape is Shape.IDENTIFIER and word.quoted:
+                ctx.problem("quoted-name", word.span, name=word.text)
             return ctx.string(word.text)
         case Shape.STRING if isinstance(node, tree.Quoted):
             return ctx.string(node.text)
@@ -300,14 +314,18 @@ def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
                 return tuple(ctx.label(w, Role.TARGET).id for w in words if w is not None)
         case Shape.EXEC_WORD if word is not None and slot.words and word.text in slot.words:
             return slot.words[word.text]
-        case Shape.INTEGER if isinstance(node, tree.Literal) and not isinstance(node.value, tree.Float):
-            return ctx.number(node.value)
+        case Shape.INTEGER if isinstance(node, tree.Literal) and node.suffix is None and not isinstance(node.value, tree.Float):
+            value = ctx.number(node.value)
+            bits = _INT_BITS.get(row.fields[row.index[slot.name]].kind, 32)
+            # Integers that are too large lose their upper bits, as in the real tool.
+            return None if value is None else value & (1 << bits) - 1
     ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
     return None
 
 
 def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
     names = slot.name.split(",")
+    slot = slot if slot.classes else replace(slot, classes=G | I | IM)
     items = list(node.items) if isinstance(node, tree.Group) else []
     if len(items) != len(names):
         ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
@@ -352,6 +370,20 @@ def _counts(row: Row, values: dict[str, object]) -> None:
     for f in row.fields:
         if f.kind is FieldKind.COUNT and lists:
             values[f.name] = len(_tuple(values[lists[0].name]))
+
+
+def _tool_quirks(row: Row, values: dict[str, object]) -> None:
+    """What the real tool writes where the text says something else or nothing."""
+    if isinstance(values.get("src0"), PredicateOperand) and "exec" in values and isinstance(row.meaning, Effect):
+        # A move from a predicate reads all its bits whatever size the text gives: (M1_NM, 1) is written.
+        if row.meaning.name == "mov":
+            values["exec"] = _NO_EXEC
+    named = {s.name for s in row.slots}
+    for before, f in itertools.pairwise(row.fields):
+        # A vector item without an operand repeats the one before it (the thread count of a named barrier's wait).
+        if f.kind is FieldKind.VECTOR and f.stored and f.name not in named and before.kind is FieldKind.VECTOR:
+            if before.name in named and all(s.shape is Shape.VECTOR for s in row.slots):
+                values[f.name] = values[before.name]
 
 
 def _note_operand(ctx: Binding, node: tree.Operand) -> None:

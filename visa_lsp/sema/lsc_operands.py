@@ -126,6 +126,9 @@ def _register(ctx: Binding, node: tree.Ref | tree.Expr) -> RawOperand | None:
         ctx.problem("operand-class", node.span, slot=_READ, got="number")
         return None
     value = operands.raw(ctx, _READ, node, bare=True)
+    if isinstance(value, RawOperand) and value.var == 0:
+        ctx.problem("operand-class", node.span, slot=_READ, got="the null variable")
+        return None
     return value if isinstance(value, RawOperand) else None
 
 

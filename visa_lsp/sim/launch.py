@@ -137,7 +137,9 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     geometry = Geometry(simd, platform.grf_bytes, groups, local, config.global_offset, walk)
     geometry.local_ids()  # refuses a group that is too large, before anything is allocated for its threads
     if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
-        raise LaunchError(f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads are more than {MAX_THREADS} threads")
+        raise LaunchError(
+            f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads are more than {MAX_THREADS} threads"
+        )
     return geometry
 
 

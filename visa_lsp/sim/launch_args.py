@@ -48,7 +48,13 @@ _CHANNEL_TYPE: Final = {
     "float16": 0x10DD,
     "float32": 0x10DE,
 }
-_KINDS: Final = {BufferArg: "a buffer", ValueArg: "a value", LocalArg: "local", ImageArg: "an image", SamplerArg: "a sampler"}
+_KINDS: Final = {
+    BufferArg: "a buffer",
+    ValueArg: "a value",
+    LocalArg: "local",
+    ImageArg: "an image",
+    SamplerArg: "a sampler",
+}
 
 
 class Arguments:
@@ -93,7 +99,9 @@ class Arguments:
             for name in args:
                 if name not in names:
                     known = ", ".join(n for n in names if n) or "not told by the ze_info; give them as a list"
-                    raise LaunchError(f"kernel '{self.info.name}' has no argument '{name}'; its arguments are {known}", name)
+                    raise LaunchError(
+                        f"kernel '{self.info.name}' has no argument '{name}'; its arguments are {known}", name
+                    )
             missing = [name for name in names if name not in args]
             if missing:
                 raise LaunchError(f"kernel '{self.info.name}' needs argument '{missing[0]}', which is not given")
@@ -116,7 +124,8 @@ class Arguments:
         name = self.info.argument_name(entry.arg_index)
         given = _KINDS[type(self._arg(entry.arg_index))]
         return LaunchError(
-            f"argument {entry.arg_index}{f' ({name})' if name else ''} is {wanted}, {given} is given", self.key(entry.arg_index)
+            f"argument {entry.arg_index}{f' ({name})' if name else ''} is {wanted}, {given} is given",
+            self.key(entry.arg_index),
         )
 
     def by_value(self, entry: PayloadArgument) -> bytes:
@@ -270,4 +279,10 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "sampler_address": lambda a, e: _number(_ADDRESS_CODE[a.sampler(e).address], 4),
     "sampler_normalized": lambda a, e: _number(int(a.sampler(e).normalized), 4),
 }
-_ADDRESS_CODE: Final = {"none": 0x1130, "clamp_to_edge": 0x1131, "clamp": 0x1132, "repeat": 0x1133, "mirrored_repeat": 0x1134}
+_ADDRESS_CODE: Final = {
+    "none": 0x1130,
+    "clamp_to_edge": 0x1131,
+    "clamp": 0x1132,
+    "repeat": 0x1133,
+    "mirrored_repeat": 0x1134,
+}

@@ -53,7 +53,7 @@ def ulp_distance(left: Array, right: Array) -> Array:
 
 
 def _ordered(values: Array) -> Array:
-    """Number floats in their order, with both zeros at the same place."""
+    """Give each float its number in their order, both zeros the same."""
     bits = values.dtype.itemsize * 8
     raw = values.view(f"u{bits // 8}").astype(np.uint64)
     middle = np.uint64(1 << (bits - 1))

@@ -53,10 +53,16 @@ def inputs_of(kernel: Kernel) -> list[NamedInput]:
         if kind == 0:
             name = kernel.variable_name(entry.id)
         else:
-            states, first = (kernel.samplers, predefined.FIRST_SAMPLER) if kind == 1 else (kernel.surfaces, predefined.FIRST_SURFACE)
+            states, first = (
+                (kernel.samplers, predefined.FIRST_SAMPLER)
+                if kind == 1
+                else (kernel.surfaces, predefined.FIRST_SURFACE)
+            )
             at = entry.id - first
             name = kernel.string(states[at].name_index) if 0 <= at < len(states) else f"{'_ST'[kind]}{entry.id}"
-        found.append(NamedInput(name, kind, entry.offset, entry.size, kernel.variable_type(entry.id) if kind == 0 else None))
+        found.append(
+            NamedInput(name, kind, entry.offset, entry.size, kernel.variable_type(entry.id) if kind == 0 else None)
+        )
     return found
 
 
@@ -83,7 +89,9 @@ class Names:
             self._in_order(block, rest, given)
             return
         if rest:
-            raise LaunchError(f"nothing is given for .input {rest[0].name} (offset={rest[0].offset} size={rest[0].size})")
+            raise LaunchError(
+                f"nothing is given for .input {rest[0].name} (offset={rest[0].offset} size={rest[0].size})"
+            )
         for name, arg in given.items():
             table = _BTI.fullmatch(name)
             if table:
@@ -138,7 +146,9 @@ class Names:
                 return bti.to_bytes(4, "little")[: entry.size]
             case BufferArg():
                 if entry.size != 8:
-                    raise LaunchError(f".input {entry.name} has {entry.size} bytes, the address of a buffer needs 8", key)
+                    raise LaunchError(
+                        f".input {entry.name} has {entry.size} bytes, the address of a buffer needs 8", key
+                    )
                 return self.world.buffer(key, arg).address.to_bytes(8, "little")
             case LocalArg():
                 return self.world.local(key, arg, _SLM_ALIGNMENT).to_bytes(8, "little")[: entry.size]
@@ -147,7 +157,9 @@ class Names:
                 self.world.samplers[number] = argument_sampler(arg)
                 return number.to_bytes(4, "little")[: entry.size]
         kind = ("a general variable", "a sampler", "a surface")[min(entry.kind, 2)]
-        raise LaunchError(f".input {entry.name} is {kind}, {type(arg).__name__.removesuffix('Arg').lower()} does not fit", key)
+        raise LaunchError(
+            f".input {entry.name} is {kind}, {type(arg).__name__.removesuffix('Arg').lower()} does not fit", key
+        )
 
     def _implicit(self, block: Block, entry: NamedInput) -> bool:
         """Fill an input that is known by its name."""
@@ -158,7 +170,9 @@ class Names:
             wide = entry.size >= 4 * geometry.simd
             rows = ids.astype(np.uint32 if wide else np.uint16)
             if rows.nbytes > entry.size * geometry.threads:
-                raise LaunchError(f".input {entry.name} has {entry.size} bytes, {geometry.simd} lanes need {2 * geometry.simd}")
+                raise LaunchError(
+                    f".input {entry.name} has {entry.size} bytes, {geometry.simd} lanes need {2 * geometry.simd}"
+                )
             block.put_rows(entry.offset, rows)
             return True
         totals = tuple(g * s for g, s in zip(geometry.groups, geometry.local_size, strict=True))

@@ -62,6 +62,7 @@ class Group:
         self.slm = Buffer("shared local memory", np.zeros(slm_bytes, np.uint8))
         self.barrier = Barrier(threads)
         self.named: dict[int, Barrier] = {}
+        self.signalled: dict[tuple[int, int], int] = {}  # (thread, barrier) -> generation it signalled in
 
 
 class Machine:

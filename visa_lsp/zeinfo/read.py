@@ -39,13 +39,15 @@ class ZeInfoError(Exception):
 
 
 def read(text: str) -> list[KernelInfo]:
-    """The kernels of a ze_info text, in its order."""
+    """Give the kernels of a ze_info text, in its order."""
     try:
         root = load(text)
     except YamlError as error:
         raise ZeInfoError(error.message, error.line, error.column) from None
     if not isinstance(root.value, dict):
-        raise ZeInfoError(f"ze_info is a map with the keys version and kernels, this is {root.kind}", root.line, root.column)
+        raise ZeInfoError(
+            f"ze_info is a map with the keys version and kernels, this is {root.kind}", root.line, root.column
+        )
     arguments: dict[str, tuple[ArgumentInfo, ...]] = {}
     for item in _list(root, "kernels_misc_info"):
         infos = tuple(_argument_info(a) for a in _list(item, "args_info"))

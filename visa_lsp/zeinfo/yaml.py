@@ -41,7 +41,7 @@ class Item:
     key_places: dict[str, tuple[int, int]]
 
     def plain(self) -> object:
-        """The value without places."""
+        """Give the value without places."""
         if isinstance(self.value, dict):
             return {key: item.plain() for key, item in self.value.items()}
         if isinstance(self.value, list):
@@ -67,7 +67,7 @@ class Item:
 
 
 def load(text: str) -> Item:
-    """The one document of a text; an empty text is an item whose value is None."""
+    """Give the one document of a text; an empty text is an item whose value is None."""
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
     try:

@@ -17,6 +17,7 @@ RELOP: Final = Modifier(
     _RELATIONS | {name.upper(): value for name, value in _RELATIONS.items()},
     optional=True,
     default=6,
+    seed_words=frozenset(name.upper() for name in _RELATIONS),
     doc="relation: eq, ne, gt, ge, lt, le",
 )
 

@@ -35,7 +35,7 @@ def _oword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str, *
     head = "n:log2" if store else "n:log2 mod_byte:b"
     data = "src:r" if store else "dst:r"
     return message(
-        mnemonic, opcode, "data_port", f"{head} surface:s offset:v {data} modified:b?",
+        mnemonic, opcode, "data_port", f"{head} surface:s offset:v {data} modified:b!",
         (SURFACE, _OFFSET, _SRC if store else _DST), (MOD,), Effect(mnemonic), summary, detail,
         exec_style=ExecStyle.SIZE, exec_sizes=_OWORDS, doc_page=mnemonic.upper(), pitfalls=pitfalls,
     )  # fmt: skip
@@ -67,7 +67,7 @@ def _media(mnemonic: str, opcode: int, modes: dict[str, int], summary: str, deta
 def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -> Instruction:
     head = "eltsize:b n:code" if store else "eltsize:b mod_byte:b n:code"
     return message(
-        mnemonic, opcode, "data_port", f"{head} surface:s goff:v off:r {'src' if store else 'dst'}:r modified:b?",
+        mnemonic, opcode, "data_port", f"{head} surface:s goff:v off:r {'src' if store else 'dst'}:r modified:b!",
         (SURFACE, vec("goff", doc="offset added for every lane, in elements", types=UD_ONLY), _OFF, _SRC if store else _DST),
         (_ELTSIZE, MOD), Effect(mnemonic), summary, detail,
         exec_sizes=(1, 8, 16), doc_page=mnemonic.upper(),
@@ -162,7 +162,18 @@ def _raw_sends(mnemonic: str, kind: int) -> Instruction:
     )  # fmt: skip
 
 
-_UNITS: Final = {"null": 0, "smpl": 2, "gtwy": 3, "rc": 5, "urb": 6, "btd": 7, "rta": 8, "tgm": 13, "ugm": 14, "slm": 15}
+_UNITS: Final = {
+    "null": 0,
+    "smpl": 2,
+    "gtwy": 3,
+    "rc": 5,
+    "urb": 6,
+    "btd": 7,
+    "rta": 8,
+    "tgm": 13,
+    "ugm": 14,
+    "slm": 15,
+}
 _UNIT_WORDS: Final = (
     _UNITS
     | {str(i): i for i in range(16)}

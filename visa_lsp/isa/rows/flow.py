@@ -115,7 +115,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     ),
     Instruction(
         "fcall", 0x67, "flow", layout("E P name:strw argsize:b retsize:b"),
-        (Slot("name", Shape.NAME, Role.TARGET, doc="name of a function"), *_ARGUMENTS),
+        (Slot("name", Shape.IDENTIFIER, Role.TARGET, doc="name of a function"), *_ARGUMENTS),
         meaning=Effect("fcall"),
         summary="Call a function by name.",
         detail="Calls a `.global_function`. The first argsize registers of %arg are copied to the callee, and %sp and %fp with"

@@ -34,7 +34,9 @@ _UNTYPED: Final = f"{_HEAD} {_ADDR} {_SHAPE} surface:v dst:r src0:r src1:r src2:
 _TYPED_TAIL: Final = f"surface:v dst:r u:r v:r r:r lod:r src1:r src2:r sfid:b?2 {_TEXT_ONLY} uoff:i? voff:i? roff:i?"
 _TYPED: Final = f"E P l1:b l3:b addrtype:b addrsize:b {_SHAPE} {_TYPED_TAIL}"
 
-_UGM: Final = Modifier("sfid", lsc_codes.UNTYPED_SFID, doc="memory: ugm global, ugml global at low bandwidth, slm shared local")
+_UGM: Final = Modifier(
+    "sfid", lsc_codes.UNTYPED_SFID, doc="memory: ugm global, ugml global at low bandwidth, slm shared local"
+)
 _TGM: Final = Modifier("sfid", lsc_codes.TYPED_SFID, doc="memory: tgm, typed global memory (images)")
 _ANY: Final = Modifier("sfid", lsc_codes.SFID, doc="memory: ugm, ugml, tgm or slm")
 CACHES: Final = (
@@ -47,20 +49,29 @@ _DST: Final = Slot("dst", Shape.LSC_DATA, Role.WRITE, grf_aligned=True, doc="reg
 _OLD: Final = Slot("dst", Shape.LSC_DATA, Role.WRITE, grf_aligned=True, doc="old values, or %null")
 _SRC: Final = Slot("src1", Shape.LSC_DATA, Role.READ, grf_aligned=True, doc="registers with the data")
 _ADDRESS: Final = Slot("src0", Shape.LSC_ADDRESS, Role.READ, grf_aligned=True, doc="one address per lane")
-_STRIDED: Final = Slot("src0", Shape.LSC_ADDRESS_STRIDED, Role.READ, doc="first address, and the distance between lanes")
+_STRIDED: Final = Slot(
+    "src0", Shape.LSC_ADDRESS_STRIDED, Role.READ, doc="first address, and the distance between lanes"
+)
 _BLOCK: Final = Slot(
     "addr", Shape.LSC_ADDRESS_2D, Role.READ,
     doc="base address, width, height and pitch of the surface in bytes less one, x and y of the block in elements",
 )  # fmt: skip
-_TYPED_ADDRESS: Final = Slot("src0", Shape.LSC_ADDRESS_TYPED, Role.READ, grf_aligned=True, doc="surface and coordinates per lane")
-_TYPED_BLOCK: Final = Slot("src0", Shape.LSC_ADDRESS_TYPED_2D, Role.READ, doc="surface, x in bytes and y in rows of the block")
+_TYPED_ADDRESS: Final = Slot(
+    "src0", Shape.LSC_ADDRESS_TYPED, Role.READ, grf_aligned=True, doc="surface and coordinates per lane"
+)
+_TYPED_BLOCK: Final = Slot(
+    "src0", Shape.LSC_ADDRESS_TYPED_2D, Role.READ, doc="surface, x in bytes and y in rows of the block"
+)
 _PAYLOAD1: Final = Slot("src1", Shape.LSC_PAYLOAD, Role.READ, grf_aligned=True, doc="first operand, or %null")
 _PAYLOAD2: Final = Slot("src2", Shape.LSC_PAYLOAD, Role.READ, grf_aligned=True, doc="second operand, or %null")
 
-_PACKED: Final = "d8 and d16 are for block messages; a message per lane takes d8c32 or d16c32 (d8u32, d16u32 in text 4.2)."
+_PACKED: Final = (
+    "d8 and d16 are for block messages; a message per lane takes d8c32 or d16c32 (d8u32, d16u32 in text 4.2)."
+)
 _TRANSPOSED: Final = "A transposed message (`t`) has one address, execution size 1, and d32 or d64 data."
 _NO_SCALE: Final = "A scale other than 1 in the address is for text 4.2; older tools stop at it."
 _STATUS: Final = Unmodelled("the residency of pages is not modelled")
+_IMAGE_BLOCK: Final = Unmodelled("block messages to images are not modelled")
 _FLAGS42: Final = Modifier("ov", {"ov": 1}, optional=True, doc="overfetch (text 4.2)")
 
 
@@ -148,7 +159,9 @@ _BLOCK_FIELDS: Final = (
     f"{_HEAD} datasize:b order:b blocks:b width:w height:w vnni:b "
     "dst:r addr0:v addr1:v addr2:v addr3:v addr4:v addr5:v src1:r l2:b? immx:i? immy:i?"
 )
-_STRIDED_FIELDS: Final = f"{_HEAD} {_ADDR} datasize:b order:b elems:b unused:b surface:v dst:r src0:r pitch:v src1:r {_TEXT_ONLY}"
+_STRIDED_FIELDS: Final = (
+    f"{_HEAD} {_ADDR} datasize:b order:b elems:b unused:b surface:v dst:r src0:r pitch:v src1:r {_TEXT_ONLY}"
+)
 _TYPED_BLOCK_FIELDS: Final = "P sfid:b?2 l1:b l3:b l2:b? addrtype:b width:w height:w surface:v surfidx:i"
 
 ROWS: Final[tuple[Instruction, ...]] = (
@@ -267,13 +280,13 @@ ROWS: Final[tuple[Instruction, ...]] = (
             f"apndctr_atomic_{word}",
             (
                 _OLD,
-                Slot("surface", Shape.LSC_SURFACE, Role.READ, doc="surface with the counter"),
+                Slot("src0", Shape.LSC_SURFACE, Role.READ, doc="surface with the counter"),
                 Slot("src1", Shape.LSC_DATA, Role.READ, doc="operand"),
             ),
             Unmodelled("append counters are not modelled"),
             f"{verb} a surface's append counter.",
             "Works on the counter that belongs to a surface, in one step for all lanes, and returns old values.",
-            fields=f"{_HEAD} addrtype:b {_SHAPE} surface:v dst:r src1:r {_TEXT_ONLY}",
+            fields=f"{_HEAD} addrtype:b {_SHAPE} surface:v dst:r src0:r src1:r {_TEXT_ONLY}",
             sub=sub, dialects=_V42, platforms=_XE2,
         )
         for sub, word, verb in _COUNTERS
@@ -343,7 +356,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     message(
         "lsc_load_block2d", None, "lsc", f"sub:b=3 {_TYPED_BLOCK_FIELDS} dst:r src0:v immx:i src1:v immy:i",
         (Slot("dst", Shape.LSC_DATA_TYPED_2D, Role.WRITE, grf_aligned=True, doc="registers that receive the block"), _TYPED_BLOCK),
-        (_TGM, *CACHES), Effect("lsc_load_block2d"),
+        (_TGM, *CACHES), _IMAGE_BLOCK,
         "Read a rectangle of an image.",
         "Reads width bytes of height rows of an image, from byte x of row y on. Rows are padded to a power of two bytes in "
         "the registers, at least four.",
@@ -353,7 +366,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     message(
         "lsc_store_block2d", None, "lsc", f"sub:b=7 {_TYPED_BLOCK_FIELDS} src0:v immx:i src1:v immy:i data:r",
         (_TYPED_BLOCK, Slot("data", Shape.LSC_DATA_TYPED_2D, Role.READ, grf_aligned=True, doc="registers with the block")),
-        (_TGM, *CACHES), Effect("lsc_store_block2d"),
+        (_TGM, *CACHES), _IMAGE_BLOCK,
         "Write a rectangle of an image.",
         "Writes width bytes of height rows of an image, from byte x of row y on.",
         exec_style=ExecStyle.NONE, dialects=_V42, platforms=_XE2, doc_page="LSC_TYPED", seed=None,

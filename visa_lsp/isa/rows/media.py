@@ -57,7 +57,9 @@ _DOCS: Final = {
 }
 
 
-def _vme(mnemonic: str, opcode: int, fields: str, slots: tuple[Slot, ...], summary: str, detail: str, **more: object) -> Instruction:
+def _vme(
+    mnemonic: str, opcode: int, fields: str, slots: tuple[Slot, ...], summary: str, detail: str, **more: object
+) -> Instruction:
     return message(
         mnemonic, opcode, "media", fields, slots, (), _VME, summary, detail,
         **{"exec_style": ExecStyle.NONE, "doc_page": mnemonic.upper()} | more,

@@ -31,13 +31,23 @@ _SIZES: Final = (8, 16, 32)
 _FLOAT: Final = frozenset({F})
 _UINT: Final = frozenset({UD})
 
-_AOFFIMMI: Final = vec("aoffimmi", doc="texel offsets: four bits each, u in bits 8-11, v in 4-7, r in 0-3", types=frozenset({UW, UD}))
+_AOFFIMMI: Final = vec(
+    "aoffimmi", doc="texel offsets: four bits each, u in bits 8-11, v in 4-7, r in 0-3", types=frozenset({UW, UD})
+)
 _DST: Final = raw("dst", Role.WRITE, "registers that receive the channels")
 _PAIRED: Final = raw("paired", Role.OTHER, "paired resource, %null.0")
-_PAYLOAD: Final = Slot("payload", Shape.RAWS, Role.READ, grf_aligned=True, doc="one operand per parameter; trailing zeros may be left out")
-_SAMPLER64: Final = Slot("sampler", Shape.LSC_PAYLOAD, Role.READ, doc="variable with a pointer to the sampler's state, uq")
-_SURFACE64: Final = Slot("surface", Shape.LSC_PAYLOAD, Role.READ, doc="variable with a pointer to the surface's state, uq")
-_CHANNEL: Final = Modifier("chan", {"R": 0, "G": 1, "B": 2, "A": 3, "r": 0, "g": 1, "b": 2, "a": 3}, doc="the channel to return")
+_PAYLOAD: Final = Slot(
+    "payload", Shape.RAWS, Role.READ, grf_aligned=True, doc="one operand per parameter; trailing zeros may be left out"
+)
+_SAMPLER64: Final = Slot(
+    "sampler", Shape.LSC_PAYLOAD, Role.READ, doc="variable with a pointer to the sampler's state, uq"
+)
+_SURFACE64: Final = Slot(
+    "surface", Shape.LSC_PAYLOAD, Role.READ, doc="variable with a pointer to the surface's state, uq"
+)
+_CHANNEL: Final = Modifier(
+    "chan", {"R": 0, "G": 1, "B": 2, "A": 3, "r": 0, "g": 1, "b": 2, "a": 3}, doc="the channel to return"
+)
 _NULL_MASK_DOC: Final = "one more register is returned, with a bit per pixel that touched a null page"
 _LAYOUT: Final = "E P chan:b aoffimmi:v"
 
@@ -49,8 +59,16 @@ def _flags(op: str, *, sample: bool) -> tuple[Modifier, ...]:
     null = Modifier(op, {"pixel_null_mask": 0x100}, optional=True, mask=0x100, doc=_NULL_MASK_DOC)
     if not sample:
         return (null,)
-    cps = Modifier(op, {"cps": 0x200}, optional=True, mask=0x200, doc="level of detail corrected for coarse pixels, ICLLP and later")
-    divergent = Modifier("divs", {"divS": 1}, optional=True, doc="the sampler may differ between lanes; objects drop the word")
+    cps = Modifier(
+        op,
+        {"cps": 0x200},
+        optional=True,
+        mask=0x200,
+        doc="level of detail corrected for coarse pixels, ICLLP and later",
+    )
+    divergent = Modifier(
+        "divs", {"divS": 1}, optional=True, doc="the sampler may differ between lanes; objects drop the word"
+    )
     return (null, cps, divergent)
 
 
@@ -71,11 +89,15 @@ def _forms(
     """The rows of one mnemonic. ``only42``: unknown to text 4.1; ``recorded`` False: in no object either."""
     flags = opcode == 0x6D
     states, state_fields = ((SAMPLER, SURFACE), "sampler:m surface:s") if sampler else ((SURFACE,), "surface:s")
-    pointers, pointer_fields = ((_SAMPLER64, _SURFACE64), "sampler:r surface:r") if sampler else ((_SURFACE64,), "surface:r")
-    tail = "n:count payload:raws" + (" divs:b?" if flags else "")
+    pointers, pointer_fields = (
+        ((_SAMPLER64, _SURFACE64), "sampler:r surface:r") if sampler else ((_SURFACE64,), "surface:r")
+    )
+    tail = "n:count payload:raws" + (" divs:b!" if flags else "")
     common: dict[str, object] = {"exec_sizes": _SIZES, "seed": None} | more
 
-    def row(number: int | None, op: str, fields: str, slots: tuple[Slot, ...], dialects: frozenset[Dialect]) -> Instruction:
+    def row(
+        number: int | None, op: str, fields: str, slots: tuple[Slot, ...], dialects: frozenset[Dialect]
+    ) -> Instruction:
         return message(
             mnemonic, number, "sampler", f"{op}:w={code}/0xff {_LAYOUT} {fields}", slots,
             (*_flags(op, sample=flags), channels), meaning, summary, detail, **{"dialects": dialects} | common,
@@ -102,7 +124,10 @@ def _sample(mnemonic: str, code: int, parameters: str, how: str, **more: object)
 
 
 def _load(mnemonic: str, code: int, parameters: str, how: str, **more: object) -> tuple[Instruction, ...]:
-    settings: dict[str, object] = {"pitfalls": (_ALIGNED, "Coordinates are integers, in texels."), "doc_page": "3D_LOAD"} | more
+    settings: dict[str, object] = {
+        "pitfalls": (_ALIGNED, "Coordinates are integers, in texels."),
+        "doc_page": "3D_LOAD",
+    } | more
     return _forms(
         mnemonic, 0x6E, code, Effect("load_3d"),
         f"Read texels of an image {how}.",
@@ -155,7 +180,7 @@ def _simd(mnemonic: str, opcode: int, states: tuple[Slot, ...], fields: str, wha
     """The two widths of ``sample`` and ``load``: bit 4 of the channel byte tells 16 lanes from 8."""
     return tuple(
         message(
-            mnemonic, opcode, "sampler", f"chan:b={bit}/0x10 {fields} u:r v:r r:r dst:r n:log2?{log2}",
+            mnemonic, opcode, "sampler", f"chan:b={bit}/0x10 {fields} u:r v:r r:r dst:r n:log2!{log2}",
             (*states, *_COORDS, _DST), (_MASK4,), Effect(mnemonic), f"{what} ({lanes} lanes).",
             f"{what} at (u, v, r) for {lanes} lanes, whatever the execution mask, and returns the chosen channels, each in "
             "registers of its own. Older form: coordinates that a surface does not have are still written.",

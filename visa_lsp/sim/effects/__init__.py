@@ -1,0 +1,26 @@
+"""The bodies of effects: meanings that are more than one value per lane, by the name that a row gives.
+
+Each module has a table ``EFFECTS`` from names to builders; a builder compiles one instruction at its ``Site``. What
+stands in no table is not modelled, and the interpreter says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from visa_lsp.sim.effects import blocks, flow, horizontal, images, lsc, matrix, moves, scattered, sync, wide
+from visa_lsp.sim.operands import Op, Site
+
+EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
+    **moves.EFFECTS,
+    **wide.EFFECTS,
+    **horizontal.EFFECTS,
+    **flow.EFFECTS,
+    **sync.EFFECTS,
+    **scattered.EFFECTS,
+    **blocks.EFFECTS,
+    **lsc.EFFECTS,
+    **matrix.EFFECTS,
+    **images.EFFECTS,
+}

@@ -1,0 +1,294 @@
+"""One launch from text or object to a report: assemble, encode, decode, prepare, run, compare.
+
+The command line and the language server's ``visa.run`` both come through ``run_text``. Prints nothing and writes no
+file. Invariant: the program that runs is what the object format carries, unless a note of the report says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.codec.decode import decode
+from visa_lsp.codec.encode import encode
+from visa_lsp.codec.errors import CodecError
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
+from visa_lsp.program.model import Module
+from visa_lsp.sema.lower import assemble
+from visa_lsp.sim.dispatch import run as interpret
+from visa_lsp.sim.launch import choose_kernel, prepare
+from visa_lsp.sim.launch_config import LaunchError
+from visa_lsp.sim.launch_expect import difference
+from visa_lsp.sim.observers import CHECKERS, checkers
+from visa_lsp.zeinfo.read import ZeInfoError, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from visa_lsp.cli.launchfile import LaunchFile
+    from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.launch import PreparedLaunch
+    from visa_lsp.sim.launch_config import Array
+    from visa_lsp.sim.observers import Observer
+
+ENGINES: Final = ("auto", "jit", "interp")
+
+
+class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of ours
+    """A text that leaves no program; ``diagnostics`` say why."""
+
+    def __init__(self, text: str, path: Path | None, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(f"{path or 'the text'} has errors")
+        self.text = text
+        self.path = path
+        self.diagnostics = tuple(diagnostics)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BufferReport:
+    """A buffer or image argument after the run; ``name`` is the source's, where ze_info tells it."""
+
+    arg: int | str
+    name: str
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationReport:
+    """One expectation: whether it holds, and if not the first differences in one line."""
+
+    arg: int | str
+    ok: bool
+    message: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunReport:
+    """What came of one launch."""
+
+    kernel: str
+    platform: str
+    engine: str
+    buffers: tuple[BufferReport, ...]
+    expectations: tuple[ExpectationReport, ...]
+    faults: tuple[Fault, ...]
+    threads: int
+    groups: int
+    instructions: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """No fault, and every expectation holds."""
+        return not self.faults and all(e.ok for e in self.expectations)
+
+
+def run_text(
+    text: str,
+    launch: LaunchFile,
+    *,
+    path: Path | None = None,
+    platform: str | None = None,
+    engine: str = "auto",
+    checks: str = "all",
+) -> RunReport:
+    """Run a text as a launch file says. ``path`` is where the text comes from, for its siblings and for messages.
+
+    Raises ``TextProblems`` for a text with errors and ``LaunchError`` for all that cannot be launched.
+    """
+    where = choose_platform(launch, platform)
+    notes: list[str] = []
+    module = module_of_text(text, path, where, notes)
+    return run_module(module, launch, path=path, platform=where.name, engine=engine, checks=checks, notes=notes)
+
+
+def run_object(
+    data: bytes,
+    launch: LaunchFile,
+    *,
+    path: Path | None = None,
+    platform: str | None = None,
+    engine: str = "auto",
+    checks: str = "all",
+) -> RunReport:
+    """Run an object as a launch file says."""
+    return run_module(_decoded(data, path), launch, path=path, platform=platform, engine=engine, checks=checks)
+
+
+def run_module(
+    module: Module,
+    launch: LaunchFile,
+    *,
+    path: Path | None = None,
+    platform: str | None = None,
+    engine: str = "auto",
+    checks: str = "all",
+    notes: Sequence[str] = (),
+) -> RunReport:
+    """Run a program as a launch file says; the launch file's further ``files`` are added to it."""
+    engine_name, run = _engine(engine)
+    observers = observers_named(checks)
+    where = choose_platform(launch, platform)
+    said = list(notes)
+    for extra in launch.files:
+        module = _merged(module, _load(extra, where, said))
+    if launch.zebin is not None:
+        raise LaunchError(f"'{launch.zebin}': zebin files are not read by this version; give ze_info and symbols")
+    try:
+        kernel = choose_kernel(module, launch.config.kernel)
+        info = _info(kernel, launch, path)
+        prepared = prepare(module, info, replace(launch.config, kernel=kernel.name), where)
+        _check_expectations(launch, prepared)
+    except LaunchError as error:
+        raise launch.locate(error) from None
+    result = run(prepared.dispatch, observers)
+    expectations = []
+    for expect in launch.config.expect:
+        message = difference(prepared.arrays[expect.arg], expect)
+        expectations.append(ExpectationReport(expect.arg, message is None, message or "holds"))
+    order = [key for key in prepared.names if key in prepared.arrays] or list(prepared.arrays)
+    return RunReport(
+        kernel.name,
+        where.name,
+        engine_name,
+        tuple(BufferReport(key, prepared.names.get(key, ""), prepared.arrays[key]) for key in order),
+        tuple(expectations),
+        result.faults,
+        result.threads,
+        result.groups,
+        sum(result.instructions.values()),
+        tuple(said),
+    )
+
+
+def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
+    unknown = next((e.arg for e in launch.config.expect if e.arg not in prepared.arrays), None)
+    if unknown is not None:
+        raise LaunchError(f"argument {unknown} is expected to hold something, but it is no buffer", unknown)
+
+
+def choose_platform(launch: LaunchFile, name: str | None) -> Platform:
+    """Give the platform of a run: the one named, else the launch file's, else the default."""
+    platform = platform_named(name or launch.platform or DEFAULT_PLATFORM)
+    if platform is None:
+        raise LaunchError(f"unknown platform '{name}'")
+    return platform
+
+
+def observers_named(checks: str) -> tuple[Observer, ...]:
+    """Give the checkers of ``all``, ``none`` or a list by commas."""
+    if checks == "none":
+        return ()
+    for name in [] if checks == "all" else [n.strip() for n in checks.split(",") if n.strip()]:
+        if name not in CHECKERS:
+            raise LaunchError(f"unknown check '{name}'; known are all, none, {', '.join(CHECKERS)}")
+    return checkers(checks)
+
+
+def module_of_text(text: str, path: Path | None, platform: Platform, notes: list[str]) -> Module:
+    """Give the program that the object of a text carries, with the source lines of its instructions."""
+    result = assemble(text, platform.name)
+    if result.module is None:
+        analysis = import_module("visa_lsp.ide.analysis").Analysis.of(text, platform.name)
+        raise TextProblems(text, path, analysis.diagnostics)
+    try:
+        carried = decode(encode(result.module))
+    except CodecError as error:
+        notes.append(f"{path or 'the text'} runs from its text, not from its object: {error.message}")
+        return result.module
+    return replace(
+        carried,
+        kernels=_with_lines(carried.kernels, result.module.kernels),
+        functions=_with_lines(carried.functions, result.module.functions),
+    )
+
+
+def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+    """Take over source lines: records of an object stand in the order of the instructions that they came from."""
+    return tuple(
+        replace(
+            new,
+            instructions=tuple(
+                replace(inst, line=source.line) for inst, source in zip(new.instructions, old.instructions, strict=True)
+            ),
+        )
+        for new, old in zip(carried, written, strict=True)
+    )
+
+
+def _decoded(data: bytes, path: Path | None) -> Module:
+    try:
+        return decode(data)
+    except CodecError as error:
+        raise LaunchError(f"not a vISA object that can be read: {error}", place=str(path or "")) from None
+
+
+def _load(path: Path, platform: Platform, notes: list[str]) -> Module:
+    data = read_bytes(path)
+    if path.suffix == ".isa":
+        return _decoded(data, path)
+    return module_of_text(text_of(data, path), path, platform, notes)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file, or say why that does not work."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise LaunchError(f"cannot be read: {error.strerror or error}", place=str(path)) from None
+
+
+def text_of(data: bytes, path: Path) -> str:
+    """Read bytes as UTF-8, or say where they are not."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LaunchError(f"is not UTF-8 text (byte {error.start})", place=str(path)) from None
+
+
+def _merged(left: Module, right: Module) -> Module:
+    """One program of two; a name defined twice is refused."""
+    names = {body.name for body in left.bodies}
+    double = next((body.name for body in right.bodies if body.name in names), None)
+    if double is not None:
+        raise LaunchError(f"'{double}' is defined in two files of the program")
+    return Module(
+        left.version, left.kernels + right.kernels, left.variables + right.variables, left.functions + right.functions
+    )
+
+
+def _info(kernel: Kernel, launch: LaunchFile, path: Path | None) -> KernelInfo | None:
+    """Give what ze_info says of the kernel: of the file that the launch names, else of a sibling, the program's first."""
+    stem = launch.path.name.removesuffix(".yaml").removesuffix(".launch")
+    siblings = [] if path is None else [path.with_suffix(".zeinfo.yaml")]
+    siblings.append(launch.path.with_name(f"{stem}.zeinfo.yaml"))
+    source = launch.ze_info or next((sibling for sibling in siblings if sibling.is_file()), None)
+    if source is None:
+        return None
+    try:
+        infos = read(text_of(read_bytes(source), source))
+    except ZeInfoError as error:
+        raise LaunchError(error.message, place=f"{source}:{error.line}:{error.column}") from None
+    found = next((info for info in infos if info.name == kernel.name), None)
+    if found is None:
+        raise LaunchError(f"the ze_info '{source}' says nothing of kernel '{kernel.name}'")
+    return found
+
+
+def _engine(name: str) -> tuple[str, Callable[[Dispatch, Sequence[Observer]], RunResult]]:
+    """Give an engine by name; auto is the interpreter where the JIT is not there."""
+    if name not in ENGINES:
+        raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
+    if name == "jit" and (find_spec("visa_lsp.sim.jit") is None or find_spec("llvmlite") is None):
+        raise LaunchError("the engine 'jit' is not part of this installation; use --engine interp")
+    if name == "jit":
+        return "jit", import_module("visa_lsp.sim.jit").run
+    return "interp", interpret

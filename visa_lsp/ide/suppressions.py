@@ -1,0 +1,175 @@
+"""What is left to show of an analysis: findings that a comment in the text silences are gone.
+
+``// visa: ignore[V101]`` silences its own line, and the next one where it stands alone on its line;
+``ignore-next-line`` silences the next line, ``ignore-file`` the whole text. A selector is a code, the head of one, or a
+slug; without brackets everything is meant. The command line and the server both show ``visible(analysis)``, nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
+from visa_lsp.syntax.comments import strip
+from visa_lsp.text import LineIndex, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.syntax.document import Document
+
+USELESS_SUPPRESSION: Final = Rule(
+    code="V002",
+    name="useless-suppression",
+    severity=Severity.WARNING,
+    doc="""A suppression comment that suppresses nothing.
+
+What: the text holds a `// visa: ignore[...]`, `ignore-next-line[...]` or `ignore-file[...]` comment, and no finding of
+the named kind is there to be silenced.
+
+Why: a stale comment hides the next real finding on its line, and tells the reader of a problem that is gone.
+
+Example:
+
+    add (M1, 8) V32(0,0)<1> V33(0,0)<1;1,0> V34(0,0)<1;1,0>   // visa: ignore[V101]
+
+where all three variables are declared.
+
+Instead: remove the comment (the fix does), or name the code that is really found there.
+""",
+)
+
+_COMMENT: Final = re.compile(
+    r"visa:\s*ignore(?P<scope>-next-line|-file)?\s*(?![\w-])(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE
+)
+_MARK: Final = "visa:"
+_ALL: Final = "ALL"
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One selector of one comment: what it silences, on which lines (``None``: on all of them)."""
+
+    selector: str
+    lines: range | None
+    span: Span
+    only_one: bool
+    comment: Span
+
+    def covers(self, diagnostic: Diagnostic, line: int) -> bool:
+        """Whether a finding that starts on ``line`` is silenced."""
+        return (self.lines is None or line in self.lines) and matches(self.selector, diagnostic.rule)
+
+
+def matches(selector: str, rule: Rule) -> bool:
+    """Whether a selector (code, head of a code, slug, ``ALL``) means a rule."""
+    wanted = selector.upper()
+    return wanted == _ALL or rule.code.upper().startswith(wanted) or wanted == rule.name.upper()
+
+
+def suppressions(document: Document) -> tuple[Suppression, ...]:
+    """Every suppression in the comments of a text, in text order."""
+    found: list[Suppression] = []
+    line = offset = 0
+    for chunk in document.chunks:
+        if not any(_MARK in text.lower() for text in chunk.lines if "/" in text or chunk.opens_in_block):
+            line += len(chunk.lines)
+            offset += chunk.length
+            continue
+        in_block = chunk.opens_in_block
+        for text in chunk.lines:
+            bare = text.rstrip("\r\n")
+            code, in_block = strip(bare, in_block)
+            if _MARK in bare.lower():
+                found += _of_line(bare, code, line, offset)
+            line += 1
+            offset += len(text)
+    return tuple(found)
+
+
+def _of_line(bare: str, code: str, line: int, offset: int) -> Iterable[Suppression]:
+    for comment in _COMMENT.finditer(bare):
+        if code[comment.start() : comment.end()].strip():
+            continue  # a string that only looks like a comment
+        scope = (comment["scope"] or "").lower()
+        alone = not code.strip()
+        lines = {
+            "-file": None,
+            "-next-line": range(line + 1, line + 2),
+            "": range(line, line + (2 if alone else 1)),
+        }[scope]
+        whole = _comment_around(bare, code, comment.start(), comment.end())
+        outer = whole.shifted(offset)
+        if comment["codes"] is None:
+            yield Suppression(_ALL, lines, Span(comment.start(), comment.end()).shifted(offset), True, outer)
+            continue
+        names = [n for n in re.finditer(r"[^\s,]+", comment["codes"])]
+        base = comment.start("codes") + offset
+        for name in names:
+            yield Suppression(
+                name.group(), lines, Span(name.start(), name.end()).shifted(base), len(names) == 1, outer
+            )
+
+
+def _comment_around(bare: str, code: str, start: int, end: int) -> Span:
+    """What to delete for a suppression to be gone: its whole comment if nothing else is said in it, else its words."""
+    opener = max(bare.rfind("//", 0, start), bare.rfind("/*", 0, start))
+    if opener < 0 or bare[opener + 2 : start].strip() or opener < len(code):
+        return Span(start, end)
+    if bare.startswith("//", opener) and not bare[end:].strip():
+        before = len(bare[:opener].rstrip())
+        return Span(before if before else opener, len(bare))
+    if bare.startswith("*/", end + len(bare[end:]) - len(bare[end:].lstrip())):
+        return Span(opener, bare.index("*/", end) + 2)
+    return Span(start, end)
+
+
+def apply(text: str, diagnostics: Sequence[Diagnostic], silencers: Sequence[Suppression]) -> tuple[Diagnostic, ...]:
+    """The findings that no suppression silences, and one for each suppression that silences none; in text order."""
+    if not silencers:
+        return tuple(diagnostics)
+    index = LineIndex(text)
+    used: set[Suppression] = set()
+
+    def shown(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+        kept = []
+        for finding in findings:
+            line, _ = index.position(finding.span.start)
+            by = [s for s in silencers if s.covers(finding, line)]
+            used.update(by)
+            if not by:
+                kept.append(finding)
+        return kept
+
+    kept = shown(diagnostics)
+    useless = [s for s in silencers if s not in used]
+    kept += shown(_useless(s) for s in useless if not _means_only_this_rule(s))
+    kept += [_useless(s) for s in useless if _means_only_this_rule(s) and s not in used]
+    return tuple(sorted(kept, key=lambda d: (d.span.start, d.span.end, d.code)))
+
+
+def _means_only_this_rule(suppression: Suppression) -> bool:
+    return suppression.selector.upper() in (USELESS_SUPPRESSION.code, USELESS_SUPPRESSION.name.upper())
+
+
+def _useless(suppression: Suppression) -> Diagnostic:
+    what = "anything" if suppression.selector.upper() == _ALL else f"{suppression.selector!r}"
+    place = "in this file" if suppression.lines is None else "there"
+    fixes = (
+        (Fix("remove the suppression comment", (Edit(suppression.comment, ""),), safe=True),)
+        if suppression.only_one
+        else ()
+    )
+    message = f"this comment suppresses {what}, but no such finding is {place}"
+    return Diagnostic(USELESS_SUPPRESSION, suppression.span, message, fixes=fixes)
+
+
+def visible(analysis: Analysis) -> tuple[Diagnostic, ...]:
+    """All findings to be shown of an analysis, suppressions applied, in text order."""
+    silencers = suppressions(analysis.document)
+    if not silencers:
+        return analysis.diagnostics
+    return apply(analysis.document.text, analysis.diagnostics, silencers)

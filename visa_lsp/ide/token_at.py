@@ -1,0 +1,89 @@
+"""What stands under a cursor: the token, its statement, its instruction and body, and the symbol that it names.
+
+The one place where an offset of the text becomes something with a meaning; every editor feature starts here.
+Knows no protocol. Invariant: a cursor just behind a token's last character still points at it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.ide.tokens import Token, TokenKind, tokens_of
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.sema.model import Body, Bound, Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A token in its surroundings. ``span`` is in offsets of the text."""
+
+    line: int
+    span: Span
+    token: Token
+    statement: tree.Statement
+    bound: Bound | None
+    body: Body | None
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """The variable or label that the token names."""
+        if self.body is None:
+            return None
+        return symbol_of(self.body, self.line, self.token)
+
+
+def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
+    """The symbol that a token of a line names."""
+    if token.kind is TokenKind.LABEL:
+        return body.labels.get(token.text)
+    if token.kind is not TokenKind.VARIABLE:
+        return None
+    if token.definition:
+        place = Place(line, token.span)
+        own = next((s for s in body.symbols if s.place == place), None)
+        if own is not None:
+            return own
+    # A name without a slot may be a label: the operand of a mnemonic that nobody knows.
+    return body.find(token.text, line) or body.labels.get(token.text)
+
+
+def bound_at(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
+    """The body of a line and the record of the instruction stream that the line makes."""
+    body = analysis.bound.body_at(line)
+    if body is None:
+        return None, None
+    at = bisect_left(body.code, line, key=lambda b: b.line)
+    found = body.code[at] if at < len(body.code) and body.code[at].line == line else None
+    return body, found
+
+
+def line_tokens(analysis: Analysis, line: int) -> tuple[Token, ...]:
+    """The tokens of a line."""
+    statement = analysis.document.statement(line)
+    if statement is None:
+        return ()
+    return tokens_of(statement, bound_at(analysis, line)[1])
+
+
+def spot_at(analysis: Analysis, offset: int) -> Spot | None:
+    """The token at an offset; None between tokens, in comments and outside the text."""
+    document = analysis.document
+    line, column = document.position(offset)
+    statement = document.statement(line)
+    if statement is None:
+        return None
+    body, bound = bound_at(analysis, line)
+    tokens = tokens_of(statement, bound)
+    token = next((t for t in tokens if column in t.span), None) or next(
+        (t for t in tokens if t.span.touches(column)), None
+    )
+    if token is None:
+        return None
+    return Spot(line, document.span(line, token.span), token, statement, bound, body)

@@ -1,0 +1,313 @@
+"""Operands and instructions as text, the way the compilers print them. The inverse of ``sema``: it knows names only.
+
+Every function takes a ``Names`` (which name each id has in the text) and program values; what it returns parses back
+to the same values.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa import lsc_codes
+from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot
+from visa_lsp.isa.operands import MODIFIER_TEXT, OperandModifier
+from visa_lsp.isa.types import DF, UQ, ExecControl, Q
+from visa_lsp.program.model import (
+    Address, AddressOf, Combine, General, Immediate, Indirect, Inst, Predicate, PredicateOperand, RawOperand, State,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.isa.types import DataType
+
+IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names by id, and the types of general variables; ``grf_bytes`` turns address-of rows into bytes."""
+
+    general: Mapping[int, str]
+    types: Mapping[int, DataType]
+    address: Mapping[int, str]
+    predicate: Mapping[int, str]
+    sampler: Mapping[int, str]
+    surface: Mapping[int, str]
+    labels: Mapping[int, str]
+    strings: tuple[str, ...]
+    grf_bytes: int
+    v42: bool = False
+
+
+def quoted(text: str) -> str:
+    """A string literal that reads back as ``text``."""
+    out = []
+    for ch in text:
+        if ch in '"\\':
+            out.append("\\" + ch)
+        elif " " <= ch <= "~":
+            out.append(ch)
+        else:
+            out.append(f"\\x{ord(ch) & 0xFF:02x}")
+    return '"' + "".join(out) + '"'
+
+
+def word(text: str) -> str:
+    """A name as an operand: bare where it is an identifier, else quoted."""
+    return text if IDENTIFIER.match(text) else quoted(text)
+
+
+def predicate(names: Names, value: Predicate) -> str:
+    """``(!P1.any) ``, with the blank behind it."""
+    combine = "" if value.combine is Combine.NONE else f".{value.combine.name.lower()}"
+    return f"({'!' if value.inverse else ''}{names.predicate.get(value.var, f'P{value.var}')}{combine}) "
+
+
+def immediate(value: Immediate) -> str:
+    """Always the bit pattern in hex: it reads back exactly, for floats too."""
+    bits = value.bits & (0xFFFFFFFFFFFFFFFF if value.type in (DF, Q, UQ) else 0xFFFFFFFF)
+    return f"0x{bits:x}:{value.type.name}"
+
+
+def vector(names: Names, value: object) -> str:
+    """A vector operand."""
+    match value:
+        case General(var, row, col, region, modifier):
+            return f"{MODIFIER_TEXT[modifier]}{names.general.get(var, f'V{var}')}({row},{col}){region}"
+        case Address(var, offset, width):
+            return f"{names.address.get(var, f'A{var}')}({offset})<{width}>"
+        case PredicateOperand(var):
+            return names.predicate.get(var, f"P{var}")
+        case Indirect(var, index, offset, type_, region, modifier):
+            name = names.address.get(var, f"A{var}")
+            return f"{MODIFIER_TEXT[modifier]}r[{name}({index}),{offset}]{region}:{type_.name}"
+        case Immediate():
+            return immediate(value)
+        case State(sampler, var, offset):
+            table, letter = (names.sampler, "S") if sampler else (names.surface, "T")
+            name = table.get(var, f"{letter}{var}")
+            return f"{name}({offset})"
+        case AddressOf(var, row, col):
+            size = names.types[var].size if var in names.types else 1
+            offset = row * names.grf_bytes + col * size
+            return f"&{names.general.get(var, f'V{var}')}" + (f"[{offset}]" if offset else "")
+        case RawOperand():
+            return raw(names, value)
+        case _:
+            return str(value)
+
+
+def raw(names: Names, value: RawOperand, *, bare: bool = False) -> str:
+    """``V1.32``; where ``bare``, ``V1`` for offset zero."""
+    name = names.general.get(value.var, f"V{value.var}")
+    return name if bare and not value.offset else f"{name}.{value.offset}"
+
+
+def instruction(names: Names, inst: Inst) -> str:
+    """A whole instruction line without its indent."""
+    row = inst.row
+    parts = []
+    pred = inst.get("pred")
+    if isinstance(pred, Predicate):
+        parts.append(predicate(names, pred))
+    parts += [row.mnemonic, modifiers(inst), execution(inst)]
+    wide = any(slot.shape.name.startswith("LSC_") for slot in row.slots)
+    first = True
+    for slot in row.slots:
+        text = operand(names, inst, slot)
+        if text is None:
+            continue
+        # Dumps put two blanks before every load/store operand and before the first one of a sampler message.
+        parts.append(("  " if wide or (first and row.family == "sampler" and row.exec_style is ExecStyle.MASKED) else " ") + text)
+        first = False
+    return "".join(parts)
+
+
+def modifiers(inst: Inst) -> str:
+    """The dotted words."""
+    out = []
+    cache = [m.field for m in inst.row.modifiers if m.field in ("l1", "l3", "l2")]
+    for modifier in inst.row.modifiers:
+        if modifier.field == "sat":
+            dst = inst.get("dst")
+            saturated = isinstance(dst, (General, Indirect)) and dst.modifier is OperandModifier.SAT
+            out.append(".sat" if saturated else "")
+        elif modifier.field in cache:
+            if modifier.field == cache[0]:
+                levels = [inst.get(name) for name in cache]
+                numbers = [level if isinstance(level, int) else 0 for level in levels]
+                out.append(lsc_codes.cache_text(*(numbers if any(numbers[2:]) else numbers[:2])))
+        else:
+            value = inst.get(modifier.field)
+            out.append(modifier.format(value if isinstance(value, int) else 0))
+    return "".join(out)
+
+
+def execution(inst: Inst) -> str:
+    """The parenthesis behind the mnemonic, with the blank before it."""
+    if inst.row.exec_style is ExecStyle.NONE:
+        return ""
+    kinds = (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)
+    value = next((v for f, v in zip(inst.row.fields, inst.values, strict=True) if f.kind in kinds), None)
+    if not isinstance(value, ExecControl):
+        return ""
+    return f" ({value.exec_size})" if inst.row.exec_style is ExecStyle.SIZE else f" {value}"
+
+
+def operand(names: Names, inst: Inst, slot: Slot) -> str | None:
+    """The text of one slot; None where an optional operand stands at its default."""
+    value = inst.get(slot.name)
+    match slot.shape:
+        case Shape.VECTOR:
+            return vector(names, value)
+        case Shape.SIMPLE:
+            assert isinstance(value, General)
+            return f"{names.general.get(value.var, f'V{value.var}')}({value.row},{value.col})"
+        case Shape.RAW | Shape.LSC_PAYLOAD:
+            assert isinstance(value, RawOperand)
+            if slot.optional and value.var == 0:
+                return None
+            return raw(names, value, bare=slot.shape is Shape.LSC_PAYLOAD)
+        case Shape.SURFACE | Shape.SAMPLER:
+            return _state(names, slot, value)
+        case Shape.RAWS | Shape.VECTORS:
+            items = value if isinstance(value, tuple) else ()
+            return " ".join(vector(names, item) for item in items) or None
+        case Shape.LABEL:
+            return word(names.labels.get(value, f"L{value}")) if isinstance(value, int) else str(value)
+        case Shape.LABELS:
+            items = value if isinstance(value, tuple) else ()
+            return "(" + ", ".join(word(names.labels.get(i, f"L{i}")) for i in items if isinstance(i, int)) + ")"
+        case Shape.NAME | Shape.IDENTIFIER:
+            return word(_string(names, value))
+        case Shape.STRING:
+            return quoted(_string(names, value))
+        case Shape.INTEGER:
+            return _integer(inst.row, slot, value)
+        case Shape.EXEC_WORD:
+            code = value if isinstance(value, int) else 0
+            return lsc_codes.word_of(slot.words or {}, code) or str(code)
+        case Shape.GROUP:
+            items = [inst.get(name) for name in slot.name.split(",")]
+            return "(" + ",".join(str(i) if isinstance(i, int) else vector(names, i) for i in items) + ")"
+        case Shape.VARIABLE:
+            return _variable(names, inst, value)
+        case _:
+            return _lsc(names, inst, slot)
+
+
+def _integer(row: Instruction, slot: Slot, value: object) -> str:
+    """A bare number; message descriptors (dwords) are hex, which is what their grammar asks for."""
+    assert isinstance(value, int)
+    return f"0x{value:x}" if row.fields[row.index[slot.name]].kind is FieldKind.U32 and slot.role is Role.OTHER and row.predicable else str(value)
+
+
+def _string(names: Names, value: object) -> str:
+    return names.strings[value] if isinstance(value, int) and 0 <= value < len(names.strings) else ""
+
+
+def _state(names: Names, slot: Slot, value: object) -> str:
+    sampler = slot.shape is Shape.SAMPLER
+    if isinstance(value, int):
+        letter = "S" if sampler else "T"
+        return (names.sampler if sampler else names.surface).get(value, f"{letter}{value}")
+    if isinstance(value, State):
+        table = names.sampler if value.sampler else names.surface
+        return f"({table.get(value.var, '')},{value.offset})"
+    return vector(names, value)
+
+
+def _variable(names: Names, inst: Inst, value: object) -> str:
+    prop = inst.get("prop")
+    cls = (prop if isinstance(prop, int) else 0) >> 4 & 3
+    table = (names.general, names.address, names.predicate)[min(cls, 2)]
+    return table.get(value, f"V{value}") if isinstance(value, int) else ""
+
+
+def _int(inst: Inst, name: str, default: int = 0) -> int:
+    value = inst.get(name)
+    return value if isinstance(value, int) else default
+
+
+def _lsc(names: Names, inst: Inst, slot: Slot) -> str:
+    """Operands of the load/store controller."""
+    value = inst.get(slot.name)
+    register = raw(names, value, bare=True) if isinstance(value, RawOperand) else ""
+    match slot.shape:
+        case Shape.LSC_DATA:
+            quad = inst.row.mnemonic.rpartition("_")[2] == "quad" or "_quad_" in inst.row.mnemonic
+            shape = lsc_codes.data_shape_text(
+                _int(inst, "datasize"), _int(inst, "elems"), _int(inst, "order"), _int(inst, "chmask"),
+                quad=quad, v42=names.v42,
+            )  # fmt: skip
+            return register + shape
+        case Shape.LSC_DATA_2D:
+            block = lsc_codes.BlockShape(
+                _int(inst, "datasize"), _int(inst, "blocks"), _int(inst, "width"), _int(inst, "height"),
+                _int(inst, "order"), _int(inst, "vnni"),
+            )  # fmt: skip
+            return register + lsc_codes.block_shape_text(block)
+        case Shape.LSC_DATA_TYPED_2D:
+            return f"{register}:{_int(inst, 'width')}x{_int(inst, 'height')}"
+        case Shape.LSC_ADDRESS | Shape.LSC_ADDRESS_STRIDED:
+            return _address(names, inst, slot, register)
+        case Shape.LSC_ADDRESS_2D:
+            items = [_scalar(names, inst.get(f"addr{n}")) for n in range(6)]
+            return f"flat[{','.join(items[:4])},{items[4]}{_signed(_int(inst, 'immx'))},{items[5]}{_signed(_int(inst, 'immy'))}]"
+        case Shape.LSC_ADDRESS_TYPED:
+            items = []
+            for name in ("u", "v", "r", "lod"):
+                item = inst.get(name)
+                if isinstance(item, RawOperand) and item.var:
+                    items.append(raw(names, item, bare=True) + _signed(_int(inst, f"{name}off")))
+            return f"{_model(names, inst)}[{','.join(items)}]{_size(inst)}"
+        case Shape.LSC_ADDRESS_TYPED_2D:
+            pair = [_scalar(names, inst.get(n)) + _signed(_int(inst, off)) for n, off in (("src0", "immx"), ("src1", "immy"))]
+            return f"{_model(names, inst)}[{','.join(pair)}]"
+        case _:
+            brackets = f"[{register}]" if isinstance(value, RawOperand) and value.var else ""
+            return _model(names, inst) + brackets
+
+
+def _signed(offset: int) -> str:
+    return "" if not offset else f"{'+' if offset > 0 else '-'}0x{abs(offset):x}"
+
+
+def _size(inst: Inst) -> str:
+    return f":{lsc_codes.ADDRSIZE_TEXT.get(_int(inst, 'addrsize'), 'a32')}"
+
+
+def _scalar(names: Names, value: object) -> str:
+    """One element: ``V1``, ``V1.4`` or ``V1(1,0)``, or a number without a type."""
+    if isinstance(value, Immediate):
+        return f"0x{value.bits:x}"
+    if isinstance(value, General):
+        name = names.general.get(value.var, f"V{value.var}")
+        if value.row:
+            return f"{name}({value.row},{value.col})"
+        return f"{name}.{value.col}" if value.col else name
+    if isinstance(value, State):
+        return (names.sampler if value.sampler else names.surface).get(value.var, "")
+    return ""
+
+
+def _model(names: Names, inst: Inst) -> str:
+    """Address model with its surface."""
+    model = lsc_codes.ADDRTYPE_TEXT.get(_int(inst, "addrtype"), "flat")
+    surface = inst.get("surface")
+    plain = model in ("flat", "arg") and isinstance(surface, Immediate) and surface.bits == 0
+    index = _int(inst, "surfidx")
+    if plain:
+        return model
+    return f"{model}({_scalar(names, surface)}{f',0x{index:x}' if index else ''})"
+
+
+def _address(names: Names, inst: Inst, slot: Slot, register: str) -> str:
+    scale = _int(inst, "immscale", 1)
+    inner = (f"0x{scale:x}*" if scale != 1 else "") + register + _signed(_int(inst, "immoffset"))
+    if slot.shape is Shape.LSC_ADDRESS_STRIDED:
+        inner += "," + _scalar(names, inst.get("pitch"))
+    return f"{_model(names, inst)}[{inner}]{_size(inst)}"

@@ -1,0 +1,304 @@
+"""Effects that move values: mov, sel, cmp, setp, movs, addr_add, fcvt, srnd.
+
+``mov`` and ``sel`` between equal types copy bits: they neither round nor flush denormals.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import S0
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    General,
+    Immediate,
+    Predicate,
+    PredicateOperand,
+    State,
+)
+from visa_lsp.sim import values
+from visa_lsp.sim.lanes import (
+    compile_lane,
+    converter,
+    float_source,
+    int_source,
+    keeps_denormals,
+    modifier_of,
+    saturates,
+    set_predicate,
+)
+from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask, mask_bits, predicate_bits
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def _same_bits(site: Site, dst: object, sources: list[object]) -> bool:
+    """Whether values only travel: one type, no modifier, no saturation."""
+    type_ = site.operand_type(dst)
+    return not saturates(dst) and all(
+        site.operand_type(s) is type_ and modifier_of(s) is OperandModifier.NONE for s in sources
+    )
+
+
+def mov(site: Site) -> Op:
+    """Copy with conversion; from a predicate its bits, to a predicate the low bit of each lane."""
+    dst, src = site.inst.get("dst"), site.inst.get("src0")
+    if isinstance(dst, PredicateOperand):
+        return setp(site)
+    if isinstance(src, PredicateOperand):
+        store, var = site.write(dst, 1), src.var
+        return lambda f: store(f, 1, np.array([f.preds[var]], np.uint32))
+    if not _same_bits(site, dst, [src]):
+        return compile_lane(site, S0)
+    fetch, store, enable = site.read(src), site.write(dst), site.enable()
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if mask:
+            store(f, mask, fetch(f))
+
+    return op
+
+
+def select(site: Site) -> Op:
+    """dst = predicate ? src0 : src1 on the lanes of the execution mask."""
+    dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
+    pred = site.inst.get("pred")
+    full = site.full
+    bits = predicate_bits(pred, site.control.mask_offset, full) if isinstance(pred, Predicate) else lambda _f: full
+    enable, store, lanes = site.enable(predicate=False), site.write(dst), site.lanes
+    convert: Callable[[Frame, Array], Array] | None = None
+    if _same_bits(site, dst, [first, second]):
+        a, b = site.read(first), site.read(second)
+    else:
+        exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
+        a, b = _typed(site, first, exec_type), _typed(site, second, exec_type)
+        convert = converter(site, exec_type, dst)
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if mask:
+            value = np.where(lane_mask(bits(f), lanes), a(f), b(f))
+            store(f, mask, value if convert is None else convert(f, value))
+
+    return op
+
+
+def _typed(site: Site, operand: object, exec_type: ty.DataType) -> Fetch:
+    if exec_type.is_float:
+        return float_source(site, operand, exec_type)
+    return int_source(site, operand, exec_type, np.dtype("<i8" if exec_type.size < 8 else object))
+
+
+_RELATIONS: Final[tuple[Callable[[Any, Any], Any], ...]] = (
+    operator.eq,
+    operator.ne,
+    operator.gt,
+    operator.ge,
+    operator.lt,
+    operator.le,
+)
+
+
+def compare(site: Site) -> Op:
+    """Compare lane by lane, into a predicate or as all ones and zeros."""
+    relop = site.integer("relop")
+    if relop >= len(_RELATIONS):
+        raise site.fault("the comparison has no relation")
+    relation = _RELATIONS[relop]
+    dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
+    exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
+    plain = modifier_of(first) is modifier_of(second) is OperandModifier.NONE
+    if exec_type.is_float:
+        a, b = float_source(site, first, exec_type), float_source(site, second, exec_type)
+    elif plain:
+        native = values.DTYPE[exec_type]
+        a, b = int_source(site, first, exec_type, native), int_source(site, second, exec_type, native)
+    else:
+        a, b = _typed(site, first, exec_type), _typed(site, second, exec_type)
+    enable, at, lanes = site.enable(predicate=False), site.control.mask_offset, site.lanes
+    smallest = values.SMALLEST_NORMAL.get(exec_type, 0.0)
+
+    def result(f: Frame) -> Array:
+        x, y = a(f), b(f)
+        if smallest and not f.plain and not keeps_denormals(f, exec_type):
+            x, y = values.flush(x, smallest), values.flush(y, smallest)
+        return np.asarray(relation(x, y))
+
+    if isinstance(dst, PredicateOperand):
+        var, full = dst.var, site.full
+
+        def to_predicate(f: Frame) -> None:
+            mask = enable(f)
+            lanes_ = result(f)
+            bits = (full if lanes_[0] else 0) if lanes_.size == 1 and lanes > 1 else mask_bits(lanes_)
+            set_predicate(f, var, at, mask, bits)
+
+        return to_predicate
+    store = site.write(dst)
+    type_ = site.operand_type(dst)
+    bits_type = np.dtype(f"<u{type_.size}")
+
+    def to_general(f: Frame) -> None:
+        ones = np.where(result(f), bits_type.type(0) - bits_type.type(1), bits_type.type(0)).astype(bits_type)
+        store(f, enable(f), ones.view(values.DTYPE[type_]))
+
+    return to_general
+
+
+def setp(site: Site) -> Op:
+    """Set a predicate from the bits of a scalar, or from the low bit of each lane."""
+    dst, src = site.inst.get("dst"), site.inst.get("src0")
+    if not isinstance(dst, PredicateOperand):
+        raise site.fault("the destination must be a predicate")
+    var, at, full, lanes = dst.var, site.control.mask_offset, site.full, site.lanes
+    if isinstance(src, PredicateOperand):
+        other = src.var
+        return lambda f: set_predicate(f, var, at, full, f.preds[other] >> at & full)
+    if isinstance(src, Immediate) or getattr(getattr(src, "region", None), "is_scalar", False) or lanes == 1:
+        scalar = site.scalar("src0")
+        return lambda f: set_predicate(f, var, at, full, scalar(f) & full)
+    fetch, enable = site.read(src), site.enable()
+    return lambda f: set_predicate(f, var, at, enable(f), mask_bits(fetch(f) & 1 == 1))
+
+
+def movs(site: Site) -> Op:
+    """Copy values of surface or sampler variables, element by element."""
+    dst, src, count = site.inst.get("dst"), site.inst.get("src0"), site.lanes
+    if isinstance(dst, State):
+        to = site.state_cell(dst)
+        sampler = dst.sampler
+        if isinstance(src, State):
+            at = site.state_cell(src)
+
+            def move(f: Frame) -> None:
+                cells = f.samplers if sampler else f.surfaces
+                cells[to : to + count] = (f.samplers if src.sampler else f.surfaces)[at : at + count]
+
+            return move
+        fetch = site.read(src, count)
+
+        def fill(f: Frame) -> None:
+            found = np.broadcast_to(fetch(f), (count,)).tolist()
+            (f.samplers if sampler else f.surfaces)[to : to + count] = found
+
+        return fill
+    if not isinstance(src, State):
+        raise site.fault("one operand must be a surface or a sampler")
+    at, sampler, store = site.state_cell(src), src.sampler, site.write(dst)
+
+    def read(f: Frame) -> None:
+        cells = (f.samplers if sampler else f.surfaces)[at : at + count]
+        store(f, site.full, np.array(cells, np.int64).astype(np.uint32))
+
+    return read
+
+
+def addr_add(site: Site) -> Op:
+    """Address arithmetic: the byte address of a variable, or an address, plus an offset."""
+    dst, base, offset = (site.inst.get(n) for n in ("dst", "src0", "src1"))
+    if not isinstance(dst, Address):
+        raise site.fault("the destination must be an address variable")
+    lanes, enable = site.lanes, site.enable()
+    first = site.code.layout.address_base[dst.var] + dst.offset
+    cells = np.arange(first, first + lanes)
+    start: Callable[[Frame], Any]
+    if isinstance(base, General | AddressOf):
+        place = site.origin(base)
+        start = lambda _f: place  # noqa: E731
+    elif isinstance(base, Address):
+        source = site.code.layout.address_base[base.var] + base.offset + np.arange(lanes) % max(1, base.width)
+        start = lambda f: f.addr[source]  # noqa: E731
+    else:
+        raise site.fault("only general and address variables have an address here")
+    if isinstance(offset, Address):
+        steps = site.code.layout.address_base[offset.var] + offset.offset + np.arange(lanes) % max(1, offset.width)
+        add: Callable[[Frame], Any] = lambda f: f.addr[steps]  # noqa: E731
+    else:
+        # Offsets are words; a negative one is written as a large unsigned word.
+        fetch = site.read(offset)
+        add = lambda f: fetch(f).astype(np.int64).astype(np.int16)  # noqa: E731
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        found = np.broadcast_to(start(f) + add(f).astype(np.int64), (lanes,))
+        if mask == site.full:
+            f.addr[cells] = found
+        else:
+            chosen = lane_mask(mask, lanes)
+            f.addr[cells[chosen]] = found[chosen]
+
+    return op
+
+
+def fcvt(site: Site) -> Op:
+    """hf to and from 8-bit floats (E5M2, held as ub or b), f to tf32 (held as ud)."""
+    dst, src = site.inst.get("dst"), site.inst.get("src0")
+    to, from_ = site.operand_type(dst), site.operand_type(src)
+    fetch, store, enable = site.read(src), site.write(dst), site.enable()
+    convert: Callable[[Array], Array]
+    if from_ is ty.HF and to.size == 1:
+        convert = lambda a: _cut(a.view(np.uint16).astype(np.uint32), 8, np.isnan(a)).astype(np.uint8)  # noqa: E731
+    elif from_.size == 1 and to is ty.HF:
+        convert = lambda a: (a.view(np.uint8).astype(np.uint16) << np.uint16(8)).view(np.float16)  # noqa: E731
+    elif from_ is ty.F and to is ty.UD:
+        convert = lambda a: _cut(values.flush(a, 2.0**-126).view(np.uint32), 13, np.isnan(a)) << np.uint32(13)  # noqa: E731
+    elif from_ is ty.UD and to is ty.F:
+        convert = lambda a: a.view(np.float32)  # noqa: E731
+    else:
+        raise site.fault(f"no conversion from {from_} to {to}")
+    return lambda f: store(f, enable(f), convert(fetch(f)).view(values.DTYPE[to]))
+
+
+def _cut(bits: Array, drop: int, nan: Array) -> Array:
+    """Drop low bits, rounding to nearest even; a NaN stays one."""
+    half = np.uint32(1 << drop - 1)
+    odd = bits >> np.uint32(drop) & np.uint32(1)
+    kept = bits + (half - np.uint32(1)) + odd >> np.uint32(drop)
+    return np.where(nan, bits >> np.uint32(drop) | np.uint32(1), kept).astype(np.uint32)
+
+
+def srnd(site: Site) -> Op:
+    """Stochastic rounding: the random bits are added below the kept mantissa, then the rest is cut off."""
+    dst, src = site.inst.get("dst"), site.inst.get("src0")
+    to, from_ = site.operand_type(dst), site.operand_type(src)
+    fetch, noise, store, enable = site.read(src), site.read(site.inst.get("src1")), site.write(dst), site.enable()
+    convert: Callable[[Array, Array], Array]
+    if from_ is ty.F and to is ty.HF:
+
+        def convert(a: Array, r: Array) -> Array:
+            bits = a.view(np.uint32)
+            shaken = (bits + (r.astype(np.uint32) & np.uint32(0x1FFF))).view(np.float32)
+            return values.narrow(np.where(np.isfinite(a), shaken, a), ty.HF, values.Rounding.ZERO)
+    elif from_ is ty.HF and to.size == 1:
+
+        def convert(a: Array, r: Array) -> Array:
+            bits = a.view(np.uint16).astype(np.uint32)
+            shaken = bits + (r.astype(np.uint32) & np.uint32(0xFF))
+            nan = np.isnan(a).astype(np.uint32)
+            return (np.where(np.isfinite(a), shaken, bits) >> np.uint32(8) | nan).astype(np.uint8)
+    else:
+        raise site.fault(f"no stochastic rounding from {from_} to {to}")
+    return lambda f: store(f, enable(f), convert(fetch(f), noise(f)).view(values.DTYPE[to]))
+
+
+EFFECTS: Final = {
+    "mov": mov,
+    "select": select,
+    "compare": compare,
+    "setp": setp,
+    "movs": movs,
+    "addr_add": addr_add,
+    "fcvt": fcvt,
+    "srnd": srnd,
+}

@@ -1,0 +1,128 @@
+"""Effects with more than one result, or with a function in a field: addc, subb, madw, bfn.
+
+Each is exact: results are computed in 64 bits and then split.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa import types as ty
+from visa_lsp.program.model import General, Predicate
+from visa_lsp.sim import values
+from visa_lsp.sim.lanes import int_source, set_predicate
+from visa_lsp.sim.operands import Op, Site, mask_bits
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_I8: Final = np.dtype("<i8")
+
+
+def _first(site: Site, *names: str) -> object:
+    return next((site.inst.get(n) for n in names if site.has(n)), None)
+
+
+def _carry(site: Site, *, subtract: bool) -> Op:
+    """addc and subb: the low 32 bits, and one more bit in an operand of its own."""
+    dst, extra = site.inst.get("dst"), _first(site, "carry", "borrow", "dst1")
+    a = int_source(site, site.inst.get("src0"), ty.UD, _I8)
+    b = int_source(site, site.inst.get("src1"), ty.UD, _I8)
+    store, store_extra, enable = site.write(dst), site.write(extra), site.enable()
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if not mask:
+            return
+        x, y = a(f), b(f)
+        total = x - y if subtract else x + y
+        bit = (x < y).astype(np.uint32) if subtract else total >> np.int64(32)
+        store(f, mask, total)
+        store_extra(f, mask, bit)
+
+    return op
+
+
+def addc(site: Site) -> Op:
+    """Add, with the carry in a second destination."""
+    return _carry(site, subtract=False)
+
+
+def subb(site: Site) -> Op:
+    """Subtract, with the borrow in a second destination."""
+    return _carry(site, subtract=True)
+
+
+def madw(site: Site) -> Op:
+    """32 x 32 + 32 bits to 64: low halves in the destination, high halves from the next free register on."""
+    dst = site.inst.get("dst")
+    sources = [site.inst.get(f"src{i}") for i in range(3)]
+    exec_type = values.execution_type(site.operand_type(s) for s in sources)
+    dtype = _I8 if exec_type.is_signed else np.dtype(object)
+    fetches = [int_source(site, s, exec_type, dtype) for s in sources]
+    if not isinstance(dst, General):
+        raise site.fault("the destination must be a general variable")
+    stride = (dst.region.horz_stride or 1) * 4
+    rows = -(-(site.lanes * stride) // site.grf)
+    high_dst = General(dst.var, dst.row + rows, dst.col, dst.region)
+    store, store_high, enable = site.write(dst), site.write(high_dst), site.enable()
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if mask:
+            a, b, c = (fetch(f) for fetch in fetches)
+            total = a * b + c
+            store(f, mask, values.wrap_int(total, ty.UD))
+            store_high(f, mask, values.wrap_int(total >> 32, ty.UD))
+
+    return op
+
+
+def bfn(site: Site) -> Op:
+    """A Boolean function of three sources, bit by bit, from a table of eight bits."""
+    table = site.integer("func")
+    sources = [site.inst.get(f"src{i}") for i in range(3)]
+    exec_type = values.execution_type(site.operand_type(s) for s in sources)
+    fetches = [int_source(site, s, exec_type, _I8) for s in sources]
+    store, enable = site.write(site.inst.get("dst")), site.enable()
+    terms = [i for i in range(8) if table >> i & 1]
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if not mask:
+            return
+        a, b, c = (fetch(f) for fetch in fetches)
+        total: Array = np.zeros(1, np.int64)
+        for i in terms:
+            total = total | (a if i & 1 else ~a) & (b if i & 2 else ~b) & (c if i & 4 else ~c)
+        store(f, mask, total)
+
+    return op
+
+
+def add3_overflow(site: Site) -> Op:
+    """Add three sources; the predicate named before the instruction receives the overflow of each lane."""
+    dst = site.inst.get("dst")
+    sources = [site.inst.get(f"src{i}") for i in range(3)]
+    exec_type = values.execution_type(site.operand_type(s) for s in sources)
+    fetches = [int_source(site, s, exec_type, _I8) for s in sources]
+    pred = site.inst.get("pred")
+    var = pred.var if isinstance(pred, Predicate) else 0
+    low, high = values.limits(site.operand_type(dst))
+    store, enable, at, lanes = site.write(dst), site.enable(predicate=False), site.control.mask_offset, site.lanes
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        total = np.broadcast_to(sum(fetch(f) for fetch in fetches), (lanes,))
+        store(f, mask, total)
+        if var:
+            set_predicate(f, var, at, mask, mask_bits(np.asarray((total < low) | (total > high))))
+
+    return op
+
+
+EFFECTS: Final = {"addc": addc, "subb": subb, "madw": madw, "bfn": bfn, "add3o": add3_overflow}

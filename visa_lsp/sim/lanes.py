@@ -1,0 +1,346 @@
+"""Lane instructions, compiled: sources to the execution type, the word, the result to the destination's type.
+
+The rules are those of ``isa.lane``. Two of them read closer: a negated unsigned source stays negative until the
+destination cuts it (the hardware keeps extra bits, and ``add.sat`` relies on it), and shift counts are taken modulo 32,
+or 64 where a 64-bit type is involved (documentation pages SHL, SHR). Registers and masks are ``operands``' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import Expr
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.program.model import Address, General, Indirect, PredicateOperand
+from visa_lsp.sim import exact, values, words
+from visa_lsp.sim.operands import Fetch, Op, Site
+from visa_lsp.sim.values import DTYPE, Rounding
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Body = Callable[..., Array]
+Compute = Callable[["Frame", list[Array]], Array]
+Convert = Callable[["Frame", Array], Array]
+
+I4: Final = np.dtype("<i4")
+I8: Final = np.dtype("<i8")
+F4: Final = np.dtype("<f4")
+F8: Final = np.dtype("<f8")
+OBJECT: Final = np.dtype(object)
+
+
+def saturates(operand: object) -> bool:
+    """Whether a destination clamps."""
+    return getattr(operand, "modifier", None) is OperandModifier.SAT
+
+
+def modifier_of(operand: object) -> OperandModifier:
+    """The source modifier of an operand."""
+    return operand.modifier if isinstance(operand, General | Indirect) else OperandModifier.NONE
+
+
+def int_source(site: Site, operand: object, exec_type: ty.DataType, dtype: np.dtype[Any]) -> Fetch:
+    """Lanes of an integer source in ``dtype``: bits kept up to the execution type's width, then extended."""
+    type_ = site.operand_type(operand)
+    if type_.is_float:
+        raise site.fault(f"a {type_} source beside integers")
+    storage = DTYPE[type_]
+    if exec_type.is_signed and not type_.is_signed and type_.size == exec_type.size:
+        storage = DTYPE[exec_type]
+    fetch = site.read(operand, dtype=storage)
+    modifier = modifier_of(operand)
+    if storage != dtype:
+        inner = fetch
+        if isinstance(operand, Address | PredicateOperand):
+            fetch = lambda f: inner(f).astype(dtype)  # noqa: E731
+        else:
+            fetch = _converted(inner, dtype, constant=not isinstance(operand, General | Indirect))
+    unsigned = not type_.is_signed and not (exec_type.is_signed and type_.size == exec_type.size)
+    return _modified(fetch, modifier, unsigned=unsigned)
+
+
+def _converted(fetch: Fetch, dtype: np.dtype[Any], *, constant: bool) -> Fetch:
+    if constant:
+        kept: list[Array] = []
+
+        def once(f: Frame) -> Array:
+            if not kept:
+                kept.append(fetch(f).astype(dtype))
+            return kept[0]
+
+        return once
+    return lambda f: fetch(f).astype(dtype)
+
+
+def _modified(fetch: Fetch, modifier: OperandModifier, *, unsigned: bool) -> Fetch:
+    match modifier:
+        case OperandModifier.NEG:
+            return lambda f: np.negative(fetch(f))
+        case OperandModifier.ABS:
+            return fetch if unsigned else lambda f: np.abs(fetch(f))
+        case OperandModifier.NEGABS:
+            return (lambda f: np.negative(fetch(f))) if unsigned else lambda f: np.negative(np.abs(fetch(f)))
+        case OperandModifier.NOT:
+            return lambda f: np.invert(fetch(f))
+    return fetch
+
+
+def float_source(site: Site, operand: object, exec_type: ty.DataType) -> Fetch:
+    """Lanes of a source as f32 (f64 for df), the value exact except for integers too wide for the type."""
+    type_ = site.operand_type(operand)
+    target = F8 if exec_type is ty.DF else F4
+    fetch = site.read(operand)
+    if type_ is ty.BF:
+        inner = fetch
+        fetch = lambda f: values.bf_to_f(inner(f))  # noqa: E731
+        if target is F8:
+            fetch = _converted(fetch, F8, constant=False)
+    elif type_.is_float:
+        if DTYPE[type_] != target:
+            fetch = _converted(fetch, target, constant=not isinstance(operand, General | Indirect))
+    else:
+        raw, wide = fetch, ty.DF if exec_type is ty.DF else ty.F
+        fetch = lambda f: values.int_to_float(raw(f), wide, f.rounding)  # noqa: E731
+    return _modified(fetch, modifier_of(operand), unsigned=False)
+
+
+def keeps_denormals(f: Frame, type_: ty.DataType) -> bool:
+    """Whether the mode of a float type keeps denormals."""
+    return f.keep_df if type_ is ty.DF else f.keep_hf if type_ is ty.HF else f.keep_f
+
+
+def converter(site: Site, exec_type: ty.DataType, operand: object) -> Convert:
+    """From lanes of the execution type to the storage form of the destination."""
+    dst = site.operand_type(operand)
+    sat = saturates(operand)
+    if not exec_type.is_float:
+        if dst.is_float:
+            if sat:
+                return lambda f, v: values.int_to_float(np.clip(v, 0, 1), dst, f.rounding)
+            return lambda f, v: values.int_to_float(v, dst, f.rounding)
+        if sat:
+            return lambda _f, v: values.clamp_int(v, dst)
+        return lambda _f, v: values.wrap_int(v, dst) if v.dtype == OBJECT else v
+    to_exec = exec_type is ty.HF and dst is not ty.HF
+    if dst.is_int:
+
+        def to_int(f: Frame, v: Array) -> Array:
+            if to_exec:
+                v = values.narrow(v, ty.HF, f.rounding)
+            return values.float_to_int(v, dst)
+
+        return to_int
+
+    storage, smallest = DTYPE[dst], values.SMALLEST_NORMAL[dst]
+
+    def to_float(f: Frame, v: Array) -> Array:
+        if to_exec:
+            v = values.narrow(v, ty.HF, f.rounding).astype(np.float32)
+        if sat:
+            v = values.unit_clamp(v)
+        if not f.plain and not keeps_denormals(f, dst):
+            v = values.flush(v, smallest)
+        return v if v.dtype == storage else values.narrow(v, dst, f.rounding)
+
+    return to_float
+
+
+# ---- integer words on 32-bit lanes, without detour through wider types
+
+
+def _u(a: Array) -> Array:
+    return a.view(np.uint32)
+
+
+_FIVE: Final = np.int32(31)
+
+
+def _rol32(a: Array, n: Array) -> Array:
+    n = np.asarray(n & 31)
+    u = _u(a)
+    return np.asarray(u << _u(n) | u >> _u(np.asarray((32 - n) & 31)))
+
+
+_FAST32: Final[dict[str, Body]] = {
+    "shl": lambda a, n: np.left_shift(a, n & _FIVE),
+    "asr": lambda a, n: np.right_shift(a, n & _FIVE),
+    "shr": lambda a, n: np.right_shift(_u(a), _u(np.asarray(n & _FIVE))),
+    "rol": _rol32,
+    "ror": lambda a, n: _rol32(a, np.asarray(-n)),
+    "cbit": lambda a: np.bitwise_count(_u(a)),
+}
+
+
+def _int_body(site: Site, word: str, exec_type: ty.DataType, *, wide_count: bool) -> Body:
+    count_bits = 64 if wide_count or exec_type.size == 8 else 32
+    body = words.int_body(word, exec_type.bits, signed=exec_type.is_signed, count_bits=count_bits)
+    if body is None:
+        raise site.fault(f"{word} has no meaning for integers")
+    return body
+
+
+def _compose(expr: Expr, leaf: Callable[[str], Body], constant: Callable[[int], Array]) -> Callable[[list[Array]], Array]:
+    """The function of a whole expression from the bodies of its words."""
+    if expr.word == "src":
+        number = expr.args[0]
+        assert isinstance(number, int)
+        return lambda s: s[number]
+    if expr.word == "const":
+        number = expr.args[0]
+        assert isinstance(number, int)
+        array = constant(number)
+        return lambda _s: array
+    body = leaf(expr.word)
+    parts = [_compose(a, leaf, constant) for a in expr.args if isinstance(a, Expr)]
+    if len(parts) == 1:
+        one = parts[0]
+        return lambda s: body(one(s))
+    if len(parts) == 2:
+        first, second = parts
+        return lambda s: body(first(s), second(s))
+    return lambda s: body(*(p(s) for p in parts))
+
+
+def _words_of(expr: Expr) -> set[str]:
+    inner = [_words_of(a) for a in expr.args if isinstance(a, Expr)]
+    return {expr.word}.union(*inner)
+
+
+def source_count(expr: Expr) -> int:
+    """How many sources an expression reads."""
+    if expr.word == "src":
+        number = expr.args[0]
+        return number + 1 if isinstance(number, int) else 0
+    return max((source_count(a) for a in expr.args if isinstance(a, Expr)), default=0)
+
+
+def compile_lane(site: Site, expr: Expr) -> Op:
+    """The op of an instruction whose meaning is an expression."""
+    dst = site.inst.get("dst")
+    sources = [site.inst.get(f"src{i}") for i in range(source_count(expr))]
+    if isinstance(dst, PredicateOperand):
+        return _predicate_logic(site, expr, dst, sources)
+    exec_type = values.execution_type(site.operand_type(s) for s in sources)
+    if exec_type.is_float:
+        fetches, compute = _float_plan(site, expr, exec_type, sources)
+    else:
+        fetches, compute = _int_plan(site, expr, exec_type, sources, dst)
+    return finish(site, fetches, compute, converter(site, exec_type, dst), dst)
+
+
+def finish(site: Site, fetches: list[Fetch], compute: Compute, convert: Convert, dst: object) -> Op:
+    """Fetch, compute, convert, store: under the channel enable bits."""
+    enable, store = site.enable(), site.write(dst)
+    if len(fetches) == 1:
+        only = fetches[0]
+
+        def one(f: Frame) -> None:
+            mask = enable(f)
+            if mask:
+                store(f, mask, convert(f, compute(f, [only(f)])))
+
+        return one
+    if len(fetches) == 2:
+        first, second = fetches
+
+        def two(f: Frame) -> None:
+            mask = enable(f)
+            if mask:
+                store(f, mask, convert(f, compute(f, [first(f), second(f)])))
+
+        return two
+
+    def many(f: Frame) -> None:
+        mask = enable(f)
+        if mask:
+            store(f, mask, convert(f, compute(f, [fetch(f) for fetch in fetches])))
+
+    return many
+
+
+def _int_plan(
+    site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Any], dst: object
+) -> tuple[list[Fetch], Compute]:
+    used = _words_of(expr)
+    target = site.operand_type(dst)
+    wraps = target.is_int and not saturates(dst)
+    flat = all(isinstance(a, Expr) and a.word == "src" for a in expr.args)
+    dtype = I8
+    bodies: Callable[[str], Body] = lambda w: _int_body(site, w, exec_type, wide_count=target.size == 8)  # noqa: E731
+    if used <= words.RING and wraps:
+        dtype = I4 if max(target.size, exec_type.size) <= 4 else I8
+    elif flat and wraps and target.size <= 4 and exec_type.size == 4 and expr.word in _FAST32:
+        dtype = I4
+        bodies = _FAST32.__getitem__
+    elif exec_type.size == 8 or (used & {"mul", "mad"} and not exec_type.is_signed):
+        dtype = OBJECT
+    elif expr.word == "mulh" and exec_type is ty.D:
+        bodies = lambda _w: lambda a, b: a * b >> np.int64(32)  # noqa: E731
+    function = _compose(expr, bodies, lambda n: np.array([n], dtype))
+    fetches = [int_source(site, s, exec_type, dtype) for s in sources]
+    return fetches, lambda _f, s: function(s)
+
+
+def _float_plan(
+    site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Any]
+) -> tuple[list[Fetch], Compute]:
+    def leaf(word: str) -> Body:
+        if word == "mad" and exec_type is not ty.F:
+            if exec_type is ty.HF:
+                return words.fused
+            return lambda a, b, c: exact.evaluate("mad", [a, b, c], Rounding.EVEN, double=True)
+        body = words.FLOAT.get(word)
+        if body is None:
+            raise site.fault(f"{word} has no meaning for floats")
+        return body
+
+    wide = F8 if exec_type is ty.DF else F4
+    function = _compose(expr, leaf, lambda n: np.array([n], wide))
+    directed = expr.word if expr.word in exact.WORDS else None
+    smallest = values.SMALLEST_NORMAL[exec_type]
+
+    def compute(f: Frame, s: list[Array]) -> Array:
+        if f.plain:
+            return function(s)
+        if not keeps_denormals(f, exec_type):
+            s = [values.flush(a, smallest) for a in s]
+        if f.rounding is Rounding.EVEN or directed is None:
+            return function(s)
+        return exact.evaluate(directed, s, f.rounding, double=exec_type is ty.DF)
+
+    return [float_source(site, s, exec_type) for s in sources], compute
+
+
+def _predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list[Any]) -> Op:
+    """Logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands")."""
+    if not all(isinstance(s, PredicateOperand) for s in sources) or expr.word not in words.LANE_BOOL_WORDS:
+        raise site.fault("a predicate is written from predicates only")
+    at, full, enable, var = site.control.mask_offset, site.full, site.enable(), dst.var
+    ids = [s.var for s in sources]
+    word = expr.word
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        bits = [f.preds[i] >> at for i in ids]
+        if word == "not":
+            result = ~bits[0]
+        elif word == "and":
+            result = bits[0] & bits[1]
+        elif word == "or":
+            result = bits[0] | bits[1]
+        else:
+            result = bits[0] ^ bits[1]
+        set_predicate(f, var, at, mask, result & full)
+
+    return op
+
+
+def set_predicate(f: Frame, var: int, at: int, mask: int, bits: int) -> None:
+    """Set the bits of a predicate where ``mask`` is on, both counted from ``at``."""
+    f.preds[var] = f.preds[var] & ~(mask << at) | (bits & mask) << at
