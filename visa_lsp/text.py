@@ -2,7 +2,7 @@
 
 Everything below the protocol rim speaks of code-point offsets from the start of the text.
 This module knows nothing of vISA and nothing of any protocol.
-Invariant: a line ends behind its ``\\n``; ``\\r\\n`` and a lone ``\\r`` are part of the line's end, not of its text.
+Invariant: only a newline ends a line; a carriage return before it belongs to the line's end, not to its text.
 """
 
 from __future__ import annotations

@@ -1,23 +1,27 @@
 """What a rule sees: the document, what binding made of it, the platform if one is known.
 
-Rules speak in places (line, span in the line); only here do they become offsets of the text.
+Rules speak in places (line, span in the line); only here do they become offsets of the text. Without a platform a rule
+that depends on the register size speaks only where every size agrees.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from visa_lsp.checks.facts import Facts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
+from visa_lsp.sema.model import Place
+from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.sema.model import BoundModule, Place
+    from visa_lsp.sema.model import Body, BoundModule
     from visa_lsp.syntax.document import Document
-    from visa_lsp.text import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +32,33 @@ class CheckContext:
     bound: BoundModule
     platform: Platform | None
     dialect: Dialect
+    _facts: dict[int, Facts] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def grf_sizes(self) -> tuple[int, ...]:
+        """The register sizes, in bytes, that come into question."""
+        return (self.platform.grf_bytes,) if self.platform else (32, 64)
+
+    def facts(self, body: Body) -> Facts:
+        """What the rules know of a body beyond its symbols."""
+        known = self._facts.get(id(body))
+        if known is None:
+            known = self._facts[id(body)] = Facts.of(body)
+        return known
 
     def span(self, place: Place) -> Span:
         """A place in offsets of the text."""
         return self.document.span(place.line, place.span)
+
+    def text(self, place: Place) -> str:
+        """The text at a place."""
+        return self.document.line_text(place.line)[place.span.start : place.span.end]
+
+    def line_place(self, line: int) -> Place:
+        """A line without its indentation; an empty place behind the last line."""
+        text = self.document.line_text(line) if 0 <= line < self.document.line_count else ""
+        start = len(text) - len(text.lstrip())
+        return Place(line, Span(start, max(start, len(text.rstrip()))))
 
     def report(
         self,
@@ -56,6 +83,25 @@ class CheckContext:
     def edit(self, place: Place, new_text: str) -> Edit:
         """Replace a place's text."""
         return Edit(self.span(place), new_text)
+
+    def fix(self, title: str, place: Place, new_text: str, *, safe: bool = False) -> Fix:
+        """A fix that replaces the text of one place."""
+        return Fix(title, (self.edit(place, new_text),), safe)
+
+    def insert_line(self, line: int, text: str) -> Edit:
+        """Put a line of text before a line."""
+        start = self.document.line_start(line) if line < self.document.line_count else len(self.document)
+        lead = "" if line < self.document.line_count or not start or self.document.text.endswith("\n") else "\n"
+        return Edit(Span(start, start), f"{lead}{text}\n")
+
+
+def near(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that a misspelt word most likely meant."""
+    pool = {c.lower(): c for c in sorted(candidates, reverse=True)}
+    if word.lower() in pool and pool[word.lower()] != word:
+        return pool[word.lower()]
+    found = get_close_matches(word.lower(), [c for c in pool if c != word.lower()], 1, 0.7)
+    return pool[found[0]] if found else None
 
 
 def dialect_of(bound: BoundModule) -> Dialect:

@@ -43,7 +43,7 @@ Instead: remove the comment (the fix does), or name the code that is really foun
 )
 
 _COMMENT: Final = re.compile(
-    r"visa:\s*ignore(?P<scope>-next-line|-file)?\s*(?![\w-])(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE
+    r"visa:\s*ignore(?P<scope>-next-line|-file)?(?:\s*\[(?P<codes>[^\]]*)\]|(?=\s*(?:$|\*/)))", re.IGNORECASE
 )
 _MARK: Final = "visa:"
 _ALL: Final = "ALL"
@@ -117,11 +117,10 @@ def _of_line(bare: str, code: str, line: int, offset: int) -> Iterable[Suppressi
 def _comment_around(bare: str, code: str, start: int, end: int) -> Span:
     """What to delete for a suppression to be gone: its whole comment if nothing else is said in it, else its words."""
     opener = max(bare.rfind("//", 0, start), bare.rfind("/*", 0, start))
-    if opener < 0 or bare[opener + 2 : start].strip() or opener < len(code):
+    if opener < 0 or bare[opener + 2 : start].strip() or code[opener:end].strip():
         return Span(start, end)
     if bare.startswith("//", opener) and not bare[end:].strip():
-        before = len(bare[:opener].rstrip())
-        return Span(before if before else opener, len(bare))
+        return Span(len(bare[:opener].rstrip()), len(bare))
     if bare.startswith("*/", end + len(bare[end:]) - len(bare[end:].lstrip())):
         return Span(opener, bare.index("*/", end) + 2)
     return Span(start, end)

@@ -44,7 +44,11 @@ ATTRIBUTES: Final[tuple[AttributeDef, ...]] = (
     AttributeDef("AllLaneActive", False, _F, "Every lane is active when the function is entered."),
     AttributeDef("DisableLoadThreadPayloadWA", False, _F, "Leaves out the workaround that loads the thread payload."),
     AttributeDef(
-        "Target", False, _I, "Which software produced the kernel: `3d` (value 1, also compute) or `cm` (value 0).", ("3d", "cm", "cs", 0, 1)
+        "Target",
+        False,
+        _I,
+        "Which software produced the kernel: `3d` (value 1, also compute) or `cm` (value 0).",
+        ("3d", "cm", "cs", 0, 1),
     ),
     AttributeDef("SLMSize", False, _I, "Shared local memory of a thread group, in KB; zero: T0 may not be used."),
     AttributeDef("SpillMemOffset", False, _I, "Where the scratch space may be used for spills, in bytes; GRF-aligned."),

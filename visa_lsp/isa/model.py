@@ -13,11 +13,12 @@ A row gives, in one place:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as member
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.operands import OperandClass
+from visa_lsp.isa.operands import NO_CLASS, OperandClass
 from visa_lsp.isa.platforms import ALL
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Slot:
     name: str
     shape: Shape
     role: Role
-    classes: OperandClass = OperandClass(0)  # VECTOR and SIMPLE
+    classes: OperandClass = NO_CLASS  # VECTOR and SIMPLE
     types: frozenset[DataType] | None = None  # None: any
     optional: bool = False  # may be left out of the text; the field then has its default
     scalar: bool = False  # only the first element is used
@@ -176,7 +177,7 @@ class Modifier:
         ANGLE = "flags in angle brackets"  # from ``words``: rt_write_3d.<A><RTI>
 
     field: str
-    words: Mapping[str, int] = field(default_factory=dict)
+    words: Mapping[str, int] = member(default_factory=dict)
     kind: Kind = Kind.WORD
     optional: bool = False
     default: int = 0
@@ -297,7 +298,7 @@ class Instruction:
     pitfalls: tuple[str, ...] = ()
     doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
-    index: Mapping[str, int] = field(default_factory=dict)  # field name -> position; filled by table.py
+    index: Mapping[str, int] = member(default_factory=dict)  # field name -> position; filled by table.py
 
     @property
     def key(self) -> tuple[str, int | None, tuple[tuple[str, int], ...]]:
@@ -313,15 +314,11 @@ class Instruction:
         """The form of the text: ``[(P)] add[.sat] (M1, 16) dst src0 src1``."""
         parts = ["[(P)] " if self.predicable else "", self.mnemonic]
         for mod in self.modifiers:
-            if mod.kind is Modifier.Kind.WORD and len(mod.words) == 1:
-                word = next(iter(mod.words))
-            else:
-                word = mod.field
+            word = next(iter(mod.words)) if mod.kind is Modifier.Kind.WORD and len(mod.words) == 1 else mod.field
             parts.append(f"[.{word}]" if mod.optional else f".{word}")
         if self.exec_style is ExecStyle.MASKED:
             parts.append(" [(mask, size)]" if self.exec_optional else " (mask, size)")
         elif self.exec_style is ExecStyle.SIZE:
             parts.append(" (size)")
-        for slot in self.slots:
-            parts.append(f" [{slot.name}]" if slot.optional else f" {slot.name}")
+        parts.extend(f" [{slot.name}]" if slot.optional else f" {slot.name}" for slot in self.slots)
         return "".join(parts)

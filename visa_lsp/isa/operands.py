@@ -22,7 +22,7 @@ class OperandClass(Flag):
     ADDRESS_OF = auto()
 
 
-G, A, P, I, IM, ST, AO = (
+G, A, P, I, IM, ST, AO = (  # noqa: E741 - the letters of seed 003's tables
     OperandClass.GENERAL,
     OperandClass.ADDRESS,
     OperandClass.PREDICATE,
@@ -32,6 +32,7 @@ G, A, P, I, IM, ST, AO = (
     OperandClass.ADDRESS_OF,
 )
 
+NO_CLASS: Final = OperandClass(0)
 CLASS_NAMES: Final[dict[OperandClass, str]] = {
     G: "general operand",
     A: "address operand",

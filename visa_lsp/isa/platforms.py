@@ -45,9 +45,11 @@ PLATFORMS: Final[tuple[Platform, ...]] = (
 )
 
 DEFAULT_PLATFORM: Final = "TGLLP"
-_BY_NAME: Final[dict[str, Platform]] = {
-    key.lower(): p for p in PLATFORMS for key in (p.name, *p.devices)
-} | {"lnl": PLATFORMS[11], "xehp_sdv": PLATFORMS[6], "gen12lp": PLATFORMS[5]}
+_BY_NAME: Final[dict[str, Platform]] = {key.lower(): p for p in PLATFORMS for key in (p.name, *p.devices)} | {
+    "lnl": PLATFORMS[11],
+    "xehp_sdv": PLATFORMS[6],
+    "gen12lp": PLATFORMS[5],
+}
 _BY_NUMBER: Final[dict[int, Platform]] = {p.number: p for p in PLATFORMS if p.number is not None}
 
 

@@ -39,26 +39,121 @@ class PredefinedState:
 
 
 VARIABLES: Final[tuple[PredefinedVariable, ...]] = (
-    PredefinedVariable(0, "%null", UD, 1, False, False, False, "The null variable: the absence of a variable. Reads give zero, writes go nowhere."),
-    PredefinedVariable(1, "%thread_x", UW, 1, True, False, False, "X coordinate of the thread in the thread space. Media mode only."),
-    PredefinedVariable(2, "%thread_y", UW, 1, True, False, False, "Y coordinate of the thread in the thread space. Media mode only."),
-    PredefinedVariable(3, "%group_id_x", UD, 1, True, False, False, "X component of the thread group's id. GPGPU mode only."),
-    PredefinedVariable(4, "%group_id_y", UD, 1, True, False, False, "Y component of the thread group's id. GPGPU mode only."),
-    PredefinedVariable(5, "%group_id_z", UD, 1, True, False, False, "Z component of the thread group's id. GPGPU mode only."),
-    PredefinedVariable(6, "%tsc", UD, 5, True, True, False, "The timestamp register: element 0 low half, 1 high half, 2 bit 0 tells of a context switch since the last read, 4 bits 0-9 pause the thread for about that many cycles (ICLLP and later). Seed 000 calls it %tm."),
-    PredefinedVariable(7, "%r0", UD, 8, True, False, True, "The thread's payload header, one GRF register: element 1, 6 and 7 are the group id x, y and z in GPGPU mode."),
-    PredefinedVariable(8, "%arg", UD, 256, True, True, True, "Arguments of a function call; undefined when a kernel starts."),
-    PredefinedVariable(9, "%retval", UD, 96, True, True, True, "Return value of a function call; undefined when a kernel starts."),
+    PredefinedVariable(
+        0,
+        "%null",
+        UD,
+        1,
+        False,
+        False,
+        False,
+        "The null variable: the absence of a variable. Reads give zero, writes go nowhere.",
+    ),
+    PredefinedVariable(
+        1, "%thread_x", UW, 1, True, False, False, "X coordinate of the thread in the thread space. Media mode only."
+    ),
+    PredefinedVariable(
+        2, "%thread_y", UW, 1, True, False, False, "Y coordinate of the thread in the thread space. Media mode only."
+    ),
+    PredefinedVariable(
+        3, "%group_id_x", UD, 1, True, False, False, "X component of the thread group's id. GPGPU mode only."
+    ),
+    PredefinedVariable(
+        4, "%group_id_y", UD, 1, True, False, False, "Y component of the thread group's id. GPGPU mode only."
+    ),
+    PredefinedVariable(
+        5, "%group_id_z", UD, 1, True, False, False, "Z component of the thread group's id. GPGPU mode only."
+    ),
+    PredefinedVariable(
+        6,
+        "%tsc",
+        UD,
+        5,
+        True,
+        True,
+        False,
+        "The timestamp register: element 0 low half, 1 high half, 2 bit 0 tells of a context switch since the last read, 4 bits 0-9 pause the thread for about that many cycles (ICLLP and later). Seed 000 calls it %tm.",
+    ),
+    PredefinedVariable(
+        7,
+        "%r0",
+        UD,
+        8,
+        True,
+        False,
+        True,
+        "The thread's payload header, one GRF register: element 1, 6 and 7 are the group id x, y and z in GPGPU mode.",
+    ),
+    PredefinedVariable(
+        8, "%arg", UD, 256, True, True, True, "Arguments of a function call; undefined when a kernel starts."
+    ),
+    PredefinedVariable(
+        9, "%retval", UD, 96, True, True, True, "Return value of a function call; undefined when a kernel starts."
+    ),
     PredefinedVariable(10, "%sp", UQ, 1, True, True, True, "Stack pointer of calls; undefined when a kernel starts."),
     PredefinedVariable(11, "%fp", UQ, 1, True, True, True, "Frame pointer of calls; undefined when a kernel starts."),
-    PredefinedVariable(12, "%hw_id", UD, 1, True, False, True, "Number of the hardware thread, unique among all that run at the same time."),
-    PredefinedVariable(13, "%sr0", UD, 4, True, True, True, "State register. Element 2 is the dispatch mask: the lanes that were active at the thread's start."),
-    PredefinedVariable(14, "%cr0", UD, 3, True, True, False, "Control register: bit 0 ALT float mode, bits 4-5 rounding (0 nearest even, 1 up, 2 down, 3 to zero), bit 6 keeps df denormals, bit 7 f denormals, bit 10 hf denormals."),
-    PredefinedVariable(15, "%ce0", UD, 1, True, False, False, "Channel enable: the 32-bit execution mask of the instruction that reads it."),
+    PredefinedVariable(
+        12,
+        "%hw_id",
+        UD,
+        1,
+        True,
+        False,
+        True,
+        "Number of the hardware thread, unique among all that run at the same time.",
+    ),
+    PredefinedVariable(
+        13,
+        "%sr0",
+        UD,
+        4,
+        True,
+        True,
+        True,
+        "State register. Element 2 is the dispatch mask: the lanes that were active at the thread's start.",
+    ),
+    PredefinedVariable(
+        14,
+        "%cr0",
+        UD,
+        3,
+        True,
+        True,
+        False,
+        "Control register: bit 0 ALT float mode, bits 4-5 rounding (0 nearest even, 1 up, 2 down, 3 to zero), bit 6 keeps df denormals, bit 7 f denormals, bit 10 hf denormals.",
+    ),
+    PredefinedVariable(
+        15,
+        "%ce0",
+        UD,
+        1,
+        True,
+        False,
+        False,
+        "Channel enable: the 32-bit execution mask of the instruction that reads it.",
+    ),
     PredefinedVariable(16, "%dbg0", UD, 2, True, True, False, "Debug register."),
     PredefinedVariable(17, "%color", UW, 1, True, False, False, "Colour bits of the media dispatch. Media mode only."),
-    PredefinedVariable(18, "%impl_arg_buf_ptr", UQ, 1, True, True, True, "Address of the buffer of implicit arguments. Seed 000 calls it %implicit_arg_ptr."),
-    PredefinedVariable(19, "%local_id_buf_ptr", UQ, 1, True, True, True, "Address of the buffer of local ids. Seed 000 calls it %implicit_local_id_buf_ptr."),
+    PredefinedVariable(
+        18,
+        "%impl_arg_buf_ptr",
+        UQ,
+        1,
+        True,
+        True,
+        True,
+        "Address of the buffer of implicit arguments. Seed 000 calls it %implicit_arg_ptr.",
+    ),
+    PredefinedVariable(
+        19,
+        "%local_id_buf_ptr",
+        UQ,
+        1,
+        True,
+        True,
+        True,
+        "Address of the buffer of local ids. Seed 000 calls it %implicit_local_id_buf_ptr.",
+    ),
     PredefinedVariable(20, "%msg0", UD, 3, True, True, False, "Message control register."),
 )
 
@@ -84,7 +179,9 @@ VARIABLE_BY_NAME: Final[dict[str, PredefinedVariable]] = {v.name: v for v in VAR
     f"V{v.number}": v for v in VARIABLES
 }
 # Known to today's compiler (dialect 4.2) only; it has no place in an object's string pool.
-SCRATCHLOC: Final = PredefinedVariable(21, "%scratchloc", UQ, 1, True, True, True, "Address of the scratch space (4.2).")
+SCRATCHLOC: Final = PredefinedVariable(
+    21, "%scratchloc", UQ, 1, True, True, True, "Address of the scratch space (4.2)."
+)
 
 # Names that only the seed uses for the same things.
 VARIABLE_ALIASES: Final[dict[str, str]] = {

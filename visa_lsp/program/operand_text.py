@@ -15,7 +15,17 @@ from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, S
 from visa_lsp.isa.operands import MODIFIER_TEXT, OperandModifier
 from visa_lsp.isa.types import DF, UQ, ExecControl, Q
 from visa_lsp.program.model import (
-    Address, AddressOf, Combine, General, Immediate, Indirect, Inst, Predicate, PredicateOperand, RawOperand, State,
+    Address,
+    AddressOf,
+    Combine,
+    General,
+    Immediate,
+    Indirect,
+    Inst,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    State,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -121,7 +131,9 @@ def instruction(names: Names, inst: Inst) -> str:
         if text is None:
             continue
         # Dumps put two blanks before every load/store operand and before the first one of a sampler message.
-        parts.append(("  " if wide or (first and row.family == "sampler" and row.exec_style is ExecStyle.MASKED) else " ") + text)
+        parts.append(
+            ("  " if wide or (first and row.family == "sampler" and row.exec_style is ExecStyle.MASKED) else " ") + text
+        )
         first = False
     return "".join(parts)
 
@@ -191,8 +203,8 @@ def operand(names: Names, inst: Inst, slot: Slot) -> str | None:
             code = value if isinstance(value, int) else 0
             return lsc_codes.word_of(slot.words or {}, code) or str(code)
         case Shape.GROUP:
-            items = [inst.get(name) for name in slot.name.split(",")]
-            return "(" + ",".join(str(i) if isinstance(i, int) else vector(names, i) for i in items) + ")"
+            members = [inst.get(name) for name in slot.name.split(",")]
+            return "(" + ",".join(str(m) if isinstance(m, int) else vector(names, m) for m in members) + ")"
         case Shape.VARIABLE:
             return _variable(names, inst, value)
         case _:
@@ -202,7 +214,11 @@ def operand(names: Names, inst: Inst, slot: Slot) -> str | None:
 def _integer(row: Instruction, slot: Slot, value: object) -> str:
     """A bare number; message descriptors (dwords) are hex, which is what their grammar asks for."""
     assert isinstance(value, int)
-    return f"0x{value:x}" if row.fields[row.index[slot.name]].kind is FieldKind.U32 and slot.role is Role.OTHER and row.predicable else str(value)
+    return (
+        f"0x{value:x}"
+        if row.fields[row.index[slot.name]].kind is FieldKind.U32 and slot.role is Role.OTHER and row.predicable
+        else str(value)
+    )
 
 
 def _string(names: Names, value: object) -> str:
@@ -265,7 +281,10 @@ def _lsc(names: Names, inst: Inst, slot: Slot) -> str:
                     items.append(raw(names, item, bare=True) + _signed(_int(inst, f"{name}off")))
             return f"{_model(names, inst)}[{','.join(items)}]{_size(inst)}"
         case Shape.LSC_ADDRESS_TYPED_2D:
-            pair = [_scalar(names, inst.get(n)) + _signed(_int(inst, off)) for n, off in (("src0", "immx"), ("src1", "immy"))]
+            pair = [
+                _scalar(names, inst.get(n)) + _signed(_int(inst, off))
+                for n, off in (("src0", "immx"), ("src1", "immy"))
+            ]
             return f"{_model(names, inst)}[{','.join(pair)}]"
         case _:
             brackets = f"[{register}]" if isinstance(value, RawOperand) and value.var else ""

@@ -13,11 +13,12 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.operands import ALIGN_TEXT
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
-from visa_lsp.program.model import Attribute, Inst, Input, Kernel, Module, StateVariable, Variable
 from visa_lsp.program.operand_text import IDENTIFIER, Names, instruction, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from visa_lsp.program.model import Attribute, Input, Inst, Kernel, Module, StateVariable, Variable
 
 _COMMENT_COLUMN: Final = 81
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
@@ -61,9 +62,7 @@ def names_of(kernel: Kernel, platform: Platform) -> Names:
             name = f"L{number}_{len(kernel.labels)}"
         seen.add(name)
         labels[number] = name
-    return Names(
-        general, types, address, predicate, sampler, surface, labels, kernel.strings, platform.grf_bytes
-    )
+    return Names(general, types, address, predicate, sampler, surface, labels, kernel.strings, platform.grf_bytes)
 
 
 def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken: set[str]) -> dict[int, str]:
@@ -144,8 +143,12 @@ def _declarations(kernel: Kernel, names: Names) -> list[str]:
 
 def _implied(kernel: Kernel, attribute: Attribute) -> bool:
     last = attribute.name_index == len(kernel.strings) - 1
-    return last and kernel.string(attribute.name_index) == "Target" and attribute.data == b"\x01" and bool(kernel.labels) and (
-        max(label.name_index for label in kernel.labels) < attribute.name_index
+    return (
+        last
+        and kernel.string(attribute.name_index) == "Target"
+        and attribute.data == b"\x01"
+        and bool(kernel.labels)
+        and (max(label.name_index for label in kernel.labels) < attribute.name_index)
     )
 
 

@@ -19,7 +19,15 @@ from visa_lsp.program.model import Attribute, Input, Inst
 from visa_lsp.sema.context import Binding
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import (
-    VARIABLE_LETTER, Body, Bound, BoundModule, Place, Problem, Reference, Symbol, SymbolKind,
+    VARIABLE_LETTER,
+    Body,
+    Bound,
+    BoundModule,
+    Place,
+    Problem,
+    Reference,
+    Symbol,
+    SymbolKind,
 )  # fmt: skip
 from visa_lsp.sema.names import is_taken
 from visa_lsp.syntax import tree

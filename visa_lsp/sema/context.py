@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.isa.model import Role
 from visa_lsp.isa.types import type_named
 from visa_lsp.sema.model import Body, Place, Problem, Reference, Scope, Symbol, SymbolKind
 from visa_lsp.sema.names import pool_prefix, predefined_symbols
@@ -15,6 +14,7 @@ from visa_lsp.syntax import tree
 from visa_lsp.syntax.expressions import ExpressionError, evaluate
 
 if TYPE_CHECKING:
+    from visa_lsp.isa.model import Role
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.table import Table
     from visa_lsp.text import Span
@@ -124,7 +124,9 @@ class Binding:
             return 0
         return self.platform.generation if name == "%Platform" else None
 
-    def number(self, node: tree.Expr, low: int | None = None, high: int | None = None, what: str = "number") -> int | None:
+    def number(
+        self, node: tree.Expr, low: int | None = None, high: int | None = None, what: str = "number"
+    ) -> int | None:
         """The value of an expression; a problem and None where it has none or is out of range."""
         if isinstance(node, tree.Number):
             value = node.value

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import ExecStyle, Field, FieldKind, Modifier, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.operands import IM, G, I, OperandModifier
-from visa_lsp.isa.types import EXEC_SIZES, ExecControl
+from visa_lsp.isa.types import EXEC_SIZES, UD, ExecControl
 from visa_lsp.program.model import NULL_RAW, Combine, General, Immediate, Indirect, Inst, Predicate, PredicateOperand
 from visa_lsp.sema import lsc_operands, operands
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
@@ -23,6 +23,7 @@ from visa_lsp.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from visa_lsp.program.model import FieldValue
     from visa_lsp.sema.context import Binding
 
 _MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
@@ -121,7 +122,7 @@ def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int) -> Bound:
     if clean:
         _counts(row, values)
         _tool_quirks(row, values)
-        inst = Inst(row, tuple(values[f.name] for f in row.fields), ctx.line)  # type: ignore[arg-type]
+        inst = Inst(row, tuple(cast("FieldValue", values[f.name]) for f in row.fields), ctx.line)
     return Bound(ctx.line, node, row, tuple(bound), inst)
 
 
@@ -137,7 +138,7 @@ def _default(field: Field) -> object:
         case FieldKind.RAW:
             return NULL_RAW
         case FieldKind.VECTOR:
-            return Immediate(operands.type_named("ud"), default)  # type: ignore[arg-type]
+            return Immediate(UD, default)
         case FieldKind.RAWS | FieldKind.LABELS | FieldKind.VECTORS:
             return ()
         case _:
@@ -155,7 +156,9 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str,
         if node.exec is not None:
             ctx.problem("unexpected-exec", node.exec.span, row=row)
         return
-    field = next((f.name for f in row.fields if f.kind in (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)), None)
+    field = next(
+        (f.name for f in row.fields if f.kind in (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)), None
+    )
     if node.exec is None:
         if not row.exec_optional:
             ctx.problem("missing-exec", node.words[0].span, row=row)
@@ -199,7 +202,9 @@ def _predicate(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str,
         values["pred"] = Predicate(symbol.id, text.inverse, combine)
 
 
-def assign(row: Row, nodes: Sequence[tree.Operand]) -> tuple[list[tuple[Slot, tree.Operand]], list[Slot], list[tree.Operand]]:
+def assign(
+    row: Row, nodes: Sequence[tree.Operand]
+) -> tuple[list[tuple[Slot, tree.Operand]], list[Slot], list[tree.Operand]]:
     """(slots with their operands, slots left empty, operands left over).
 
     Optional slots are filled only when there are more operands than the required slots behind them need.
@@ -262,7 +267,9 @@ def _operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dic
             value = _raw_or_vector(ctx, slot, node)
             values[slot.name] = (*_tuple(values.get(slot.name)), value)
             return value
-        case Shape.LABEL | Shape.NAME | Shape.IDENTIFIER | Shape.STRING | Shape.LABELS | Shape.INTEGER | Shape.EXEC_WORD:
+        case (
+            Shape.LABEL | Shape.NAME | Shape.IDENTIFIER | Shape.STRING | Shape.LABELS | Shape.INTEGER | Shape.EXEC_WORD
+        ):
             value = _plain(ctx, slot, node, row)
         case Shape.GROUP:
             return _group(ctx, row, slot, node, values)
@@ -314,7 +321,9 @@ def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
                 return tuple(ctx.label(w, Role.TARGET).id for w in words if w is not None)
         case Shape.EXEC_WORD if word is not None and slot.words and word.text in slot.words:
             return slot.words[word.text]
-        case Shape.INTEGER if isinstance(node, tree.Literal) and node.suffix is None and not isinstance(node.value, tree.Float):
+        case Shape.INTEGER if (
+            isinstance(node, tree.Literal) and node.suffix is None and not isinstance(node.value, tree.Float)
+        ):
             value = ctx.number(node.value)
             bits = _INT_BITS.get(row.fields[row.index[slot.name]].kind, 32)
             # Integers that are too large lose their upper bits, as in the real tool.
@@ -374,16 +383,17 @@ def _counts(row: Row, values: dict[str, object]) -> None:
 
 def _tool_quirks(row: Row, values: dict[str, object]) -> None:
     """What the real tool writes where the text says something else or nothing."""
-    if isinstance(values.get("src0"), PredicateOperand) and "exec" in values and isinstance(row.meaning, Effect):
+    if isinstance(values.get("src0"), PredicateOperand) and row.meaning == Effect("mov"):
         # A move from a predicate reads all its bits whatever size the text gives: (M1_NM, 1) is written.
-        if row.meaning.name == "mov":
-            values["exec"] = _NO_EXEC
+        values["exec"] = _NO_EXEC
     named = {s.name for s in row.slots}
     for before, f in itertools.pairwise(row.fields):
         # A vector item without an operand repeats the one before it (the thread count of a named barrier's wait).
-        if f.kind is FieldKind.VECTOR and f.stored and f.name not in named and before.kind is FieldKind.VECTOR:
-            if before.name in named and all(s.shape is Shape.VECTOR for s in row.slots):
-                values[f.name] = values[before.name]
+        repeats = (
+            f.kind is before.kind is FieldKind.VECTOR and f.stored and f.name not in named and before.name in named
+        )
+        if repeats and all(s.shape is Shape.VECTOR for s in row.slots):
+            values[f.name] = values[before.name]
 
 
 def _note_operand(ctx: Binding, node: tree.Operand) -> None:

@@ -94,8 +94,8 @@ class Symbol:
         symbol, offset, seen = self, 0, set[int]()
         while symbol.alias is not None and id(symbol) not in seen:
             seen.add(id(symbol))
-            symbol, step = symbol.alias[0], symbol.alias[1]
-            offset += step
+            base, step = symbol.alias
+            symbol, offset = base, offset + step
         return symbol, offset
 
 

@@ -26,7 +26,10 @@ def predefined_symbols(grf_bytes: int) -> dict[str, Symbol]:
             names[f"V{variable.number}"] = symbol
     for old, new in predefined.VARIABLE_ALIASES.items():
         names[old] = names[new]
-    for kind, table in ((SymbolKind.SURFACE, predefined.SURFACE_BY_NAME), (SymbolKind.SAMPLER, predefined.SAMPLER_BY_NAME)):
+    for kind, table in (
+        (SymbolKind.SURFACE, predefined.SURFACE_BY_NAME),
+        (SymbolKind.SAMPLER, predefined.SAMPLER_BY_NAME),
+    ):
         states: dict[int, Symbol] = {}
         for name, state in table.items():
             names[name] = states.setdefault(

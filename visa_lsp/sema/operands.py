@@ -11,11 +11,30 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.model import Role, Shape, Slot
 from visa_lsp.isa.operands import (
-    AO, CLASS_NAMES, CONTIGUOUS_REGION, IM, MODIFIER_BY_TEXT, ST, A, G, I, OperandClass, OperandModifier, P, Region,
+    AO,
+    CLASS_NAMES,
+    CONTIGUOUS_REGION,
+    IM,
+    MODIFIER_BY_TEXT,
+    ST,
+    A,
+    G,
+    I,
+    OperandClass,
+    OperandModifier,
+    P,
+    Region,
 )  # fmt: skip
 from visa_lsp.isa.types import DF, UQ, DataType, F, Q, type_named
 from visa_lsp.program.model import (
-    Address, AddressOf, General, Immediate, Indirect, PredicateOperand, RawOperand, State,
+    Address,
+    AddressOf,
+    General,
+    Immediate,
+    Indirect,
+    PredicateOperand,
+    RawOperand,
+    State,
 )  # fmt: skip
 from visa_lsp.sema.model import Symbol, SymbolKind
 from visa_lsp.syntax import tree
@@ -61,7 +80,7 @@ def describe(ctx: Binding, node: tree.Operand) -> str:
             return "text"
 
 
-def _modifier(ctx: Binding, word: tree.Word | None) -> OperandModifier:
+def _modifier(word: tree.Word | None) -> OperandModifier:
     return OperandModifier.NONE if word is None else MODIFIER_BY_TEXT.get(word.text, OperandModifier.NONE)
 
 
@@ -108,7 +127,7 @@ def _general(ctx: Binding, slot: Slot, node: tree.Ref, symbol: Symbol) -> Genera
         return None
     if write and node.modifier is not None:
         ctx.problem("destination-modifier", node.modifier.span, modifier=node.modifier.text)
-    return General(symbol.id, row & 0xFF, col & 0xFF, region, _modifier(ctx, node.modifier))
+    return General(symbol.id, row & 0xFF, col & 0xFF, region, _modifier(node.modifier))
 
 
 def _address(ctx: Binding, node: tree.Ref, symbol: Symbol) -> Address | None:
@@ -150,7 +169,7 @@ def _indirect(ctx: Binding, slot: Slot, node: tree.IndirectRef) -> Indirect | No
     if write and node.region.form != 1:
         ctx.problem("region-form", node.region.span, write=True, indirect=True)
         return None
-    return Indirect(symbol.id, index, offset, type_, region, _modifier(ctx, node.modifier))
+    return Indirect(symbol.id, index, offset, type_, region, _modifier(node.modifier))
 
 
 def _type(ctx: Binding, word: tree.Word) -> DataType | None:

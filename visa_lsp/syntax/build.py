@@ -7,6 +7,7 @@ the statement.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax import tree
@@ -109,7 +110,7 @@ def _chain(node: Node) -> tree.Expr:
     """``a op b op c``: the operators are the text between the operands."""
     parts = list(_parts(node))
     left = expression(parts[0])
-    for before, part in zip(parts, parts[1:], strict=False):
+    for before, part in pairwise(parts):
         op = node.full_text[before.end : part.start].strip()
         left = tree.Binary(op, left, expression(part), Span(node.start, part.end))
     return left
@@ -405,7 +406,9 @@ def _scope(node: Node) -> tree.Scope:
 
 def _unknown(node: Node) -> tree.Unknown:
     return tree.Unknown(
-        node.text, _span(node), (tree.SyntaxProblem("this is neither a directive, a label nor an instruction", _span(node)),)
+        node.text,
+        _span(node),
+        (tree.SyntaxProblem("this is neither a directive, a label nor an instruction", _span(node)),),
     )
 
 
@@ -413,7 +416,9 @@ def _bad_directive(node: Node) -> tree.Unknown:
     word = node.text.split()[0]
     known = ".version .kernel .decl .input .kernel_attr .function .global_function .funcdecl .parameter"
     span = Span(node.start, node.start + len(word))
-    return tree.Unknown(node.text, _span(node), (tree.SyntaxProblem(f"unknown directive `{word}`; there are {known}", span),))
+    return tree.Unknown(
+        node.text, _span(node), (tree.SyntaxProblem(f"unknown directive `{word}`; there are {known}", span),)
+    )
 
 
 _STATEMENT: Final[dict[str, Callable[[Node], tree.Statement]]] = {

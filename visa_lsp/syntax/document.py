@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
-from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.syntax.tree import Statement
+    from visa_lsp.text import Span
 
 CHUNK_LINES: Final = 256
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text with their ends kept; only ``\\n`` ends a line, and the last one may be empty."""
+    """The lines of a text with their ends kept; only a newline ends a line, and the last one may be empty."""
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + [lines[-1]]
 
@@ -192,4 +192,4 @@ class Document:
             rest[index] = Chunk.parse(chunk.lines, in_block)
             in_block = rest[index].closes_in_block
         chunks = (*self.chunks[:first], *fresh, *rest)
-        return Document(chunks if chunks else (Chunk.parse([""], False),))
+        return Document(chunks or (Chunk.parse([""], False),))

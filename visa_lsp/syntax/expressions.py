@@ -83,7 +83,7 @@ def evaluate(node: Expr, size_of: Callable[[str], int | None], builtin: Callable
                 raise ExpressionError(f"%sizeof knows no variable or type `{name.text}`", node)
             return size
         case Builtin(name=name):
-            value = builtin(name.text)
-            if value is None:
+            known = builtin(name.text)
+            if known is None:
                 raise ExpressionError(f"`{name.text}` has no value here", node)
-            return value
+            return known

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # The head of an instruction: the predicate may vary, the mnemonic with its dotted words may not.
-_HEAD: Final = re.compile(r"\s*(?:\(\s*!?\s*(%?[A-Za-z_][A-Za-z0-9_]*)[^()]*\)\s*)?[A-Za-z_.][A-Za-z0-9_.]*(?:<[^>]*>)*")
+_HEAD: Final = re.compile(
+    r"\s*(?:\(\s*!?\s*(%?[A-Za-z_][A-Za-z0-9_]*)[^()]*\)\s*)?[A-Za-z_.][A-Za-z0-9_.]*(?:<[^>]*>)*"
+)
 # Group 1: a name, 2: a float, 3: hex, 4: decimal. Everything else that matches is kept as it stands: strings, types
 # and shapes behind a colon, property words, execution masks, address models and the ``r`` of an indirect operand.
 _TOKEN: Final = re.compile(
@@ -53,7 +55,7 @@ def split(line: str) -> tuple[str, list[str], list[int]]:
             at = stop
         scan = head.end()
         # A label is a name alone, and directives end their word at a blank: neither has a mnemonic to keep.
-        if line[scan : scan + 1] == ":" or line[scan : scan + 1] in "$@?-" and scan < len(line):
+        if line[scan : scan + 1] == ":" or (line[scan : scan + 1] in "$@?-" and scan < len(line)):
             scan = at
     else:
         scan = 0
@@ -117,7 +119,7 @@ def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Ca
             return lambda _t, _e: node
         if isinstance(node, (tree.Word, tree.Number, tree.Float)):
             return _leaf(node, leaf(node.span), span_of(node.span))
-        cls = type(node)
+        cls: Callable[..., object] = type(node)
         parts = [compile_(getattr(node, f.name)) for f in fields(node)]
         return lambda t, e: cls(*[part(t, e) for part in parts])
 

@@ -240,8 +240,11 @@ class ExecText:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """``(P1) add.sat (M1, 16) a b c``. ``words`` is the mnemonic and its dotted words; those behind the parenthesis
-    (``gather.4 (M1, 8).mod``) follow in the same list."""
+    """``(P1) add.sat (M1, 16) a b c``.
+
+    ``words`` is the mnemonic and its dotted words; those behind the parenthesis (``gather.4 (M1, 8).mod``) follow in
+    the same list.
+    """
 
     predicate: PredicateText | None
     words: tuple[Word, ...]

@@ -76,7 +76,7 @@ SURFACE: Final = Slot("surface", Shape.SURFACE, Role.READ, doc="surface variable
 SAMPLER: Final = Slot("sampler", Shape.SAMPLER, Role.READ, doc="sampler variable")
 
 
-def lane_row(  # noqa: PLR0917  the columns of a table line
+def lane_row(
     mnemonic: str,
     opcode: int | None,
     family: str,

@@ -1,0 +1,56 @@
+"""Expectations: exact, with tolerances, and how a difference is told."""
+
+import numpy as np
+import pytest
+
+from visa_lsp.sim.launch_config import Expectation
+from visa_lsp.sim.launch_expect import difference, ulp_distance
+
+F32 = np.float32
+
+
+def expect(array, **more):
+    return Expectation(0, np.asarray(array), **more)
+
+
+def test_equal_arrays_hold_whatever_their_shape():
+    assert difference(np.arange(6, dtype=F32).reshape(2, 3), expect(np.arange(6, dtype=F32))) is None
+
+
+def test_values_take_the_type_of_the_buffer():
+    assert difference(np.array([0.1], F32), expect([0.1], typed=False)) is None
+
+
+def test_nan_is_nan_and_zeros_are_equal():
+    assert difference(np.array([np.nan, -0.0], F32), expect(np.array([np.nan, 0.0], F32))) is None
+
+
+def test_first_differences_are_told():
+    message = difference(np.zeros((2, 3), np.int32), expect(np.array([[0, 1, 2], [3, 4, 0]], np.int32)))
+    assert message == "4 of 6 elements differ: [0, 1] is 0, expected 1, [0, 2] is 0, expected 2, [1, 0] is 0, expected 3, ..."
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "holds"),
+    [({}, False), ({"rtol": 1e-6}, True), ({"rtol": 1e-9}, False), ({"atol": 1e-6}, True), ({"ulp": 1}, True)],
+)
+def test_tolerances(tolerance, holds):
+    found = np.nextafter(F32(1), F32(2), dtype=F32).reshape(1)
+    assert (difference(found, expect(np.array([1], F32), **tolerance)) is None) is holds
+
+
+@pytest.mark.parametrize(
+    ("array", "words"), [(np.zeros(3, F32), "3 are expected"), (np.zeros(2, np.int32), "is float32, int32 is expected")]
+)
+def test_wrong_size_or_type(array, words):
+    assert words in difference(np.zeros(2, F32), expect(array))
+
+
+def test_infinity_is_not_near_the_largest_number():
+    assert difference(np.array([3e38], F32), expect(np.array([np.inf], F32), rtol=1.0)) is not None
+
+
+def test_ulp_distance_crosses_zero():
+    tiny = np.nextafter(F32(0), F32(1))
+    assert ulp_distance(np.array([tiny], F32), np.array([-tiny], F32)).tolist() == [2]
+    assert ulp_distance(np.array([5], np.int8), np.array([-5], np.int8)).tolist() == [10]

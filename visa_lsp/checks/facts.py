@@ -1,0 +1,88 @@
+"""What rules ask of a body again and again: symbols by id, the dispatch width, the type and exec size of operands.
+
+Pure look-ups on what binding left; nothing here judges. A fact that is not certain is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.program.model import General, Immediate, Indirect
+from visa_lsp.sema.model import Place, SymbolKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.isa.model import Slot
+    from visa_lsp.isa.types import DataType
+    from visa_lsp.sema.model import Body, Bound, BoundOperand, Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Facts of one body."""
+
+    variables: dict[int, Symbol]
+    addresses: dict[int, Symbol]
+    predicates: dict[int, Symbol]
+    simd_size: int | None
+    by_line: dict[int, Bound]
+
+    @staticmethod
+    def of(body: Body) -> Facts:
+        """Collect the facts of a body."""
+        everything = [*body.predefined.values(), *body.symbols]
+        return Facts(
+            {s.id: s for s in everything if s.kind is SymbolKind.GENERAL},
+            {s.id: s for s in everything if s.kind is SymbolKind.ADDRESS},
+            {s.id: s for s in everything if s.kind is SymbolKind.PREDICATE},
+            int_attribute(body, "SimdSize"),
+            {b.line: b for b in body.code},
+        )
+
+    def type_of(self, value: object) -> DataType | None:
+        """The data type of a vector operand."""
+        match value:
+            case Immediate() | Indirect():
+                return value.type
+            case General():
+                symbol = self.variables.get(value.var)
+                return symbol.type if symbol else None
+        return None
+
+
+def int_attribute(body: Body, name: str) -> int | None:
+    """The value of an integer attribute of a body."""
+    for attribute, _ in body.attributes:
+        if body.strings[attribute.name_index] == name:
+            return int.from_bytes(attribute.data, "little")
+    return None
+
+
+def exec_control(bound: Bound) -> ExecControl | None:
+    """The execution size and mask of an instruction that has a meaning and both of them."""
+    if bound.inst is None:
+        return None
+    for value in bound.inst.values:
+        if isinstance(value, ExecControl):
+            return value
+    return None
+
+
+def operand_place(bound: Bound, operand: BoundOperand) -> Place:
+    """Where an operand stands."""
+    return Place(bound.line, operand.node.span)
+
+
+def slot_words(slot: Slot) -> str:
+    """Words for an operand: ``src0``, with what it is for where that says more."""
+    plain = not slot.doc or slot.doc.startswith("source ") or slot.doc == "result"
+    return f"`{slot.name}`" if plain else f"`{slot.name}` ({slot.doc})"
+
+
+def words(items: Iterable[object], last: str = "or") -> str:
+    """A list as words: ``1, 2 or 4``."""
+    texts = [str(i) for i in items]
+    return f" {last} ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

@@ -1,0 +1,45 @@
+"""What a rule module hands to the collector: its identity, the problems it explains, the visits it wants.
+
+A rule never knows another one. Everything a rule looks at is read only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.context import CheckContext
+from visa_lsp.diagnostics import Diagnostic, Rule, Severity
+from visa_lsp.sema.model import Body, Bound, Problem
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.model import Instruction
+
+Report = Callable[[CheckContext, Problem], "Diagnostic | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A rule and how it finds: by problems of binding, by instruction, by body, by text.
+
+    ``wants`` picks the rows whose instructions are shown; ``default`` is False for rules that only an option turns on.
+    """
+
+    rule: Rule
+    problems: Mapping[str, Report] = field(default_factory=dict)
+    instruction: Callable[[CheckContext, Body, Bound], Iterable[Diagnostic]] | None = None
+    wants: Callable[[Instruction], bool] | None = None
+    body: Callable[[CheckContext, Body], Iterable[Diagnostic]] | None = None
+    text: Callable[[CheckContext], Iterable[Diagnostic]] | None = None
+    default: bool = True
+
+
+def rule(code: str, name: str, severity: Severity, doc: str | None) -> Rule:
+    """The identity of a rule, with its module's docstring as its page."""
+    return Rule(code, name, severity, doc or "")
+
+
+ERROR, WARNING, INFORMATION, HINT = Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT
+
+__all__ = ["ERROR", "HINT", "INFORMATION", "WARNING", "Body", "Bound", "Check", "CheckContext", "Diagnostic", "Problem", "rule"]

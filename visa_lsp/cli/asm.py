@@ -1,0 +1,72 @@
+"""The command ``visa-lsp asm``: texts to objects. With a diagnostic of severity error nothing is written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.cli.common import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    EXIT_USAGE,
+    STDIN,
+    CliError,
+    add_platform,
+    complain,
+    printable,
+    read_source,
+)  # fmt: skip
+from visa_lsp.cli.files import write_output
+from visa_lsp.diagnostics import Severity
+
+if TYPE_CHECKING:
+    import argparse
+
+    from visa_lsp.cli.assemble import Assembled
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text; - is standard input")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", help="the object; default: IN with the suffix .isa; - is standard output"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    add_platform(parser)
+
+
+def asm_command(args: argparse.Namespace) -> int:
+    """Assemble each input. 0 all written, 1 diagnostics, 2 unreadable, unwritable or wrong usage."""
+    if args.output and len(args.inputs) > 1:
+        complain("asm: -o takes one input; without it every object goes beside its text")
+        return EXIT_USAGE
+    status = EXIT_OK
+    for path in args.inputs:
+        try:
+            status = max(status, _assemble(args, path))
+        except CliError as error:
+            complain(str(error))
+            status = EXIT_USAGE
+    return status
+
+
+def _assemble(args: argparse.Namespace, path: str) -> int:
+    source = read_source(path, args.stdin_filename)
+    result = assemble_text(source.text, args.platform)
+    report(source.name, result)
+    if result.data is None:
+        return EXIT_FINDINGS
+    output = args.output or (STDIN if path == STDIN else str(Path(path).with_suffix(".isa")))
+    write_output(output, result.data)
+    return EXIT_OK
+
+
+def report(name: str, result: Assembled) -> None:
+    """Errors and warnings to stderr, a line each, as ``--check --format concise`` writes them."""
+    for finding in result.diagnostics:
+        if finding.severity in (Severity.ERROR, Severity.WARNING):
+            line, column = result.analysis.document.position(finding.span.start)
+            text = f"{name}:{line + 1}:{column + 1}: {finding.severity.value} {finding.code} {finding.name}: {finding.message}"
+            print(printable(text), file=sys.stderr)

@@ -1,0 +1,90 @@
+"""The command ``visa-lsp dis``: objects to text, or with ``--summary`` to a list of what is in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.cli.common import EXIT_OK, EXIT_USAGE, STDIN, CliError, add_platform, complain
+from visa_lsp.cli.files import read_bytes, write_output
+from visa_lsp.codec.decode import decode
+from visa_lsp.codec.errors import CodecError
+from visa_lsp.codec.layout import BodySummary, Summary, summary
+from visa_lsp.isa.platforms import platform_named, platform_numbered
+from visa_lsp.program.text_form import module_text
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+_CLASS = ("general", "sampler", "surface")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="an object; - is standard input")
+    parser.add_argument("-o", "--output", metavar="OUT", help="the text; default: standard output")
+    parser.add_argument("--summary", action="store_true", help="list kernels, inputs, attributes, sizes, Gen binaries")
+    parser.add_argument("--no-comments", action="store_true", help="leave out the comments that compilers print")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what the object on standard input is called")
+    add_platform(parser)
+
+
+def dis_command(args: argparse.Namespace) -> int:
+    """Disassemble each input. 0 all written, 2 unreadable, no object, or unwritable."""
+    if args.output and len(args.inputs) > 1:
+        complain("dis: -o takes one input; without it every text goes to standard output")
+        return EXIT_USAGE
+    status = EXIT_OK
+    for path in args.inputs:
+        name = (args.stdin_filename or "<stdin>") if path == STDIN else path
+        try:
+            text = _text(args, read_bytes(path), name)
+            write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"))
+        except CliError as error:
+            complain(str(error))
+            status = EXIT_USAGE
+    return status
+
+
+def _text(args: argparse.Namespace, data: bytes, name: str) -> str:
+    try:
+        if args.summary:
+            return "\n".join(_summary(name, summary(data))) + "\n"
+        platform = platform_named(args.platform) if args.platform else None
+        return module_text(decode(data), platform, comments=not args.no_comments)
+    except CodecError as error:
+        raise CliError(f"{name}: {error}") from None
+
+
+def _summary(name: str, value: Summary) -> Iterator[str]:
+    yield f"{name}: vISA object {value.version[0]}.{value.version[1]}, {value.size} bytes"
+    for variable in value.variables:
+        yield f"  file variable {variable.name}: {variable.num_elements} x {variable.type.name}"
+    for body in (*value.kernels, *value.functions):
+        yield from _body(body)
+
+
+def _body(body: BodySummary) -> Iterator[str]:
+    kernel = body.kernel
+    yield f"{'kernel' if kernel.is_kernel else 'function'} {body.name}: {body.size} bytes at 0x{body.offset:x}, code {body.code_size} bytes"
+    counts = (
+        (len(kernel.variables), "variables"), (len(kernel.addresses), "addresses"), (len(kernel.predicates), "predicates"),
+        (len(kernel.samplers), "samplers"), (len(kernel.surfaces), "surfaces"), (len(kernel.labels), "labels"),
+    )  # fmt: skip
+    yield "  declares " + ", ".join(f"{number} {what}" for number, what in counts)
+    for name, value in body.attributes:
+        yield f"  attribute {name}" + (f" = {_value(value)}" if value else "")
+    for name, item in body.inputs:
+        provenance = f", implicit {item.kind >> 3 & 31}" if item.kind >> 3 & 31 else ""
+        yield f"  input {name}: {_CLASS[min(item.kind & 3, 2)]}, offset {item.offset}, {item.size} bytes{provenance}"
+    for binary in body.binaries:
+        if binary.size:
+            platform = platform_numbered(binary.platform)
+            label = platform.name if platform else f"platform {binary.platform}"
+            yield f"  Gen binary for {label}: {binary.size} bytes at 0x{binary.offset:x}"
+
+
+def _value(value: bytes) -> str:
+    if len(value) in (1, 2, 4):
+        return str(int.from_bytes(value, "little"))
+    return repr(value.decode("latin-1"))

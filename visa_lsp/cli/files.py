@@ -1,0 +1,51 @@
+"""Output files: complete or untouched. A temporary file beside the target is renamed over it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from visa_lsp.cli.common import STDIN, CliError, reason
+
+
+def write_output(path: str, data: bytes) -> None:
+    """Write a whole file, or standard output for ``-``; ``CliError`` when it cannot be written."""
+    if path == STDIN:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    temporary = ""
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(21, "is a directory")
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(target)
+    except (OSError, ValueError) as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        raise CliError(f"{path}: {reason(error)}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a file, or of standard input for ``-``; ``CliError`` when it cannot be read."""
+    if path == STDIN:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise CliError(f"{path}: {reason(error)}") from None

@@ -1,0 +1,146 @@
+"""The command ``visa-lsp``: which subcommand is meant, and what happens when one goes wrong.
+
+Knows the commands by name only: the command X is ``add_arguments(parser)`` and ``X_command(args)`` of the module X, which
+is imported when it is called, so that none pays for another's imports.
+Invariant: ``main`` returns an exit status and lets no traceback out, unless VISA_LSP_DEBUG is set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from visa_lsp import __version__
+from visa_lsp.cli.common import EXIT_USAGE, CliError, add_platform, complain, did_you_mean, read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EXIT_INTERRUPTED: Final = 130
+EXIT_BROKEN_PIPE: Final = 141
+COMMANDS: Final = {
+    "check": "report what is wrong in texts (also: visa-lsp --check)",
+    "asm": "make an object from a text",
+    "dis": "make a text from an object",
+    "run": "run a kernel on the simulator",
+    "zeinfo": "check or make ze_info (not part of this version)",
+    "explain": "explain an opcode, a finding's code, or a predefined variable",
+    "dap": "debug adapter (not part of this version)",
+}
+_NOT_BUILT: Final = ("zeinfo", "dap")
+_ARGFILES_DEEP: Final = 8
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Complain in one line and leave with status 2."""
+        self.exit(EXIT_USAGE, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``visa-lsp`` with these arguments (the process's own by default) and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        status = _dispatch(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+    except SystemExit as leaving:
+        if isinstance(leaving.code, str):
+            complain(leaving.code)
+            return EXIT_USAGE
+        return leaving.code or 0
+    except CliError as error:
+        complain(str(error))
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more when it ends: give it somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    except Exception as error:
+        if os.environ.get("VISA_LSP_DEBUG"):
+            raise
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        complain(f"internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
+        return EXIT_USAGE
+    return status
+
+
+def _dispatch(argv: list[str]) -> int:
+    command, rest = _command(_with_argfiles(argv))
+    if command is None:
+        return _serve(rest)
+    if command in _NOT_BUILT:
+        raise CliError(f"visa-lsp {command} is not part of this version")
+    module = import_module(f"visa_lsp.cli.{command}")
+    parser = _Parser(prog=f"visa-lsp {command}", description=COMMANDS[command], allow_abbrev=False)
+    module.add_arguments(parser)
+    status: int = getattr(module, f"{command}_command")(parser.parse_args(rest))
+    return status
+
+
+def _command(argv: list[str]) -> tuple[str | None, list[str]]:
+    """The command meant and its arguments; ``--platform`` may stand before its name, and ``--check`` among options."""
+    leading = 0
+    while leading < len(argv) and argv[leading].partition("=")[0] == "--platform":
+        leading += 1 if "=" in argv[leading] else 2
+    word = argv[leading] if leading < len(argv) else ""
+    if word in COMMANDS:
+        return word, argv[:leading] + argv[leading + 1 :]
+    end = argv.index("--") if "--" in argv else len(argv)
+    if "--check" in argv[:end]:
+        at = argv.index("--check")
+        return "check", argv[:at] + argv[at + 1 :]
+    return None, argv
+
+
+def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
+    """The arguments with each ``@FILE`` replaced by the lines of that file; ``./@name`` is a file of that name."""
+    out: list[str] = []
+    for at, word in enumerate(argv):
+        if word == "--":
+            return out + argv[at:]
+        if not word.startswith("@") or len(word) == 1:
+            out.append(word)
+            continue
+        if depth >= _ARGFILES_DEEP:
+            raise CliError(f"{word}: argument files name each other without end")
+        lines = (line.strip() for line in read_source(word[1:]).text.splitlines())
+        out += _with_argfiles([line for line in lines if line and not line.startswith("#")], depth + 1)
+    return out
+
+
+def _serve(argv: list[str]) -> int:
+    parser = _Parser(
+        prog="visa-lsp",
+        description="Language server for vISA on standard input and output, or one of the commands below.",
+        epilog="commands:\n" + "\n".join(f"  {name:<9}{text}" for name, text in COMMANDS.items())
+        + "\n\n@FILE stands for the arguments in FILE, one to a line. visa-lsp COMMAND --help tells more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="visa-lsp [COMMAND ...] [--check PATH...] [--tcp HOST:PORT] [--platform NAME] [--version]",
+        allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"visa-lsp {__version__}")
+    parser.add_argument("--tcp", metavar="HOST:PORT", help="listen on a socket instead of standard input and output")
+    parser.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
+    add_platform(parser)
+    if argv and not argv[0].startswith("-"):
+        raise CliError(_no_such_command(argv[0]))
+    args = parser.parse_args(argv)
+    status: int = import_module("visa_lsp.cli.serve").serve(args)
+    return status
+
+
+def _no_such_command(word: str) -> str:
+    if Path(word).exists():
+        return f"{word!r} is no command; to check that file: visa-lsp check {word}"
+    return f"{word!r} is no command{did_you_mean(word, COMMANDS) or ' (known: ' + ', '.join(COMMANDS) + ')'}"

@@ -1,0 +1,202 @@
+"""Findings as they are reported: resolved to lines and columns from 1, freed of the text that they came from.
+
+Plain frozen values that travel between processes and into every format. Knows neither files nor formats.
+Invariant: a fingerprint depends on a finding's code and the words of its line, never on where that line stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from visa_lsp.cli.common import printable
+from visa_lsp.diagnostics import Severity
+from visa_lsp.text import LineIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from visa_lsp.diagnostics import Diagnostic, Rule
+    from visa_lsp.text import Span
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A range of a text, from 1; the end column is the one behind the last character. ``byte_`` counts UTF-8."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    byte_column: int
+    byte_end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Put ``new_text`` in the place of what stands there."""
+
+    place: Place
+    new_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A fix: its title, whether it may be applied without asking, its edits."""
+
+    title: str
+    safe: bool
+    edits: tuple[Replacement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Another place that belongs to a finding; ``excerpt`` is its line."""
+
+    path: str
+    place: Place
+    message: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding about one file. ``number`` counts findings of equal fingerprint in a file, from 0."""
+
+    path: str
+    place: Place
+    severity: Severity
+    rule: Rule
+    message: str
+    excerpt: str
+    fingerprint: str
+    remedies: tuple[Remedy, ...] = ()
+    notes: tuple[Note, ...] = ()
+    number: int = 0
+
+    @property
+    def code(self) -> str:
+        """The rule's code."""
+        return self.rule.code
+
+    @property
+    def name(self) -> str:
+        """The rule's slug."""
+        return self.rule.name
+
+    @property
+    def unique_fingerprint(self) -> str:
+        """The fingerprint, told apart from equal ones of the same file."""
+        return f"{self.fingerprint}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What came of one file. ``error`` says why it could not be checked; ``fixed`` counts findings mended."""
+
+    path: str
+    findings: tuple[Finding, ...] = ()
+    error: str = ""
+    fixed: int = 0
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All results in the order of the files named."""
+
+    results: tuple[FileResult, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Every finding, file by file."""
+        return tuple(f for r in self.results for f in r.findings)
+
+    @property
+    def errors(self) -> tuple[FileResult, ...]:
+        """The files that could not be checked."""
+        return tuple(r for r in self.results if r.error)
+
+    def count(self, *severities: Severity) -> int:
+        """How many findings have one of these severities."""
+        return sum(f.severity in severities for r in self.results for f in r.findings)
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that found something, by code."""
+        return tuple(sorted({f.rule for r in self.results for f in r.findings}, key=lambda r: (r.code, r.name)))
+
+
+def findings_of(path: str, text: str, diagnostics: Iterable[Diagnostic]) -> tuple[Finding, ...]:
+    """The findings about one text, in text order."""
+    texts = _Places(text)
+    found = [_finding(path, texts, d) for d in diagnostics]
+    found.sort(key=lambda f: (f.place, f.code, f.message))
+    return numbered(found)
+
+
+def numbered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings with equal fingerprints counted."""
+    seen: dict[str, int] = {}
+    out = []
+    for finding in findings:
+        number = seen.get(finding.fingerprint, 0)
+        seen[finding.fingerprint] = number + 1
+        out.append(replace(finding, number=number) if number != finding.number else finding)
+    return tuple(out)
+
+
+class _Places:
+    """Offsets of one text turned into places and excerpts."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.index = LineIndex(text)
+
+    def line(self, line: int) -> str:
+        return self.text[self.index.start(line) : self.index.start(line + 1)].rstrip("\r\n")
+
+    def place(self, span: Span) -> Place:
+        line, column = self.index.position(span.start)
+        end_line, end_column = self.index.position(max(span.start, span.end))
+        first, last = self.line(line), self.line(end_line)
+        return Place(
+            line + 1, column + 1, end_line + 1, end_column + 1, _bytes(first, column) + 1, _bytes(last, end_column) + 1
+        )
+
+
+def _bytes(line: str, column: int) -> int:
+    if line.isascii():
+        return column
+    return len(line[:column].encode("utf-8", "surrogateescape"))
+
+
+def _finding(path: str, texts: _Places, diagnostic: Diagnostic) -> Finding:
+    place = texts.place(diagnostic.span)
+    excerpt = texts.line(place.line - 1)
+    token = texts.text[diagnostic.span.start : diagnostic.span.end]
+    notes = []
+    for related in diagnostic.related:
+        if related.path is None:
+            where = texts.place(related.span)
+            notes.append(Note(path, where, printable(related.message), printable(texts.line(where.line - 1))))
+        else:
+            # The span counts in a text that is not at hand: the file is named, its first line stands for the place.
+            notes.append(Note(related.path, Place(1, 1, 1, 1, 1, 1), printable(related.message), ""))
+    remedies = tuple(
+        Remedy(f.title, f.safe, tuple(Replacement(texts.place(e.span), printable(e.new_text)) for e in f.edits))
+        for f in diagnostic.fixes
+    )
+    words = "\0".join((diagnostic.code, " ".join(token.split()), " ".join(excerpt.split())))
+    return Finding(
+        path,
+        place,
+        diagnostic.severity,
+        diagnostic.rule,
+        printable(diagnostic.message),
+        printable(excerpt),
+        hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:24],
+        remedies,
+        tuple(notes),
+    )

@@ -1,0 +1,94 @@
+"""Which findings the user wants to hear of: ``select`` and ``ignore``, for all files or for some.
+
+A selector is a code (``V101``), the head of one (``V1``), a slug (``undeclared-name``) or ``ALL``. The more exact
+selector wins; between equals, ``ignore`` does. Knows neither settings files nor options, and no text.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.cli.common import CliError, did_you_mean
+from visa_lsp.ide.suppressions import matches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from visa_lsp.diagnostics import Rule
+
+ALL: Final = "ALL"
+_CODE: Final = re.compile(r"[A-Z]\d{0,4}", re.IGNORECASE)
+_SLUG: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+", re.IGNORECASE)
+_EXACT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FileIgnore:
+    """Selectors ignored in files that match ``pattern``, a glob relative to ``root``."""
+
+    root: str
+    pattern: str
+    selectors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is shown. An empty ``select`` means everything."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file: tuple[FileIgnore, ...] = ()
+
+    def shows(self, rule: Rule, path: str) -> bool:
+        """Whether a rule's findings in a file are wanted."""
+        wanted = _weight(self.select, rule) if self.select else 0
+        if wanted < 0 or _weight(self.ignore, rule) >= wanted:
+            return False
+        return not any(
+            any(matches(s, rule) for s in f.selectors) for f in self.per_file if glob_matches(f.pattern, f.root, path)
+        )
+
+
+def _weight(selectors: Iterable[str], rule: Rule) -> int:
+    """How exactly the nearest of these selectors names a rule; -1 if none does."""
+    return max((_exactness(s, rule) for s in selectors if matches(s, rule)), default=-1)
+
+
+def _exactness(selector: str, rule: Rule) -> int:
+    if selector.upper() == ALL:
+        return 0
+    return _EXACT if selector.upper() in (rule.code.upper(), rule.name.upper()) else len(selector)
+
+
+def glob_matches(pattern: str, root: str, path: str) -> bool:
+    """Whether a glob, relative to ``root``, names a file, its bare name or a folder above it; ``*`` crosses ``/``."""
+    full = Path(path).absolute()
+    try:
+        relative = full.relative_to(Path(root).absolute())
+    except ValueError:
+        relative = PurePath(full.name)
+    pattern = pattern.removeprefix("./").rstrip("/")
+    candidates = [relative.as_posix(), *(p.as_posix() for p in relative.parents if p.name), *relative.parts]
+    flat = pattern.replace("**/", "*").replace("**", "*")
+    return any(fnmatch.fnmatch(c, pattern) or fnmatch.fnmatch(c, flat) for c in candidates)
+
+
+def parse_selectors(text: str) -> tuple[str, ...]:
+    """The selectors of a comma-separated list."""
+    return tuple(part for part in re.split(r"[,\s]+", text.strip()) if part)
+
+
+def validate(selectors: Sequence[str], where: str, known: Sequence[Rule]) -> None:
+    """Raise ``CliError`` for a selector that can name nothing: a wrong form, or a code or slug of no rule."""
+    for selector in selectors:
+        if selector.upper() == ALL:
+            continue
+        if not (_CODE.fullmatch(selector) or _SLUG.fullmatch(selector)):
+            raise CliError(f"{where}: {selector!r} is no code such as V101, head of codes such as V1, slug or ALL")
+        if known and not any(matches(selector, rule) for rule in known):
+            names = [rule.name if _SLUG.fullmatch(selector) else rule.code for rule in known]
+            raise CliError(f"{where}: no finding is called {selector!r}{did_you_mean(selector, names)}")

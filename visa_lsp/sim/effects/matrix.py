@@ -1,0 +1,2 @@
+"""placeholder to be replaced within this session"""
+EFFECTS: dict = {}

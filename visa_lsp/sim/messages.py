@@ -1,0 +1,177 @@
+"""What all messages to memory share: finding the space, moving bytes with accounting, atomics lane by lane.
+
+An address outside its space reads zero and drops its write; observers hear of every message before it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.observers import Access
+from visa_lsp.sim.operands import Site, lane_mask
+from visa_lsp.sim.registers import SLM_SURFACE
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.memory import Space
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Open = Callable[["Frame"], "tuple[Space | None, int]"]
+
+SLM_MASK: Final = 0x0FFF_FFFF  # a pointer into shared local memory may carry a tag in its upper bits
+_ALL: Final = [np.arange(n) for n in range(65)]
+
+
+def surface(site: Site, name: str = "surface") -> Open:
+    """How to find what a surface field stands for when the instruction runs."""
+    cell = site.code.layout.surface_base[site.integer(name)]
+
+    def find(f: Frame) -> tuple[Space | None, int]:
+        value = f.surfaces[cell]
+        assert f.thread is not None
+        return f.thread.machine.space(f, value), value
+
+    return find
+
+
+def flat(f: Frame) -> tuple[Space | None, int]:
+    """The flat address space."""
+    assert f.thread is not None
+    return f.thread.machine.dispatch.memory, -3
+
+
+def is_slm(f: Frame, space: Space | None) -> bool:
+    """Whether a space is the group's shared local memory."""
+    return f.thread is not None and space is f.thread.group.slm
+
+
+def places(f: Frame, space: Space | None, at: Array) -> Array:
+    """Addresses with the tag of shared local memory taken off."""
+    return np.asarray(at & SLM_MASK) if is_slm(f, space) else at
+
+
+def lanes_of(mask: int, lanes: int) -> Array:
+    """The numbers of the lanes of a mask."""
+    return _ALL[lanes] if mask == (1 << lanes) - 1 else np.flatnonzero(lane_mask(mask, lanes))
+
+
+def announce(f: Frame, kind: str, found: tuple[Space | None, int], at: Array, size: int, lanes: Array) -> None:
+    """Count a message and tell the observers."""
+    thread = f.thread
+    assert thread is not None
+    machine = thread.machine
+    if kind != "write":
+        machine.result.reads += at.size * size
+    if kind != "read":
+        machine.result.writes += at.size * size
+    if machine.watched and at.size:
+        machine.accessed(Access(thread, kind, found[0], at, size, lanes, found[1] if found[1] >= SLM_SURFACE else None))
+
+
+def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array) -> Array:
+    """``size`` bytes at each address: an array (n, size)."""
+    announce(f, "read", found, at, size, lanes)
+    return found[0].load(at, size) if found[0] is not None else np.zeros((at.size, size), np.uint8)
+
+
+def load32(f: Frame, found: tuple[Space | None, int], at: Array, lanes: Array) -> Array:
+    """A dword at each address."""
+    announce(f, "read", found, at, 4, lanes)
+    return found[0].load32(at) if found[0] is not None else np.zeros(at.size, np.uint32)
+
+
+def store(f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array) -> None:
+    """Write row i of (n, size) bytes at address i."""
+    announce(f, "write", found, at, values.shape[1], lanes)
+    if found[0] is not None:
+        found[0].store(at, values)
+
+
+def store32(f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array) -> None:
+    """Write a dword at each address."""
+    announce(f, "write", found, at, 4, lanes)
+    if found[0] is not None:
+        found[0].store32(at, values)
+
+
+# ---- atomics: (old, first source, second source) as unsigned integers -> new value
+
+Update = Callable[[int, int, int], int]
+_FLOATS: Final = {2: np.float16, 4: np.float32, 8: np.float64}
+
+
+def _signed(value: int, size: int) -> int:
+    return value - (1 << 8 * size) if value >> 8 * size - 1 else value
+
+
+def _float(value: int, size: int) -> Any:
+    return np.frombuffer(value.to_bytes(size, "little"), _FLOATS[size])[0]
+
+
+def _bits(value: Any, size: int) -> int:
+    return int.from_bytes(_FLOATS[size](value).tobytes(), "little")
+
+
+def integer_updates(size: int) -> dict[str, Update]:
+    """The updates of integer atomics of ``size`` bytes, by the words of the legacy messages."""
+    return {
+        "add": lambda o, a, _b: o + a,
+        "sub": lambda o, a, _b: o - a,
+        "inc": lambda o, _a, _b: o + 1,
+        "dec": lambda o, _a, _b: o - 1,
+        "predec": lambda o, _a, _b: o - 1,
+        "min": lambda o, a, _b: min(o, a),
+        "max": lambda o, a, _b: max(o, a),
+        "xchg": lambda _o, a, _b: a,
+        "load": lambda o, _a, _b: o,
+        "and": lambda o, a, _b: o & a,
+        "or": lambda o, a, _b: o | a,
+        "xor": lambda o, a, _b: o ^ a,
+        "minsint": lambda o, a, _b: min(o, a, key=lambda v: _signed(v, size)),
+        "maxsint": lambda o, a, _b: max(o, a, key=lambda v: _signed(v, size)),
+        "cmpxchg": lambda o, a, b: a if o == b else o,
+        "icas": lambda o, a, b: b if o == a else o,
+    }
+
+
+def float_updates(size: int) -> dict[str, Update]:
+    """The updates of float atomics of ``size`` bytes."""
+
+    def number(function: Callable[[Any, Any], Any]) -> Update:
+        return lambda o, a, _b: _bits(function(_float(o, size), _float(a, size)), size)
+
+    return {
+        "fmax": number(np.fmax),
+        "fmin": number(np.fmin),
+        "fadd": number(np.add),
+        "fsub": number(np.subtract),
+        "fcmpwr": lambda o, a, b: b if _float(o, size) == _float(a, size) else o,
+    }
+
+
+def atomic(
+    f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, update: Update, first: Array, second: Array
+) -> Array:
+    """Update each address in lane order; the old values. ``first`` and ``second`` hold one unsigned value per address."""
+    announce(f, "atomic", found, at, size, lanes)
+    old = np.zeros(at.size, np.dtype(f"<u{size}"))
+    space, mask = found[0], (1 << 8 * size) - 1
+    if space is None:
+        return old
+    for i, (address, a, b) in enumerate(zip(at.tolist(), first.tolist(), second.tolist(), strict=True)):
+        if isinstance(space, Buffer):
+            place = (space, address) if 0 <= address <= space.size - size else None
+        else:
+            place = space.find(address, size)
+        if place is None:
+            continue
+        data = place[0].data[place[1] : place[1] + size]
+        before = int.from_bytes(data.tobytes(), "little")
+        after = update(before, a & mask, b & mask) & mask
+        data[:] = np.frombuffer(after.to_bytes(size, "little"), np.uint8)
+        old[i] = before
+    return old
