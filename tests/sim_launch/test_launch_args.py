@@ -5,7 +5,7 @@ import pytest
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.isa.types import DF, F, UD, UQ, UW, W
+from visa_lsp.isa.types import DF, UD, UQ, UW, F, W
 from visa_lsp.program.model import Attribute, Input, Kernel, Module, StateVariable, Variable
 from visa_lsp.program.payload import (
     ArgumentInfo,
@@ -185,7 +185,11 @@ def test_a_struct_by_value_is_taken_in_parts():
         (PayloadArgument("arg_byvalue", 0, 16, 0), (ValueArg(np.zeros(3, np.float32)),), "a vector of three has four"),
         (PayloadArgument("arg_byvalue", 0, 4, 0), (ValueArg(np.zeros(1)),), "takes 4 bytes, 1 x float64 are 8"),
         (PayloadArgument("arg_byvalue", 0, 4, 0), (BUFFER,), "argument 0 is passed by value, a buffer is given"),
-        (PayloadArgument("arg_bypointer", 0, 8, 0, "stateless", "global"), (LocalArg(4),), "is a buffer, local is given"),
+        (
+            PayloadArgument("arg_bypointer", 0, 8, 0, "stateless", "global"),
+            (LocalArg(4),),
+            "is a buffer, local is given",
+        ),
         (PayloadArgument("arg_bypointer", 0, 0, 0, "stateful", "image"), (BUFFER,), "is an image, a buffer is given"),
         (PayloadArgument("arg_byvalue", 0, 4, 0), (), "takes 1 arguments, 0 are given"),
         (PayloadArgument("arg_byvalue", 0, 4, 0), (BUFFER, BUFFER), "takes 1 arguments, 2 are given"),

@@ -27,7 +27,10 @@ def test_nan_is_nan_and_zeros_are_equal():
 
 def test_first_differences_are_told():
     message = difference(np.zeros((2, 3), np.int32), expect(np.array([[0, 1, 2], [3, 4, 0]], np.int32)))
-    assert message == "4 of 6 elements differ: [0, 1] is 0, expected 1, [0, 2] is 0, expected 2, [1, 0] is 0, expected 3, ..."
+    assert (
+        message
+        == "4 of 6 elements differ: [0, 1] is 0, expected 1, [0, 2] is 0, expected 2, [1, 0] is 0, expected 3, ..."
+    )
 
 
 @pytest.mark.parametrize(

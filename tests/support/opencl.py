@@ -5,6 +5,7 @@ Knows launch arguments and pyopencl, nothing of the simulator. ``missing()`` say
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 
@@ -12,14 +13,10 @@ import numpy as np
 
 from visa_lsp.sim.launch_config import BufferArg, LocalArg, ValueArg
 
-_context = None
 
-
-def missing() -> str:
-    """Why there is no oracle here; empty when there is one."""
-    global _context
-    if _context is not None:
-        return ""
+@functools.cache
+def _context():
+    """The CPU's context, or why there is none."""
     os.environ.setdefault("POCL_CACHE_DIR", tempfile.mkdtemp(prefix="pocl"))
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     try:
@@ -33,8 +30,13 @@ def missing() -> str:
     pocl = next((p for p in platforms if "Portable" in p.name or "pocl" in p.version.lower()), None)
     if pocl is None:
         return f"pocl is not among the OpenCL platforms {[p.name for p in platforms]}"
-    _context = cl.Context(pocl.get_devices())
-    return ""
+    return cl.Context(pocl.get_devices())
+
+
+def missing() -> str:
+    """Why there is no oracle here; empty when there is one."""
+    context = _context()
+    return context if isinstance(context, str) else ""
 
 
 def run(source: str, kernel: str, groups, local, args, options=()) -> dict[int, np.ndarray]:
@@ -42,15 +44,15 @@ def run(source: str, kernel: str, groups, local, args, options=()) -> dict[int, 
     import pyopencl as cl
 
     assert not missing()
-    program = cl.Program(_context, source).build(options=list(options))
-    queue = cl.CommandQueue(_context)
+    program = cl.Program(_context(), source).build(options=list(options))
+    queue = cl.CommandQueue(_context())
     handle = cl.Kernel(program, kernel)
     buffers = {}
     for index, arg in enumerate(args):
         match arg:
             case BufferArg():
                 flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-                buffers[index] = cl.Buffer(_context, flags, hostbuf=arg.array)
+                buffers[index] = cl.Buffer(_context(), flags, hostbuf=arg.array)
                 handle.set_arg(index, buffers[index])
             case LocalArg():
                 handle.set_arg(index, cl.LocalMemory(arg.size))

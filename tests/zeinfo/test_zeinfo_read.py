@@ -58,8 +58,7 @@ def test_read_gives_no_kernel_where_there_is_none():
         ("kernels:\n  - name: k\n    execution_env: {simd_size: wide}", (3, 32), "simd_size is a whole number"),
         ("kernels:\n  - {name: k, execution_env: {simd_size: 99999999999999999999}}", (2, 42), "64 bits"),
         (
-            "kernels:\n  - name: k\n    execution_env: {simd_size: 8}\n"
-            "    payload_arguments: [{arg_type: x, offset: -1, size: 4}]",
+            "kernels:\n  - name: k\n    execution_env: {simd_size: 8}\n    payload_arguments: [{arg_type: x, offset: -1}]",
             (4, 47),
             "offset is -1",
         ),
@@ -79,7 +78,9 @@ def test_read_refuses_with_a_place(text, place, words):
 
 def test_aliases_do_not_multiply():
     lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
-    lines += [f"{name}: &{name} [{', '.join(['*' + below] * 10)}]" for below, name in zip("abcdefgh", "bcdefghi", strict=True)]
+    lines += [
+        f"{name}: &{name} [{', '.join(['*' + below] * 10)}]" for below, name in zip("abcdefgh", "bcdefghi", strict=True)
+    ]
     with pytest.raises(ZeInfoError, match="aliases that multiply"):
         read("\n".join(lines))
 

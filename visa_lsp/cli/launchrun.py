@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
+from visa_lsp.diagnostics import Severity
+from visa_lsp.ide.analysis import Analysis
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sema.lower import assemble
@@ -22,6 +24,7 @@ from visa_lsp.sim.launch import choose_kernel, prepare
 from visa_lsp.sim.launch_config import LaunchError
 from visa_lsp.sim.launch_expect import difference
 from visa_lsp.sim.observers import CHECKERS, checkers
+from visa_lsp.text import LineIndex
 from visa_lsp.zeinfo.read import ZeInfoError, read
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sema.lower import AssembleResult
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch import PreparedLaunch
@@ -43,13 +47,13 @@ ENGINES: Final = ("auto", "jit", "interp")
 
 
 class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of ours
-    """A text that leaves no program; ``diagnostics`` say why."""
+    """A text that leaves no program: its ``diagnostics``, and one line for each error in ``lines``."""
 
-    def __init__(self, text: str, path: Path | None, diagnostics: Sequence[Diagnostic]) -> None:
-        super().__init__(f"{path or 'the text'} has errors")
-        self.text = text
+    def __init__(self, path: Path | None, diagnostics: Sequence[Diagnostic], lines: Sequence[str]) -> None:
+        super().__init__("\n".join(lines))
         self.path = path
         self.diagnostics = tuple(diagnostics)
+        self.lines = tuple(lines)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,8 +201,7 @@ def module_of_text(text: str, path: Path | None, platform: Platform, notes: list
     """Give the program that the object of a text carries, with the source lines of its instructions."""
     result = assemble(text, platform.name)
     if result.module is None:
-        analysis = import_module("visa_lsp.ide.analysis").Analysis.of(text, platform.name)
-        raise TextProblems(text, path, analysis.diagnostics)
+        raise _problems(text, path, platform, result)
     try:
         carried = decode(encode(result.module))
     except CodecError as error:
@@ -209,6 +212,23 @@ def module_of_text(text: str, path: Path | None, platform: Platform, notes: list
         kernels=_with_lines(carried.kernels, result.module.kernels),
         functions=_with_lines(carried.functions, result.module.functions),
     )
+
+
+def _problems(text: str, path: Path | None, platform: Platform, result: AssembleResult) -> TextProblems:
+    diagnostics = Analysis.of(text, platform.name).diagnostics
+    index = LineIndex(text)
+    lines = []
+    for diagnostic in diagnostics:
+        if diagnostic.severity is Severity.ERROR:
+            line, column = index.position(diagnostic.span.start)
+            place = f"{path or 'text'}:{line + 1}:{column + 1}"
+            lines.append(f"{place}: error {diagnostic.code} {diagnostic.name}: {diagnostic.message}")
+    if not lines:  # a problem for which there is no rule still has a name and a place
+        for problem in result.bound.problems:
+            place = f"{path or 'text'}:{problem.place.line + 1}:{problem.place.span.start + 1}"
+            words = ", ".join(f"{key} {value}" for key, value in problem.args.items())
+            lines.append(f"{place}: error {problem.kind}: {words}")
+    return TextProblems(path, diagnostics, lines or [f"{path or 'text'}: has errors and cannot be run"])
 
 
 def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from visa_lsp.cli.launchrun import BufferReport, RunReport, TextProblems
+    from visa_lsp.cli.launchrun import BufferReport, RunReport
 
 _HEAD: Final = 8
 _SUFFIXES: Final = (".yaml", ".yml")
@@ -110,7 +110,7 @@ def _launch(name: str, args: Namespace, *, several: bool) -> Outcome:
     except runner.LaunchError as error:
         return Outcome(name, error=str(error), status=2)
     except runner.TextProblems as problems:
-        return Outcome(name, error=_problems(problems), status=1)
+        return Outcome(name, error=str(problems), status=1)
     paths: tuple[str | None, ...] = tuple(None for _ in report.buffers)
     if args.out:
         folder = Path(args.out)
@@ -161,19 +161,6 @@ def _write(folder: Path, buffer: BufferReport) -> str:
         Path(temporary).unlink(missing_ok=True)
         raise
     return str(target)
-
-
-def _problems(problems: TextProblems) -> str:
-    """One line for each error of a text."""
-    lines = import_module("visa_lsp.text").LineIndex(problems.text)
-    found = []
-    for diagnostic in problems.diagnostics:
-        if diagnostic.severity.value == "error":
-            line, column = lines.position(diagnostic.span.start)
-            found.append(
-                f"{problems.path}:{line + 1}:{column + 1}: error {diagnostic.code} {diagnostic.name}: {diagnostic.message}"
-            )
-    return "\n".join(found) or f"{problems.path}: has errors and cannot be run"
 
 
 # The report as text.

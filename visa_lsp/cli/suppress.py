@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ALL: Final = "ALL"
 _CODE: Final = re.compile(r"[A-Z]\d{0,4}", re.IGNORECASE)
-_SLUG: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+", re.IGNORECASE)
+_SLUG: Final = re.compile(r"[a-z]{2,}(-[a-z0-9]+)*", re.IGNORECASE)
 _EXACT: Final = 100
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.ide.tokens import Token, TokenKind, tokens_of
 from visa_lsp.sema.model import Place
-from visa_lsp.syntax import tree
-from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from visa_lsp.ide.analysis import Analysis
     from visa_lsp.sema.model import Body, Bound, Symbol
+    from visa_lsp.syntax import tree
+    from visa_lsp.text import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,7 @@ def _body(node: tree.BodyDirective) -> Iterator[Token]:
 # ---- instructions ----
 
 
-def mnemonic_words(node: tree.Instruction, bound: Bound | None) -> int:
+def mnemonic_words(bound: Bound | None) -> int:
     """How many of the dotted words are the mnemonic."""
     row = bound.row if bound else None
     return 1 + row.mnemonic.count(".") if row else 1
@@ -171,7 +171,7 @@ def _instruction(node: tree.Instruction, bound: Bound | None) -> Iterator[Token]
         yield _word(TokenKind.VARIABLE, node.predicate.name)
         if node.predicate.combine:
             yield _word(TokenKind.COMBINE, node.predicate.combine)
-    taken = mnemonic_words(node, bound)
+    taken = mnemonic_words(bound)
     first, last = node.words[0], node.words[min(taken, len(node.words)) - 1]
     text = ".".join(w.text for w in node.words[:taken])
     yield Token(TokenKind.MNEMONIC, Span(first.span.start, last.span.end), text)

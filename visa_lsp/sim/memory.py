@@ -100,7 +100,8 @@ class Image(Buffer):
     """A typed surface: texels of ``channels`` values in ``format``.
 
     Formats: unorm8, snorm8, uint8, sint8, unorm16, snorm16, uint16, sint16, uint32, sint32, float16, float32. Rows are
-    ``pitch`` bytes apart, slices ``pitch * height``. ``dims`` counts coordinates: an array index is one of them.
+    ``pitch`` bytes apart, slices ``pitch * height``. ``dims`` counts coordinates: an array index is one of them, and
+    the last where ``layered``.
     """
 
     def __init__(
@@ -116,10 +117,12 @@ class Image(Buffer):
         format: str = "unorm8",  # noqa: A002 - the word of the launch file
         pitch: int | None = None,
         dims: int = 2,
+        layered: bool | None = None,
     ) -> None:
         super().__init__(name, data, address)
         self.width, self.height, self.depth = width, height, depth
         self.channels, self.format, self.dims = channels, format, dims
+        self.layered = layered if layered is not None else dims == 2 and depth > 1
         self.kind, self.channel_type = _FORMATS[format]
         self.texel_bytes = self.channel_type.itemsize * channels
         self.pitch = pitch or width * self.texel_bytes

@@ -1,0 +1,133 @@
+"""``visa-lsp run``: reports, files, exit status. The programs are the examples."""
+
+import io
+import json
+import shutil
+from argparse import ArgumentParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from visa_lsp.cli.launchfile import read_launch_file
+from visa_lsp.cli.launchrun import run_text
+from visa_lsp.cli.run import add_arguments, run_command
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    parser = ArgumentParser()
+    add_arguments(parser)
+    return lambda *words: run_command(parser.parse_args(words))
+
+
+def edit(name, old, new):
+    path = Path(name)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_text_runs_with_its_sibling_launch_file(run, capsys):
+    assert run("saxpy.visaasm") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "saxpy.visaasm: kernel saxpy on TGLLP, interp: 7 groups, 7 threads, 77 instructions",
+        "  arg x: float32 100: 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, ...",
+        "  arg y: float32 100: 1.0, 3.5, 6.0, 8.5, 11.0, 13.5, 16.0, 18.5, ...",
+        "  expect arg y: holds",
+        "  ok",
+    ]
+
+
+def test_launch_files_run_like_tests(run, capsys):
+    edit("saxpy.launch.yaml", "      1, 3.5,", "      1, 3.25,")
+    assert run("saxpy.launch.yaml", "mandelbrot.launch.yaml", "gone.launch.yaml") == 2
+    out, err = capsys.readouterr()
+    assert "expect arg y: FAILED, 1 of 100 elements differ: [1] is 3.5, expected 3.25" in out
+    assert out.splitlines()[-1] == "3 launches: 1 passed, 2 failed"
+    assert err == "gone.launch.yaml: there is no such file\n"
+
+
+def test_json_report(run, capsys):
+    assert run("mandelbrot.visaasm", "--format", "json", "--out", "out") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["kernel"], report["platform"], report["engine"], report["ok"]) == ("mandel", "TGLLP", "interp", True)
+    assert (report["groups"], report["threads"]) == (15, 60)
+    assert report["expectations"] == [{"arg": 0, "ok": True, "message": "holds"}]
+    (buffer,) = report["buffers"]
+    assert (buffer["name"], buffer["dtype"], buffer["shape"]) == ("img", "uint8", [20, 36, 4])
+    assert np.array_equal(np.load(buffer["path"]), np.load("mandelbrot.npy"))
+    assert sorted(path.name for path in Path("out").iterdir()) == ["arg0.npy"]
+
+
+def test_a_fault_is_reported_with_its_line(run, capsys):
+    edit("saxpy.launch.yaml", "n: {value: 100}", "n: {value: 112}")
+    assert run("saxpy.visaasm", "--format", "json") == 1
+    report = json.loads(capsys.readouterr().out)
+    fault = report["faults"][0]
+    assert fault["kind"] == "out-of-bounds"
+    assert "gather4_scaled" in Path("saxpy.visaasm").read_text().splitlines()[fault["line"] - 1]
+    assert run("saxpy.visaasm", "--checks", "none") == 0
+
+
+def test_a_text_from_standard_input(run, capsys, monkeypatch):
+    class Stdin:
+        buffer = io.BytesIO(Path("saxpy.visaasm").read_bytes())
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    assert run("-", "--launch", "saxpy.launch.yaml") == 0
+    assert capsys.readouterr().out.startswith("-: kernel saxpy")
+
+
+def test_a_text_with_errors_is_told_with_place(run, capsys):
+    edit("saxpy.visaasm", "add (M1, 16) index(0,0)", "add (M1, 16) indx(0,0)")
+    assert run("saxpy.visaasm") == 1
+    assert capsys.readouterr().err.startswith("saxpy.visaasm:42:18: error")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("gone.visaasm",), "gone.visaasm: there is no such file"),
+        ((".",), ".: is a directory"),
+        (("lone.visaasm",), "lone.visaasm: no launch file: neither --launch nor lone.launch.yaml"),
+        (("saxpy.visaasm", "--launch", "gone.yaml"), "gone.yaml: there is no such file"),
+        (("saxpy.visaasm", "--platform", "nope"), "unknown platform 'nope'"),
+        (("saxpy.visaasm", "--checks", "bonds"), "unknown check 'bonds'"),
+        (("saxpy.visaasm", "--out", "saxpy.visaasm"), "saxpy.visaasm: cannot be written"),
+        (("broken.isa", "--launch", "saxpy.launch.yaml"), "broken.isa: not a vISA object"),
+        (("latin.visaasm", "--launch", "saxpy.launch.yaml"), "latin.visaasm: is not UTF-8"),
+        (("saxpy.visaasm", "mandelbrot.visaasm", "--launch", "saxpy.launch.yaml"), "--launch goes with one input"),
+        (("wrong.launch.yaml",), "wrong.launch.yaml:5:4: .input a has 4 bytes, the address of a buffer needs 8"),
+        (("zebin.launch.yaml",), "zebin files are not read"),
+    ],
+)
+def test_usage_mistakes_end_in_status_2(run, capsys, words, message):
+    shutil.copy("saxpy.visaasm", "lone.visaasm")
+    Path("broken.isa").write_bytes(b"CISA\x04")
+    Path("latin.visaasm").write_bytes(b"// caf\xe9\n")
+    args = "n: {value: 1}, x: {buffer: {dtype: int8, shape: [4]}}, y: {buffer: {dtype: int8, shape: [4]}}"
+    launch = f"file: saxpy.visaasm\ngroups: [1]\nlocal_size: [16]\nargs: {{ {args},\n   a: {{buffer: {{dtype: int8, shape: [4]}}}}}}\n"
+    Path("wrong.launch.yaml").write_text(launch)
+    Path("zebin.launch.yaml").write_text("file: saxpy.visaasm\nzebin: saxpy.visaasm\ngroups: [1]\nlocal_size: [16]\n")
+    assert run(*words) == 2
+    out, err = capsys.readouterr()
+    assert message in err
+    assert out == ""
+
+
+def test_further_files_belong_to_the_program(run, capsys):
+    edit("saxpy.launch.yaml", "kernel: saxpy\n", "kernel: saxpy\nfiles: [saxpy.visaasm]\n")
+    assert run("saxpy.visaasm") == 2
+    assert "'saxpy' is defined in two files of the program" in capsys.readouterr().err
+
+
+def test_run_text_is_what_the_server_calls(run):
+    report = run_text(Path("saxpy.visaasm").read_text(), read_launch_file(Path("saxpy.launch.yaml")))
+    assert report.ok
+    assert report.buffers[1].array[1] == 3.5
+    assert report.notes == ()

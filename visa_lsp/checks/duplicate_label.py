@@ -1,0 +1,30 @@
+"""A label or subroutine is defined twice in one body.
+
+Why: a branch could mean either; the finalizer rejects the body.
+
+Example:
+
+    L1:
+    L1:
+
+Instead:
+
+    L1:
+    L2:
+
+Authority: seed 000, labels; the finalizer rejects the text ("label is redefined").
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+
+RULE = rule("V104", "duplicate-label", ERROR, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name = problem.args["name"]
+    return ctx.report(RULE, problem.place, f"label `{name}` is defined a second time", related=problem.related)
+
+
+CHECK = Check(RULE, {"duplicate-label": _report, "redeclared-label": _report})

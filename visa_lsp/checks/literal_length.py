@@ -1,0 +1,46 @@
+"""A hexadecimal literal has more than 16 digits.
+
+Why: no immediate has more than 64 bits; the finalizer's lexer gives up on the whole text.
+
+Example:
+
+    mov (M1, 1) V40(0,0)<1> 0x11112222333344445:uq
+
+Instead:
+
+    mov (M1, 1) V40(0,0)<1> 0x1112222333344445:uq
+
+Authority: the finalizer stops with "hex literal too long"; seed 000, constants, has 64 bits at most.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, rule
+from visa_lsp.sema.model import Place
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V005", "literal-length", ERROR, __doc__)
+_LONG = re.compile(r"(?<![\w$@?])0[xX]([0-9a-fA-F]{17,})(?![\w$@?])")
+
+
+def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
+    text = ctx.document.text
+    found = next(_LONG.finditer(text), None)
+    if found is None:
+        return
+    for line, _ in ctx.document.statements():
+        code = ctx.document.line_text(line).partition("//")[0]
+        for hit in _LONG.finditer(code):
+            if code[: hit.start()].count('"') % 2 == 0:
+                place = Place(line, Span(*hit.span()))
+                digits = len(hit.group(1))
+                yield ctx.report(RULE, place, f"hexadecimal literal has {digits} digits; 16 are the most a literal can have")
+
+
+CHECK = Check(RULE, text=_text)

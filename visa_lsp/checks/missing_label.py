@@ -1,0 +1,46 @@
+"""A branch or call names a label that the body does not define.
+
+Only the first use is reported.
+
+Why: the branch has nowhere to go; the finalizer rejects the body.
+
+Example:
+
+    goto (M1, 16) DONE
+
+Instead:
+
+    goto (M1, 16) DONE
+    DONE:
+
+Authority: seed 000, labels; the finalizer rejects the text ("undefined label").
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.context import near
+from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.diagnostics import Fix
+
+RULE = rule("V103", "missing-label", ERROR, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
+    name, body = str(problem.args["name"]), problem.args["body"]
+    assert isinstance(body, Body)
+    uses = [reference.place for reference in body.labels[name].references]
+    if problem.place != uses[0]:
+        return None
+    found = near(name, [label.name for label in body.labels.values() if label.place])
+    message = f"label `{name}` is not defined in this body"
+    fixes = []
+    if found:
+        message += f"; did you mean `{found}`?"
+        fixes.append(Fix(f"change to `{found}`", tuple(ctx.edit(place, found) for place in uses)))
+    last = max((bound.line for bound in body.code), default=problem.place.line)
+    fixes.append(Fix(f"add label `{name}` at the end", (ctx.insert_line(last, f"{name}:"),)))
+    related = [(place, f"`{name}` is also used here") for place in uses[1:4]]
+    return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
+
+
+CHECK = Check(RULE, {"missing-label": _report})

@@ -1,0 +1,34 @@
+"""Two kernels or functions of one text have the same name.
+
+Why: whoever loads the object finds only one of them by name.
+
+Example:
+
+    .kernel "k"
+    ret (M1, 1)
+    .kernel "k"
+    ret (M1, 1)
+
+Instead:
+
+    .kernel "k"
+    ret (M1, 1)
+    .kernel "k2"
+    ret (M1, 1)
+
+Authority: seed 000 names kernels by their string and says nothing of equal ones; the finalizer accepts the text.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, rule
+
+RULE = rule("V107", "redeclared-kernel", WARNING, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    message = f"`{problem.args['name']}` is already the name of a kernel or function; a loader will find only one of them"
+    return ctx.report(RULE, problem.place, message, related=problem.related)
+
+
+CHECK = Check(RULE, {"redeclared-body": _report})

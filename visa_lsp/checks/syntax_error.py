@@ -1,0 +1,54 @@
+"""A line is not a statement, or a part of it is no operand.
+
+The rest of the line is still read: only what follows from the broken part is kept quiet.
+
+Why: the finalizer stops at the first such line, with the name of a token that it did not expect.
+
+Example:
+
+    add (M1, 16 V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
+
+Instead:
+
+    add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
+
+Authority: seed 003, grammar of the assembly text; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.sema.model import Place
+from visa_lsp.text import Span
+
+RULE = rule("V001", "syntax-error", ERROR, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    line, span = problem.place
+    text = ctx.document.line_text(line)
+    opened = _unclosed(text)
+    if opened is not None and span.start >= opened:
+        inner = text[opened + 1 : opened + 24].strip()
+        where = f" before `{inner}`" if inner else ""
+        return ctx.report(RULE, Place(line, Span(opened, opened + 1)), f"`(`{where} is never closed; a `)` is missing")
+    return ctx.report(RULE, problem.place, str(problem.args["message"]))
+
+
+def _unclosed(text: str) -> int | None:
+    """Where an opening parenthesis stands that the line never closes."""
+    opened: list[int] = []
+    quoted = False
+    for at, char in enumerate(text):
+        if char == '"':
+            quoted = not quoted
+        elif not quoted and text.startswith("//", at):
+            break
+        elif not quoted and char == "(":
+            opened.append(at)
+        elif not quoted and char == ")" and opened:
+            opened.pop()
+    return opened[0] if opened else None
+
+
+CHECK = Check(RULE, {"syntax": _report})

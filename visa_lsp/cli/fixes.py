@@ -1,0 +1,112 @@
+"""Applying safe fixes to a text, so that it never gets worse.
+
+Works on texts only; ``inspect`` tells the findings of one. Invariant: the text that comes back has fewer findings than the
+one that went in, and no more errors and no more warnings; applied again to its own result, nothing changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from visa_lsp.diagnostics import Diagnostic, Fix
+
+    Inspect = Callable[[str], Sequence[Diagnostic]]
+    Wanted = Callable[[Diagnostic], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A text after its fixes, and its findings; ``count`` fixes were applied."""
+
+    text: str
+    diagnostics: tuple[Diagnostic, ...]
+    count: int
+
+
+def mend(text: str, inspect: Inspect, wanted: Wanted) -> Mended:
+    """Apply the safe fixes of wanted findings, again and again until none helps any more."""
+    now = Mended(text, tuple(inspect(text)), 0)
+    while True:
+        fixes = [
+            fix for d in now.diagnostics if wanted(d) for fix in [_first_safe(d)] if fix is not None and fix.edits
+        ]
+        after = _best(now, _unique(fixes), inspect)
+        if after is None:
+            return now
+        now = after
+
+
+def _first_safe(diagnostic: Diagnostic) -> Fix | None:
+    return next((fix for fix in diagnostic.fixes if fix.safe), None)
+
+
+def _unique(fixes: Sequence[Fix]) -> list[Fix]:
+    seen, out = set(), []
+    for fix in sorted(fixes, key=lambda f: (f.edits[0].span, f.title)):
+        if fix.edits not in seen:
+            seen.add(fix.edits)
+            out.append(fix)
+    return out
+
+
+def _best(now: Mended, fixes: list[Fix], inspect: Inspect) -> Mended | None:
+    """The text with as many of these fixes as help; a set that does not help is tried in halves."""
+    if not fixes:
+        return None
+    text, applied = apply(now.text, fixes)
+    if applied and text != now.text:
+        after = Mended(text, tuple(inspect(text)), now.count + applied)
+        if _better(after.diagnostics, now.diagnostics):
+            return after
+    if len(fixes) == 1:
+        return None
+    half = len(fixes) // 2
+    # Behind the first half the offsets of the second are stale: the next round finds it anew.
+    return _best(now, fixes[:half], inspect) or _best(now, fixes[half:], inspect)
+
+
+def _better(new: Sequence[Diagnostic], old: Sequence[Diagnostic]) -> bool:
+    errors = (Severity.ERROR,)
+    serious = (Severity.ERROR, Severity.WARNING)
+    return (
+        len(new) < len(old)
+        and sum(d.severity in errors for d in new) <= sum(d.severity in errors for d in old)
+        and sum(d.severity in serious for d in new) <= sum(d.severity in serious for d in old)
+    )
+
+
+def apply(text: str, fixes: Sequence[Fix]) -> tuple[str, int]:
+    """The text with these fixes, and how many found room: of two that touch the same place, the first is taken.
+
+    Line ends of new text become those of the text. Two insertions at one place both stay, in order.
+    """
+    taken: list[tuple[int, int]] = []
+    edits: list[tuple[int, int, int, str]] = []
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    applied = 0
+    for fix in fixes:
+        spans = [(e.span.start, e.span.end) for e in fix.edits]
+        if any(not 0 <= s <= e <= len(text) for s, e in spans) or any(_meets(a, b) for a in spans for b in taken):
+            continue
+        taken += spans
+        applied += 1
+        for edit in fix.edits:
+            new = edit.new_text.replace("\r\n", "\n").replace("\n", line_end)
+            edits.append((edit.span.start, edit.span.end, len(edits), new))
+    out, at = [], 0
+    for start, end, _, new in sorted(edits):
+        out += [text[at:start], new]
+        at = max(at, end)
+    return "".join(out) + text[at:], applied
+
+
+def _meets(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    if a[0] == a[1] or b[0] == b[1]:
+        return a != b and a[0] < b[1] and b[0] < a[1]
+    return a[0] < b[1] and b[0] < a[1]

@@ -1,0 +1,65 @@
+"""The files that paths on the command line mean: folders are walked for texts, in sorted order, each file once."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.cli.common import STDIN, reason
+from visa_lsp.cli.suppress import glob_matches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.cli.settings import Finder
+
+SUFFIXES: Final = (".visaasm", ".isaasm")
+
+
+@dataclass(slots=True)
+class Inputs:
+    """Files to check, in order; what could not be looked into (path, why); folders that hold no text."""
+
+    files: list[str] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+
+
+def collect(paths: Iterable[str], finder: Finder, exclude: Iterable[str] = ()) -> Inputs:
+    """The files meant. A file that is named itself is never excluded, and may have any suffix."""
+    inputs = Inputs()
+    seen: set[str] = set()
+    extra = tuple(exclude)
+    for path in paths:
+        if path != STDIN and Path(path).is_dir():
+            found = [f for f in _walk(path, inputs) if not _excluded(f, finder, extra)]
+            if not found:
+                inputs.empty.append(path)
+        else:
+            found = [path]
+        for file in found:
+            key = file if file == STDIN else os.path.abspath(file)  # noqa: PTH100 - resolves ".." without asking links
+            if key not in seen:
+                seen.add(key)
+                inputs.files.append(file)
+    return inputs
+
+
+def _walk(top: str, inputs: Inputs) -> list[str]:
+    def unreadable(error: OSError) -> None:
+        inputs.problems.append((str(error.filename), reason(error)))
+
+    files = []
+    for folder, folders, names in os.walk(top, onerror=unreadable):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "node_modules")
+        files += [os.path.join(folder, n) for n in names if n.lower().endswith(SUFFIXES)]  # noqa: PTH118 - keeps "./"
+    return sorted(files)
+
+
+def _excluded(file: str, finder: Finder, extra: tuple[str, ...]) -> bool:
+    if any(glob_matches(pattern, ".", file) for pattern in extra):
+        return True
+    settings = finder.of_file(file)
+    return any(glob_matches(pattern, settings.root, file) for pattern in settings.exclude)

@@ -1,0 +1,116 @@
+"""Checking files: one after another, or many at once with the same outcome in the same order.
+
+Every text goes through ``Analysis`` and ``visible``, as in the server. One file's failure is its own: it becomes the error
+of that file's result. Knows nothing of formats and exit statuses.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.cli.common import CliError, Source, read_source
+from visa_lsp.cli.files import write_output
+from visa_lsp.cli.fixes import mend
+from visa_lsp.cli.report import FileResult, findings_of
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.suppressions import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from visa_lsp.cli.suppress import Selection
+    from visa_lsp.diagnostics import Diagnostic
+
+_WORTH_A_PROCESS: Final = 400_000  # bytes of text: about a second of work
+_MOST_PROCESSES: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One file to check. ``name`` is what it is called in findings; ``source`` is its text when it is no file."""
+
+    path: str
+    name: str
+    platform: str | None
+    selection: Selection
+    fix: bool = False
+    write: bool = False
+    source: Source | None = None
+
+
+def check_file(task: Task) -> FileResult:
+    """Check one file, and with ``fix`` mend it first."""
+    try:
+        source = task.source or read_source(task.path)
+        return _check(task, source)
+    except CliError as error:
+        return FileResult(task.name, error=str(error))
+    except (Exception, RecursionError) as error:
+        if os.environ.get("VISA_LSP_DEBUG"):
+            raise
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return FileResult(task.name, error=f"{task.name}: internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
+
+
+def _check(task: Task, source: Source) -> FileResult:
+    def wanted(diagnostic: Diagnostic) -> bool:
+        return task.selection.shows(diagnostic.rule, task.name)
+
+    def inspect(text: str) -> tuple[Diagnostic, ...]:
+        return visible(Analysis.of(text, task.platform))
+
+    if not task.fix:
+        found = [d for d in inspect(source.text) if wanted(d)]
+        return FileResult(task.name, findings_of(task.name, source.text, found))
+    mended = mend(source.text, inspect, wanted)
+    if task.write and mended.text != source.text:
+        # A link stays a link: what it points to is replaced.
+        write_output(str(Path(task.path).resolve()), source.to_bytes(mended.text))
+    findings = findings_of(task.name, mended.text, [d for d in mended.diagnostics if wanted(d)])
+    return FileResult(task.name, findings, "", mended.count, source.text, mended.text)
+
+
+def check_files(tasks: Sequence[Task], jobs: int = 0, progress: Callable[[int], None] | None = None) -> list[FileResult]:
+    """Check files in as many processes as pay (``jobs`` 0) or as are said; results in the order of the tasks."""
+    count = min(jobs or _processes(tasks), len(tasks), _MOST_PROCESSES)
+    results = []
+    for result in map(check_file, tasks) if count <= 1 else _in_processes(tasks, count):
+        results.append(result)
+        if progress is not None:
+            progress(len(results))
+    return results
+
+
+def _processes(tasks: Sequence[Task]) -> int:
+    if len(tasks) < 2:
+        return 1
+    size = sum(_size(t.path) for t in tasks)
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(available, size // _WORTH_A_PROCESS))
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
+    # A fork costs nothing but must not copy a process that has threads.
+    fork = sys.platform == "linux" and threading.active_count() == 1
+    context = multiprocessing.get_context("fork" if fork else "spawn")
+    share = max(1, min(16, len(tasks) // (count * 4)))
+    with ProcessPoolExecutor(count, mp_context=context) as pool:
+        try:
+            yield from pool.map(check_file, tasks, chunksize=share)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

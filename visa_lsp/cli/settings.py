@@ -1,0 +1,169 @@
+"""Settings from ``visa-lsp.toml`` or ``[tool.visa-lsp]`` of ``pyproject.toml``, the nearest to a file upwards.
+
+In one folder ``visa-lsp.toml`` goes first; a ``pyproject.toml`` without the table is passed over. Unknown keys and wrong
+types raise ``CliError`` with a suggestion. Knows nothing of the command line; the options of it are laid over these values.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from visa_lsp.cli.common import CliError, did_you_mean, platform_problem, reason
+from visa_lsp.cli.formats import FORMATS
+from visa_lsp.cli.suppress import FileIgnore, Selection, validate
+from visa_lsp.isa.platforms import platform_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.diagnostics import Rule
+
+FILE_NAME: Final = "visa-lsp.toml"
+PROJECT_NAME: Final = "pyproject.toml"
+TABLE: Final = "tool.visa-lsp"
+_TYPES: Final = {
+    "platform": "a platform's name",
+    "format": "a format's name",
+    "select": "a list of selectors",
+    "ignore": "a list of selectors",
+    "per-file-ignores": "a table of globs with lists of selectors",
+    "exclude": "a list of globs",
+    "error-on-warning": "true or false",
+    "max-warnings": "a whole number from 0",
+    "exit-zero": "true or false",
+    "statistics": "true or false",
+    "baseline": "a file's name",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings that hold in one folder. ``origin`` is their file, None where there is none."""
+
+    platform: str | None = None
+    format: str | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[FileIgnore, ...] = ()
+    exclude: tuple[str, ...] = ()
+    error_on_warning: bool = False
+    max_warnings: int = 0
+    exit_zero: bool = False
+    statistics: bool = False
+    baseline: str | None = None
+    root: str = "."
+    origin: str | None = None
+    given: frozenset[str] = frozenset()
+
+    @property
+    def selection(self) -> Selection:
+        """What these settings show."""
+        return Selection(self.select, self.ignore, self.per_file_ignores)
+
+
+@dataclass(slots=True)
+class Finder:
+    """Finds the settings of folders, and remembers them. ``known`` are the rules that selectors may name."""
+
+    known: Sequence[Rule] = ()
+    _seen: dict[Path, Settings] = field(default_factory=dict)
+
+    def of_folder(self, folder: str | Path) -> Settings:
+        """The settings that hold in a folder."""
+        start = Path(folder).absolute()
+        walked = []
+        found = Settings(root=str(start))
+        for place in (start, *start.parents):
+            if place in self._seen:
+                found = self._seen[place]
+                break
+            walked.append(place)
+            here = self._read_folder(place)
+            if here is not None:
+                found = here
+                break
+        for place in walked:
+            self._seen[place] = found
+        return found
+
+    def of_file(self, path: str | Path) -> Settings:
+        """The settings that hold for a file."""
+        return self.of_folder(Path(path).absolute().parent)
+
+    def _read_folder(self, folder: Path) -> Settings | None:
+        own, project = folder / FILE_NAME, folder / PROJECT_NAME
+        if own.is_file():
+            return interpret(_load(own), own, self.known)
+        if project.is_file():
+            table = _load(project).get("tool", {}).get("visa-lsp")
+            if table is not None:
+                return interpret(table, project, self.known)
+        return None
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CliError(f"{path}: {reason(error)}") from None
+    except ValueError as error:  # wrong TOML, or no UTF-8
+        raise CliError(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> Settings:
+    """Settings from the table of a file."""
+    where = str(path) if path.name == FILE_NAME else f"{path}: [{TABLE}]"
+    if not isinstance(table, dict):
+        raise CliError(f"{where}: this is to be a table")
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in _TYPES:
+            raise CliError(f"{where}: unknown key {key!r}{did_you_mean(key, _TYPES) or '; known: ' + ', '.join(_TYPES)}")
+        values[key.replace("-", "_")] = _value(key, value, f"{where}: {key}", path, known)
+    return Settings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
+
+
+def _value(key: str, value: Any, where: str, path: Path, known: Sequence[Rule]) -> Any:
+    wrong = CliError(f"{where}: this is to be {_TYPES[key]}, not {value!r}")
+    match key:
+        case "select" | "ignore" | "exclude":
+            items = _strings(value, wrong)
+            if key != "exclude":
+                validate(items, where, known)
+            return items
+        case "per-file-ignores":
+            if not isinstance(value, dict):
+                raise wrong
+            ignores = tuple(FileIgnore(str(path.parent), g, _strings(s, wrong)) for g, s in value.items())
+            for ignore in ignores:
+                validate(ignore.selectors, f"{where}: {ignore.pattern!r}", known)
+            return ignores
+        case "error-on-warning" | "exit-zero" | "statistics":
+            if not isinstance(value, bool):
+                raise wrong
+            return value
+        case "max-warnings":
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise wrong
+            return value
+    if not isinstance(value, str):
+        raise wrong
+    if key == "platform":
+        platform = platform_named(value)
+        if platform is None:
+            raise CliError(f"{where}: {platform_problem(value)}")
+        return platform.name
+    if key == "format" and value not in FORMATS:
+        raise CliError(f"{where}: unknown format {value!r}{did_you_mean(value, FORMATS)} (known: {', '.join(FORMATS)})")
+    if key == "baseline":
+        return str(path.parent / value)
+    return value
+
+
+def _strings(value: Any, wrong: CliError) -> tuple[str, ...]:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(cast("list[str]", value))
+    raise wrong

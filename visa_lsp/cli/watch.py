@@ -1,0 +1,44 @@
+"""Waiting for files to change, by looking at their times and sizes now and then. Knows no checking and no printing."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Stamp = tuple[int, int] | None
+INTERVAL: Final = 0.3
+
+
+def stamp(path: str) -> Stamp:
+    """What changes when a file changes; None when it is not there."""
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def watch(
+    files: Callable[[], Iterable[str]],
+    check: Callable[[], int],
+    pause: Callable[[float], None] = time.sleep,
+    rounds: int | None = None,
+) -> int:
+    """Check now and after each change of the files, for ever or for some rounds; the status of the last check."""
+    status = 0
+    done = 0
+    before: dict[str, Stamp] | None = None
+    while True:
+        now = {path: stamp(path) for path in files()}
+        if now != before:
+            before = now
+            status = check()
+            done += 1
+            if rounds is not None and done >= rounds:
+                return status
+        else:
+            pause(INTERVAL)

@@ -1,0 +1,57 @@
+"""Code actions: the fixes that findings carry, one by one and all safe ones at once.
+
+Rules make the fixes; here they are only chosen for a range and joined without overlaps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.diagnostics import Diagnostic, Edit
+    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An offer to the user. ``all_of_kind`` marks one that mends every finding of a rule, or all."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    diagnostic: Diagnostic | None
+    preferred: bool = False
+    all_of_kind: bool = False
+
+
+def code_actions(analysis: Analysis, span: Span) -> tuple[Action, ...]:
+    """The fixes of findings that touch a range, then one for all safe fixes of each of their kinds."""
+    near = [d for d in analysis.diagnostics if d.span.start <= span.end and span.start <= d.span.end]
+    actions = [
+        Action(fix.title, fix.edits, diagnostic, preferred=index == 0 and fix.safe)
+        for diagnostic in near
+        for index, fix in enumerate(diagnostic.fixes)
+    ]
+    for code in sorted({d.code for d in near if d.fixes and d.fixes[0].safe}):
+        alike = [d for d in analysis.diagnostics if d.code == code and d.fixes and d.fixes[0].safe]
+        if len(alike) > 1:
+            edits = joined(d.fixes[0].edits for d in alike)
+            actions.append(Action(f"Fix all {len(alike)} {alike[0].name} findings", edits, None, all_of_kind=True))
+    return tuple(actions)
+
+
+def fix_all(analysis: Analysis) -> tuple[Edit, ...]:
+    """The edits of every safe fix of the text."""
+    return joined(d.fixes[0].edits for d in analysis.diagnostics if d.fixes and d.fixes[0].safe)
+
+
+def joined(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
+    """Edits of several fixes in text order; a fix that overlaps an earlier one is left out."""
+    chosen: list[Edit] = []
+    for edits in fixes:
+        if not any(e.span.start < c.span.end and c.span.start < e.span.end for e in edits for c in chosen):
+            chosen.extend(e for e in edits if e not in chosen)
+    return tuple(sorted(chosen, key=lambda e: e.span))

@@ -1,0 +1,108 @@
+"""References and highlights: every place where a symbol is named, with what happens to it there.
+
+References go through aliases: who asks for a variable sees the uses of all names for its bytes. Highlights are about
+the one name, as an editor marks it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from visa_lsp.ide.token_at import line_tokens, spot_at
+from visa_lsp.ide.tokens import TokenKind
+from visa_lsp.sema.model import Role, SymbolKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.sema.model import Body, Symbol
+    from visa_lsp.text import Span
+
+
+class Use(Enum):
+    """What happens at a place."""
+
+    DECLARED = "declared"
+    READ = "read"
+    WRITE = "written"
+    READ_WRITE = "read and written"
+    NAMED = "named"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Occurrence:
+    """One place of a symbol."""
+
+    span: Span
+    use: Use
+    name: str
+
+
+_USE = {Role.READ: Use.READ, Role.WRITE: Use.WRITE, Role.READ_WRITE: Use.READ_WRITE}
+
+
+def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
+    """Declaration and uses of one symbol, in no order."""
+    document = analysis.document
+    if symbol.place is not None:
+        yield Occurrence(_unquoted(analysis, symbol.place.line, symbol.place.span), Use.DECLARED, symbol.name)
+    if symbol.input_place is not None and not any(r.place == symbol.input_place for r in symbol.references):
+        yield Occurrence(document.span(symbol.input_place.line, symbol.input_place.span), Use.NAMED, symbol.name)
+    for reference in symbol.references:
+        use = _USE.get(reference.role, Use.NAMED)
+        yield Occurrence(_unquoted(analysis, reference.place.line, reference.place.span), use, symbol.name)
+
+
+def _unquoted(analysis: Analysis, line: int, span: Span) -> Span:
+    """The name without its quotes, where it has some."""
+    quoted = analysis.document.line_text(line)[span.start : span.start + 1] == '"'
+    inner = type(span)(span.start + 1, span.end - 1) if quoted else span
+    return analysis.document.span(line, inner)
+
+
+def family(body: Body, symbol: Symbol) -> list[Symbol]:
+    """The symbol and all that share its bytes: the base of its chain and every alias of that base.
+
+    The registers of all predefined variables are their own family, without those that merely alias them.
+    """
+    if symbol.kind is not SymbolKind.GENERAL:
+        return [symbol]
+    base, _ = symbol.base()
+    found = [base, *(s for s in body.symbols if s is not base and s.base()[0] is base)]
+    return found if symbol in found else [symbol, *found]
+
+
+def references(analysis: Analysis, offset: int, *, declarations: bool = True, aliases: bool = True) -> tuple[Occurrence, ...]:
+    """Every place of the symbol at an offset, through aliases, in text order."""
+    spot = spot_at(analysis, offset)
+    if spot is None:
+        return ()
+    if spot.token.kind is TokenKind.FUNCTION:
+        found = list(_function(analysis, spot.token.text))
+    else:
+        symbol = spot.symbol
+        if symbol is None or spot.body is None:
+            return ()
+        group = family(spot.body, symbol) if aliases else [symbol]
+        found = [o for member in group for o in occurrences(analysis, member)]
+    kept = {o.span: o for o in found if declarations or o.use is not Use.DECLARED}
+    return tuple(sorted(kept.values(), key=lambda o: o.span))
+
+
+def highlights(analysis: Analysis, offset: int) -> tuple[Occurrence, ...]:
+    """The places of the one name at an offset."""
+    return references(analysis, offset, aliases=False)
+
+
+def _function(analysis: Analysis, name: str) -> Iterator[Occurrence]:
+    """Definitions and calls of a kernel or function by name, over the whole text."""
+    for line, _ in analysis.document.statements():
+        if name not in analysis.document.line_text(line):
+            continue
+        for token in line_tokens(analysis, line):
+            if token.kind is TokenKind.FUNCTION and token.text == name:
+                use = Use.DECLARED if token.definition else Use.NAMED
+                yield Occurrence(analysis.document.span(line, token.span), use, name)
