@@ -33,9 +33,7 @@ def mend(text: str, inspect: Inspect, wanted: Wanted) -> Mended:
     """Apply the safe fixes of wanted findings, again and again until none helps any more."""
     now = Mended(text, tuple(inspect(text)), 0)
     while True:
-        fixes = [
-            fix for d in now.diagnostics if wanted(d) for fix in [_first_safe(d)] if fix is not None and fix.edits
-        ]
+        fixes = [fix for d in now.diagnostics if wanted(d) for fix in [_first_safe(d)] if fix is not None and fix.edits]
         after = _best(now, _unique(fixes), inspect)
         if after is None:
             return now

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from visa_lsp.cli.common import printable
-from visa_lsp.diagnostics import Severity
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from visa_lsp.diagnostics import Diagnostic, Rule
+    from visa_lsp.diagnostics import Diagnostic, Rule, Severity
     from visa_lsp.text import Span
 
 

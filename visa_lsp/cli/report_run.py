@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor
@@ -77,7 +78,9 @@ def _check(task: Task, source: Source) -> FileResult:
     return FileResult(task.name, findings, "", mended.count, source.text, mended.text)
 
 
-def check_files(tasks: Sequence[Task], jobs: int = 0, progress: Callable[[int], None] | None = None) -> list[FileResult]:
+def check_files(
+    tasks: Sequence[Task], jobs: int = 0, progress: Callable[[int], None] | None = None
+) -> list[FileResult]:
     """Check files in as many processes as pay (``jobs`` 0) or as are said; results in the order of the tasks."""
     count = min(jobs or _processes(tasks), len(tasks), _MOST_PROCESSES)
     results = []
@@ -108,9 +111,14 @@ def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
     fork = sys.platform == "linux" and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if fork else "spawn")
     share = max(1, min(16, len(tasks) // (count * 4)))
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_leave_interrupts_alone) as pool:
         try:
             yield from pool.map(check_file, tasks, chunksize=share)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _leave_interrupts_alone() -> None:
+    # Ctrl-C reaches every process of the group; the parent alone answers it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -121,7 +121,9 @@ def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> Settings:
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in _TYPES:
-            raise CliError(f"{where}: unknown key {key!r}{did_you_mean(key, _TYPES) or '; known: ' + ', '.join(_TYPES)}")
+            raise CliError(
+                f"{where}: unknown key {key!r}{did_you_mean(key, _TYPES) or '; known: ' + ', '.join(_TYPES)}"
+            )
         values[key.replace("-", "_")] = _value(key, value, f"{where}: {key}", path, known)
     return Settings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
 

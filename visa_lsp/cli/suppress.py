@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp import checks
 from visa_lsp.cli.common import CliError, did_you_mean
-from visa_lsp.ide.suppressions import matches
+from visa_lsp.ide.suppressions import USELESS_SUPPRESSION, matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -92,3 +93,8 @@ def validate(selectors: Sequence[str], where: str, known: Sequence[Rule]) -> Non
         if known and not any(matches(selector, rule) for rule in known):
             names = [rule.name if _SLUG.fullmatch(selector) else rule.code for rule in known]
             raise CliError(f"{where}: no finding is called {selector!r}{did_you_mean(selector, names)}")
+
+
+def known_rules() -> tuple[Rule, ...]:
+    """Every rule that a selector may name."""
+    return (*getattr(checks, "RULES", ()), USELESS_SUPPRESSION)

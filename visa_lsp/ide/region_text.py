@@ -136,7 +136,7 @@ def grid(access: Access, grf_bytes: int) -> str:
         high = min(cells_per_row - 1, max(lanes) % grf_bytes // size + 1)
     shown = range(first_row, min(last_row, first_row + _MAX_ROWS - 1) + 1)
     texts = {at: _lanes(who) for at, who in lanes.items()}
-    width = max(max(len(t) for t in texts.values()), len(str(grf_bytes - size)))
+    width = max(*(len(t) for t in texts.values()), len(str(grf_bytes - size)))
     head = "byte    " + " ".join(f"{cell * size:>{width}}" for cell in range(low, high + 1))
     lines = [head]
     for row in shown:

@@ -25,20 +25,21 @@ USELESS_SUPPRESSION: Final = Rule(
     code="V002",
     name="useless-suppression",
     severity=Severity.WARNING,
-    doc="""A suppression comment that suppresses nothing.
+    doc="""A suppression comment suppresses nothing.
 
-What: the text holds a `// visa: ignore[...]`, `ignore-next-line[...]` or `ignore-file[...]` comment, and no finding of
-the named kind is there to be silenced.
+`// visa: ignore[...]`, `ignore-next-line[...]` or `ignore-file[...]` names a finding that is not there.
 
 Why: a stale comment hides the next real finding on its line, and tells the reader of a problem that is gone.
 
 Example:
 
-    add (M1, 8) V32(0,0)<1> V33(0,0)<1;1,0> V34(0,0)<1;1,0>   // visa: ignore[V101]
+    mov (M1, 8) V32(0,0)<1> 0x0:ud  // visa: ignore[V101]
 
-where all three variables are declared.
+Instead:
 
-Instead: remove the comment (the fix does), or name the code that is really found there.
+    mov (M1, 8) V32(0,0)<1> 0x0:ud
+
+Authority: the comments are visa-lsp's own; other tools take them for plain comments.
 """,
 )
 
@@ -106,12 +107,10 @@ def _of_line(bare: str, code: str, line: int, offset: int) -> Iterable[Suppressi
         if comment["codes"] is None:
             yield Suppression(_ALL, lines, Span(comment.start(), comment.end()).shifted(offset), True, outer)
             continue
-        names = [n for n in re.finditer(r"[^\s,]+", comment["codes"])]
+        names = list(re.finditer(r"[^\s,]+", comment["codes"]))
         base = comment.start("codes") + offset
         for name in names:
-            yield Suppression(
-                name.group(), lines, Span(name.start(), name.end()).shifted(base), len(names) == 1, outer
-            )
+            yield Suppression(name.group(), lines, Span(name.start(), name.end()).shifted(base), len(names) == 1, outer)
 
 
 def _comment_around(bare: str, code: str, start: int, end: int) -> Span:

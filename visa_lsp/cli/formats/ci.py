@@ -47,7 +47,9 @@ def github(report: Report, look: Look) -> Iterator[str]:
     for f in report.findings:
         place = f"line={f.place.line},endLine={f.place.end_line}"
         if f.place.line == f.place.end_line:
-            place = f"line={f.place.line},col={f.place.column},endLine={f.place.end_line},endColumn={f.place.end_column}"
+            place = (
+                f"line={f.place.line},col={f.place.column},endLine={f.place.end_line},endColumn={f.place.end_column}"
+            )
         path = _github_property(printable(relative_path(f.path, look.base)))
         title = _github_property(f"{f.code} {f.name}")
         yield f"::{_GITHUB[f.severity]} file={path},{place},title={title}::{_github_text(f.message)}\n"
@@ -92,18 +94,16 @@ def junit(report: Report, look: Look) -> Iterator[str]:
 
 def _suite(result: FileResult, path: str) -> Iterator[str]:
     tests, failures, errors = max(1, len(result.findings)), _failed(result), int(bool(result.error))
-    yield (
-        f"  <testsuite name={path} tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">\n"
-    )
+    yield (f'  <testsuite name={path} tests="{tests}" failures="{failures}" errors="{errors}">\n')
     if result.error:
-        yield f"    <testcase name=\"read\" classname={path}>\n"
+        yield f'    <testcase name="read" classname={path}>\n'
         yield f"      <error message={_attribute(result.error)}/>\n    </testcase>\n"
     elif not result.findings:
-        yield f"    <testcase name=\"check\" classname={path}/>\n"
+        yield f'    <testcase name="check" classname={path}/>\n'
     for f in result.findings:
         name = _attribute(f"{f.code} {f.name} {f.place.line}:{f.place.column}")
         where = f"line {f.place.line}, column {f.place.column}: {f.severity.value} {f.code} {f.name}: {f.message}"
-        yield f"    <testcase name={name} classname={path} line=\"{f.place.line}\">\n"
+        yield f'    <testcase name={name} classname={path} line="{f.place.line}">\n'
         text = escape(_xml(f"{where}\n{f.excerpt}"))
         if f.severity in _FAILING:
             kind = f"type={_attribute(f.severity.value)} message={_attribute(f.message)}"

@@ -121,9 +121,7 @@ def _result(finding: Finding, index: int, base: str) -> dict[str, Any]:
 
 
 def _fix(remedy: Remedy, path: str, base: str) -> dict[str, Any]:
-    replacements = [
-        {"deletedRegion": _region(e.place), "insertedContent": {"text": e.new_text}} for e in remedy.edits
-    ]
+    replacements = [{"deletedRegion": _region(e.place), "insertedContent": {"text": e.new_text}} for e in remedy.edits]
     return {
         "description": {"text": remedy.title},
         "artifactChanges": [{"artifactLocation": _artifact(path, base), "replacements": replacements}],

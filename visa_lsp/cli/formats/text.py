@@ -63,9 +63,7 @@ def summary(report: Report) -> str:
         Severity.INFORMATION: ("remark", "remarks"),
         Severity.HINT: ("hint", "hints"),
     }
-    counts = [
-        f"{n} {names[n != 1]}" for severity, names in words.items() if (n := report.count(severity))
-    ]
+    counts = [f"{n} {names[n != 1]}" for severity, names in words.items() if (n := report.count(severity))]
     fixed = sum(r.fixed for r in report.results)
     mended = f"{fixed} fixed, " if fixed else ""
     if not counts:
@@ -108,7 +106,7 @@ def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
     if sum(_width(c) for c in cells) > _WIDEST and start > _BEFORE:
         first = start - _BEFORE
     shown, width, last = [], 0, first
-    for last in range(first, len(cells)):  # noqa: B007 - the place where the loop stopped is wanted
+    for last in range(first, len(cells)):
         if width + _width(cells[last]) > _WIDEST:
             break
         shown.append(cells[last])

@@ -1,0 +1,41 @@
+"""Every text of ``dev/`` with its reference object: same bytes, same text, same bytes again."""
+
+from __future__ import annotations
+
+import pytest
+from corpus import code_lines, needs_corpus, read, reference_texts
+
+from visa_lsp.codec.decode import decode
+from visa_lsp.codec.encode import encode
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.text_form import module_text
+from visa_lsp.sema.lower import assemble
+
+pytestmark = needs_corpus
+
+
+def test_asm_equals_the_reference_and_dis_equals_the_text():
+    texts = reference_texts()
+    differ, wording, round_trip = [], [], []
+    for path in texts:
+        platform = path.parent.name
+        text = read(path)
+        reference = path.with_suffix(".isa").read_bytes()
+        result = assemble(text, platform)
+        if result.module is None or encode(result.module) != reference:
+            differ.append(path.name)
+        printed = module_text(decode(reference), platform_named(platform))
+        if code_lines(printed) != code_lines(text):
+            wording.append(path.name)
+        again = assemble(printed, platform)
+        if again.module is None or encode(again.module) != reference:
+            round_trip.append(path.name)
+    total = len(texts)
+    print(
+        f"\nasm == reference object: {total - len(differ)} of {total}; dis == text: {total - len(wording)} of {total};"
+        f" asm(dis) == object: {total - len(round_trip)} of {total}"
+    )
+    assert not differ
+    assert not wording
+    assert not round_trip
+    assert total == 384

@@ -1,0 +1,212 @@
+"""The server as editors meet it: a process on standard input and output, driven with real dumps."""
+
+from __future__ import annotations
+
+import pytest
+import pytest_lsp
+from lsp_client import SERVER, at, line_of, saxpy
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+
+def capabilities(name: str, encodings: list[str] | None = None) -> types.ClientCapabilities:
+    found = client_capabilities(name)
+    if encodings is not None:
+        found.general = found.general or types.GeneralClientCapabilities()
+        found.general.position_encodings = [types.PositionEncodingKind(e) for e in encodings]
+    return found
+
+
+@pytest_lsp.fixture(
+    params=["neovim", "visual_studio_code", "emacs"], config=ClientServerConfig(server_command=SERVER)
+)
+async def client(request: pytest.FixtureRequest, lsp_client: LanguageClient):
+    await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities(request.param)))
+    yield
+    await lsp_client.shutdown_session()
+
+
+def pulls(client: LanguageClient) -> bool:
+    return bool(client.capabilities and client.capabilities.text_document and client.capabilities.text_document.diagnostic)
+
+
+async def findings(client: LanguageClient, uri: str) -> list[types.Diagnostic]:
+    """What the client shows for a document after the last message."""
+    if pulls(client):
+        params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+        report = await client.text_document_diagnostic_async(params)
+        assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
+        return list(report.items)
+    await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    return list(client.diagnostics[uri])
+
+
+def change(kernel, version: int, *changes) -> types.DidChangeTextDocumentParams:
+    return types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(version, kernel.uri), list(changes))
+
+
+def replace(start: types.Position, end: types.Position, text: str) -> types.TextDocumentContentChangePartial:
+    return types.TextDocumentContentChangePartial(types.Range(start, end), text)
+
+
+async def test_dump_without_mistakes_has_no_finding(client, tmp_path):
+    kernel = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    assert [] == await findings(client, kernel.uri)
+
+
+async def test_edits_bring_and_take_away_findings(client, tmp_path):
+    kernel = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    assert [] == await findings(client, kernel.uri)
+    # Two changes in one message: the second is counted on the result of the first.
+    start = at(kernel.text, "mad (M1")
+    name = at(kernel.text, "V0034(0,0)<0;1,0> V0061")
+    client.text_document_did_change(
+        change(
+            kernel, 2,
+            replace(start, types.Position(start.line, start.character + 3), "madd"),
+            replace(types.Position(start.line - 1, 4), types.Position(start.line - 1, 4), ""),
+        )
+    )  # fmt: skip
+    [found] = await findings(client, kernel.uri)
+    assert ("V201", types.Range(start, types.Position(start.line, start.character + 4))) == (found.code, found.range)
+    client.text_document_did_change(
+        change(
+            kernel, 3,
+            replace(start, types.Position(start.line, start.character + 4), "mad"),
+            replace(name, types.Position(name.line, name.character + 5), "VNONE"),
+        )
+    )  # fmt: skip
+    [found] = await findings(client, kernel.uri)
+    assert ("V101", name) == (found.code, found.range.start)
+    label = at(kernel.text, "_0_004:")
+    client.text_document_did_change(
+        change(
+            kernel, 4,
+            replace(name, types.Position(name.line, name.character + 5), "V0034"),
+            replace(label, types.Position(label.line, 6), "_0_999"),
+        )
+    )  # fmt: skip
+    codes = [d.code for d in await findings(client, kernel.uri)]
+    assert "V103" in codes
+    client.text_document_did_change(change(kernel, 5, types.TextDocumentContentChangeWholeDocument(kernel.text)))
+    assert [] == await findings(client, kernel.uri)
+
+
+async def test_closing_clears_what_was_published(client, tmp_path):
+    kernel = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1"))))
+    assert await findings(client, kernel.uri)
+    client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
+    assert [] == await findings(client, kernel.uri)
+
+
+async def test_hover_of_mnemonic_predefined_and_declared(client, tmp_path):
+    kernel = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    place = at(kernel.text, "mad (M1", 1)
+    hover = await client.text_document_hover_async(types.HoverParams(kernel.identifier, place))
+    assert "Multiply, then add" in hover.contents.value
+    assert types.Range(types.Position(place.line, 4), types.Position(place.line, 7)) == hover.range
+    hover = await client.text_document_hover_async(types.HoverParams(kernel.identifier, at(kernel.text, "%r0, 0", 1)))
+    assert "payload header" in hover.contents.value
+    hover = await client.text_document_hover_async(types.HoverParams(kernel.identifier, at(kernel.text, "V0037(0,1)")))
+    assert "alias of `%r0` at byte 0" in hover.contents.value
+    nowhere = types.HoverParams(kernel.identifier, types.Position(9999, 5))
+    assert None is await client.text_document_hover_async(nowhere)
+
+
+def start_line(answer) -> int:
+    if isinstance(answer, list):
+        return answer[0].target_selection_range.start.line
+    return answer.range.start.line
+
+
+async def test_definition_of_variable_and_label(client, tmp_path):
+    kernel = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    use = types.DefinitionParams(kernel.identifier, at(kernel.text, "V0061(0,0)<1;1,0>", 2))
+    assert line_of(kernel.text, ".decl V0061") == start_line(await client.text_document_definition_async(use))
+    jump = types.DefinitionParams(kernel.identifier, at(kernel.text, "_0_004  ", 1))
+    assert line_of(kernel.text, "_0_004:") == start_line(await client.text_document_definition_async(jump))
+
+
+async def test_assemble_writes_the_object_of_the_unsaved_text(client, tmp_path):
+    kernel = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(kernel.text + "// not saved\n")))
+    result = await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.assemble", [{"uri": kernel.uri}]))
+    answer = plain(result)
+    assert (True, str(tmp_path / "saxpy.isa")) == (answer["ok"], answer["path"])
+    data = (tmp_path / "saxpy.isa").read_bytes()
+    assert (b"CISA", answer["bytes"]) == (data[:4], len(data))
+
+
+async def test_assemble_of_a_broken_text_writes_nothing(client, tmp_path):
+    kernel = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1"))))
+    answer = plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.assemble", [kernel.uri])))
+    assert not answer["ok"]
+    assert ["V201"] == [d["code"] for d in answer["diagnostics"]]
+    assert not (tmp_path / "saxpy.isa").exists()
+
+
+async def test_run_gives_buffers_and_expectations(client, tmp_path):
+    kernel = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    answer = plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.run", [kernel.uri])))
+    assert answer["ok"], answer
+    assert [1.0, 3.5, 6.0, 8.5] == answer["buffers"][0]["head"][:4]
+    assert ([True], []) == ([e["ok"] for e in answer["expectations"]], answer["faults"])
+
+
+async def test_commands_answer_mistakes_with_words(client, tmp_path):
+    kernel = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    for arguments in ([], [7], [{"uri": 7}], [{"path": "x"}], ["untitled:none"], [(tmp_path / "none.visaasm").as_uri()]):
+        for command in ("visa.run", "visa.assemble"):
+            params = types.ExecuteCommandParams(command, arguments)
+            answer = plain(await client.workspace_execute_command_async(params))
+            assert not answer["ok"]
+            assert answer["error"]
+    (tmp_path / "saxpy.launch.yaml").unlink()
+    answer = plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.run", [kernel.uri])))
+    assert "launch" in answer["error"]
+
+
+def plain(value: object):
+    """A command's answer as dictionaries and lists, as which it travelled."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+ENCODED = '.version 4.1\n.kernel "k"\n.decl Vy v_type=G type=d num_elts=8\n/* 𝒳ü */ mov (M1, 8) Vy(0,0)<1> Vx(0,0)<1;1,0>\nret (M1, 1)\n'
+
+
+@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 36), ("utf-16", 33), ("utf-32", 32)])
+async def test_columns_count_in_the_negotiated_encoding(encoding, column, tmp_path):
+    client = await ClientServerConfig(server_command=SERVER).start()
+    try:
+        await client.initialize_session(types.InitializeParams(capabilities=capabilities("emacs", [encoding])))
+        uri = (tmp_path / "k.visaasm").as_uri()
+        client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, ENCODED)))
+        [found] = await findings(client, uri)
+        assert (types.Position(3, column), types.Position(3, column + 2)) == (found.range.start, found.range.end)
+        # An edit behind the wide characters lands where the client means it.
+        edit = types.TextDocumentContentChangePartial(found.range, "Vy")
+        client.text_document_did_change(
+            types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, uri), [edit])
+        )
+        assert [] == await findings(client, uri)
+        hover = await client.text_document_hover_async(
+            types.HoverParams(types.TextDocumentIdentifier(uri), found.range.start)
+        )
+        assert found.range == hover.range
+    finally:
+        await client.shutdown_session()
+        await client.stop()

@@ -1,0 +1,73 @@
+"""What tests of the server over stdio share: the command that starts it, a real kernel in a folder, places in a text."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT.parent / "shared" / "corpus"
+SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
+
+LAUNCH = """\
+kernel: saxpy
+file: saxpy.visaasm
+ze_info: saxpy.zeinfo.yaml
+platform: TGLLP
+groups: [3, 1, 1]
+local_size: [32, 1, 1]
+args:
+  - {buffer: {dtype: float32, shape: [80], init: ones}}
+  - {buffer: {dtype: float32, shape: [80], init: arange}}
+  - {value: 2.5, dtype: float32}
+  - {value: 70, dtype: int32}
+expect:
+  - {arg: 0, values: [EXPECTED]}
+""".replace("EXPECTED", ", ".join(str(2.5 * i + 1 if i < 70 else 1.0) for i in range(80)))
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A text in a folder of its own."""
+
+    path: Path
+    text: str
+
+    @property
+    def uri(self) -> str:
+        return self.path.as_uri()
+
+    def item(self, text: str | None = None, version: int = 1) -> types.TextDocumentItem:
+        return types.TextDocumentItem(self.uri, "visa", version, self.text if text is None else text)
+
+    @property
+    def identifier(self) -> types.TextDocumentIdentifier:
+        return types.TextDocumentIdentifier(self.uri)
+
+
+def saxpy(folder: Path) -> Kernel:
+    """The compiler's dump of saxpy with its ze_info and a launch file; skips where the corpus is missing."""
+    source = CORPUS / "run" / "TGLLP" / "saxpy"
+    if not source.is_dir():
+        pytest.skip("the corpus ../shared/corpus is not on this machine")
+    for name in ("saxpy.visaasm", "saxpy.zeinfo.yaml"):
+        shutil.copy(source / name, folder / name)
+    (folder / "saxpy.launch.yaml").write_text(LAUNCH)
+    path = folder / "saxpy.visaasm"
+    return Kernel(path, path.read_text())
+
+
+def at(text: str, needle: str, inside: int = 0) -> types.Position:
+    """The position of a piece of an ASCII text, ``inside`` characters further on."""
+    offset = text.index(needle) + inside
+    line = text.count("\n", 0, offset)
+    return types.Position(line, offset - (text.rfind("\n", 0, offset) + 1))
+
+
+def line_of(text: str, needle: str) -> int:
+    return at(text, needle).line

@@ -1,0 +1,87 @@
+"""Between the protocol's positions and ours: lines and columns in the client's units, offsets in code points.
+
+The only module that knows both. Invariant: a position outside the text means the nearest place in it, as the protocol
+asks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from lsprotocol import types
+
+from visa_lsp.diagnostics import Severity
+from visa_lsp.text import Span, code_points, units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.diagnostics import Diagnostic, Edit
+    from visa_lsp.syntax.document import Document
+    from visa_lsp.text import Encoding
+
+SOURCE: Final = "visa-lsp"
+_SEVERITY: Final = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFORMATION: types.DiagnosticSeverity.Information,
+    Severity.HINT: types.DiagnosticSeverity.Hint,
+}
+
+
+def to_offset(document: Document, position: types.Position, encoding: Encoding) -> int:
+    """The offset of a client's position."""
+    line = document.line_text(position.line)
+    return document.offset(position.line, code_points(line, position.character, encoding))
+
+
+def to_span(document: Document, range_: types.Range, encoding: Encoding) -> Span:
+    """The span of a client's range."""
+    start, end = to_offset(document, range_.start, encoding), to_offset(document, range_.end, encoding)
+    return Span(min(start, end), max(start, end))
+
+
+def position(document: Document, offset: int, encoding: Encoding) -> types.Position:
+    """The client's position of an offset."""
+    line, column = document.position(offset)
+    text = document.line_text(line)
+    return types.Position(line, units(text[:column], encoding))
+
+
+def range_of(document: Document, span: Span, encoding: Encoding) -> types.Range:
+    """The client's range of a span."""
+    return types.Range(position(document, span.start, encoding), position(document, span.end, encoding))
+
+
+def line_range(document: Document, line: int, span: Span, encoding: Encoding) -> types.Range:
+    """The client's range of a span of one line, without a search for the line."""
+    text = document.line_text(line)
+    start, end = units(text[: span.start], encoding), units(text[: span.end], encoding)
+    return types.Range(types.Position(line, start), types.Position(line, end))
+
+
+def text_edits(document: Document, edits: Iterable[Edit], encoding: Encoding) -> list[types.TextEdit]:
+    """The client's edits."""
+    return [types.TextEdit(range_of(document, e.span, encoding), e.new_text) for e in edits]
+
+
+def diagnostic(
+    document: Document, uri: str, found: Diagnostic, encoding: Encoding, *, related: bool = True
+) -> types.Diagnostic:
+    """The client's diagnostic of a finding; ``related`` where the client can show other places."""
+    places = [
+        types.DiagnosticRelatedInformation(
+            types.Location(uri, range_of(document, place.span, encoding)), place.message
+        )
+        for place in found.related
+        if place.path is None
+    ]
+    return types.Diagnostic(
+        range=range_of(document, found.span, encoding),
+        message=found.message,
+        severity=_SEVERITY[found.severity],
+        code=found.code,
+        source=SOURCE,
+        related_information=places if related and places else None,
+        data={"name": found.name},
+    )

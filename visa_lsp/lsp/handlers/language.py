@@ -1,0 +1,138 @@
+"""Requests about what stands under the cursor: hover, definition, type definition, references, highlights.
+
+Each converts, asks ``ide``, converts back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from lsprotocol import types
+
+from visa_lsp.ide.definition import Target, definition, type_definition
+from visa_lsp.ide.hover import hover
+from visa_lsp.ide.references import Use, highlights, references
+from visa_lsp.lsp.convert import range_of, to_offset
+from visa_lsp.lsp.session import guarded
+
+if TYPE_CHECKING:
+    from visa_lsp.ide.workspace import OpenDocument
+    from visa_lsp.lsp.session import VisaServer
+
+_HIGHLIGHT: Final = {
+    Use.READ: types.DocumentHighlightKind.Read,
+    Use.WRITE: types.DocumentHighlightKind.Write,
+    Use.READ_WRITE: types.DocumentHighlightKind.Write,
+    Use.DECLARED: types.DocumentHighlightKind.Text,
+    Use.NAMED: types.DocumentHighlightKind.Text,
+}
+Locations = types.Location | list[types.LocationLink]
+
+
+class AtPosition(Protocol):
+    """What all requests about a place have."""
+
+    text_document: types.TextDocumentIdentifier
+    position: types.Position
+
+
+def register(server: VisaServer) -> None:
+    """Declare the handlers of this module."""
+    server.feature(types.TEXT_DOCUMENT_HOVER)(on_hover)
+    server.feature(types.TEXT_DOCUMENT_DEFINITION)(on_definition)
+    server.feature(types.TEXT_DOCUMENT_DECLARATION)(on_declaration)
+    server.feature(types.TEXT_DOCUMENT_TYPE_DEFINITION)(on_type_definition)
+    server.feature(types.TEXT_DOCUMENT_REFERENCES)(on_references)
+    server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)(on_highlight)
+
+
+def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None:
+    """The open document and the offset that a request is about."""
+    opened = ls.opened(params.text_document)
+    if opened is None:
+        return None
+    return opened, to_offset(opened.analysis.document, params.position, ls.encoding)
+
+
+@guarded
+async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | None:
+    """Explain the token; plain text for clients that cannot show Markdown."""
+    at = place(ls, params)
+    result = hover(at[0].analysis, at[1]) if at else None
+    if at is None or result is None:
+        return None
+    text = ls.client_capabilities.text_document
+    formats = text.hover.content_format if text and text.hover else None
+    plain = bool(formats) and types.MarkupKind.Markdown not in (formats or [])
+    kind = types.MarkupKind.PlainText if plain else types.MarkupKind.Markdown
+    content = types.MarkupContent(kind, result.markdown)
+    return types.Hover(content, range_of(at[0].analysis.document, result.span, ls.encoding))
+
+
+def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, links: bool) -> Locations | None:
+    """A link with both ranges for clients that know links, else a location."""
+    if target is None:
+        return None
+    document = opened.analysis.document
+    name = range_of(document, target.name, ls.encoding)
+    if not links:
+        return types.Location(opened.key, name)
+    line = range_of(document, target.line, ls.encoding)
+    return [types.LocationLink(opened.key, line, name, range_of(document, target.origin, ls.encoding))]
+
+
+@guarded
+async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locations | None:
+    """Lead to the declaration of a name."""
+    at = place(ls, params)
+    if at is None:
+        return None
+    text = ls.client_capabilities.text_document
+    links = bool(text and text.definition and text.definition.link_support)
+    return _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
+
+
+@guarded
+async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Locations | None:
+    """Lead to the declaration of a name: the same place as its definition."""
+    at = place(ls, params)
+    if at is None:
+        return None
+    text = ls.client_capabilities.text_document
+    links = bool(text and text.declaration and text.declaration.link_support)
+    return _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
+
+
+@guarded
+async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams) -> Locations | None:
+    """Lead to the variable at the end of an alias chain."""
+    at = place(ls, params)
+    if at is None:
+        return None
+    text = ls.client_capabilities.text_document
+    links = bool(text and text.type_definition and text.type_definition.link_support)
+    return _locations(ls, at[0], type_definition(at[0].analysis, at[1]), links=links)
+
+
+@guarded
+async def on_references(ls: VisaServer, params: types.ReferenceParams) -> list[types.Location] | None:
+    """List every place of a name and of its aliases."""
+    at = place(ls, params)
+    if at is None:
+        return None
+    found = references(at[0].analysis, at[1], declarations=params.context.include_declaration)
+    document = at[0].analysis.document
+    return [types.Location(at[0].key, range_of(document, o.span, ls.encoding)) for o in found]
+
+
+@guarded
+async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
+    """Mark the places of a name, reads and writes apart."""
+    at = place(ls, params)
+    if at is None:
+        return None
+    document = at[0].analysis.document
+    return [
+        types.DocumentHighlight(range_of(document, o.span, ls.encoding), _HIGHLIGHT[o.use])
+        for o in highlights(at[0].analysis, at[1])
+    ]

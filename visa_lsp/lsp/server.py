@@ -1,0 +1,21 @@
+"""The language server put together: its object and the handlers of every module, by an explicit list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.lsp.handlers import commands, diagnostics, language, sync
+from visa_lsp.lsp.session import VisaServer
+
+if TYPE_CHECKING:
+    from visa_lsp.lsp.services import Services
+
+HANDLERS: Final = (sync, diagnostics, language, commands)
+
+
+def create_server(services: Services) -> VisaServer:
+    """A server that answers everything it can; ``start_io`` or ``start_tcp`` makes it live."""
+    server = VisaServer(services)
+    for module in HANDLERS:
+        module.register(server)
+    return server
