@@ -34,7 +34,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in body.symbols:
         if symbol.alias is None or symbol.decl is None or symbol.decl.alias is None or symbol.place is None:
             continue
-        written, step = symbol.alias
+        step = symbol.alias[1]
         base, offset = symbol.base()
         place = Place(symbol.place.line, symbol.decl.alias.span)
         related = [(base.place, f"`{base.name}` is declared here")] if base.place else []
@@ -49,15 +49,10 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         elif not 0 <= offset < base.byte_size:
             message = f"alias begins at byte {offset} of `{base.name}`, which has {base.byte_size} bytes"
             yield ctx.report(RULE, place, message, related=related)
-        elif offset + symbol.byte_size > base.byte_size and not _overhangs(written.name, symbol.name):
+        elif offset + symbol.byte_size > base.byte_size:
             end = offset + symbol.byte_size
             message = f"alias ends at byte {end} of `{base.name}`, which has {base.byte_size} bytes (the finalizer does not check)"
             yield ctx.report(RULE, place, message, related=related, severity=WARNING)
-
-
-def _overhangs(base: str, alias: str) -> bool:
-    """An alias of itself would be found by name before it is declared; nothing else is let off."""
-    return base == alias
 
 
 CHECK = Check(RULE, body=_body)

@@ -17,7 +17,7 @@ from visa_lsp.sema.model import Place
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule
@@ -102,6 +102,19 @@ def near(word: str, candidates: Iterable[str]) -> str | None:
         return pool[word.lower()]
     found = get_close_matches(word.lower(), [c for c in pool if c != word.lower()], 1, 0.7)
     return pool[found[0]] if found else None
+
+
+def near_name(word: str, candidates: Collection[str]) -> str | None:
+    """As ``near`` for names; numbered names (``V0040``) are near only when they have the same number."""
+    stem = word.rstrip("0123456789")
+    if stem == word:
+        return near(word, candidates)
+    number = int(word[len(stem) :])
+    for name in candidates:
+        tail = name[len(name.rstrip("0123456789")) :]
+        if tail and int(tail) == number and name != word and name[: len(name) - len(tail)].lower() == stem.lower():
+            return name
+    return near(word, [n for n in candidates if n.rstrip("0123456789") == n]) if len(stem) > 2 else None
 
 
 def dialect_of(bound: BoundModule) -> Dialect:

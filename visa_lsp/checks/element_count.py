@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.sema.model import Place, Symbol, SymbolKind
 
 if TYPE_CHECKING:
@@ -58,9 +58,4 @@ def _judge(symbol: Symbol) -> tuple[str, Severity] | None:
     return None
 
 
-def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    value = problem.args["value"]
-    return ctx.report(RULE, problem.place, f"a variable cannot have {value} elements; the least is 1")
-
-
-CHECK = Check(RULE, {"element-count": _report}, body=_body)
+CHECK = Check(RULE, body=_body)

@@ -78,8 +78,9 @@ def operand_place(bound: Bound, operand: BoundOperand) -> Place:
 
 def slot_words(slot: Slot) -> str:
     """Words for an operand: ``src0``, with what it is for where that says more."""
-    plain = not slot.doc or slot.doc.startswith("source ") or slot.doc == "result"
-    return f"`{slot.name}`" if plain else f"`{slot.name}` ({slot.doc})"
+    doc = slot.doc.split(";")[0].split(":")[0]
+    plain = not doc or doc.startswith("source ") or doc in ("result", "surface variable", "sampler variable")
+    return f"`{slot.name}`" if plain else f"`{slot.name}` ({doc})"
 
 
 def words(items: Iterable[object], last: str = "or") -> str:

@@ -18,7 +18,7 @@ Authority: seed 000, labels; the finalizer rejects the text ("undefined label").
 
 from __future__ import annotations
 
-from visa_lsp.checks.context import near
+from visa_lsp.checks.context import near_name
 from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.diagnostics import Fix
 
@@ -31,7 +31,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     uses = [reference.place for reference in body.labels[name].references]
     if problem.place != uses[0]:
         return None
-    found = near(name, [label.name for label in body.labels.values() if label.place])
+    found = near_name(name, [label.name for label in body.labels.values() if label.place])
     message = f"label `{name}` is not defined in this body"
     fixes = []
     if found:

@@ -31,7 +31,13 @@ RULE = rule("V123", "overlapping-inputs", ERROR, __doc__)
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     # Pseudo inputs are the compiler's notes about the payload; the finalizer does not judge them either.
-    inputs = [s for s in body.symbols if s.input is not None and s.input_place is not None and s.input.kind >> 3 == 0]
+    inputs = [
+        s
+        for s in body.symbols
+        if s.input is not None
+        and s.input_place is not None
+        and "PSEUDO" not in ctx.document.line_text(s.input_place.line)
+    ]
     placed: list[tuple[int, int, Symbol]] = []
     for symbol in inputs:
         assert symbol.input is not None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Instruction
 
 Report = Callable[[CheckContext, Problem], "Diagnostic | None"]
+Visit = Callable[[CheckContext, Body, Bound], Iterable[Diagnostic]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Check:
 
     rule: Rule
     problems: Mapping[str, Report] = field(default_factory=dict)
-    instruction: Callable[[CheckContext, Body, Bound], Iterable[Diagnostic]] | None = None
+    instruction: Visit | None = None
     wants: Callable[[Instruction], bool] | None = None
     body: Callable[[CheckContext, Body], Iterable[Diagnostic]] | None = None
     text: Callable[[CheckContext], Iterable[Diagnostic]] | None = None
@@ -42,4 +43,4 @@ def rule(code: str, name: str, severity: Severity, doc: str | None) -> Rule:
 
 ERROR, WARNING, INFORMATION, HINT = Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT
 
-__all__ = ["ERROR", "HINT", "INFORMATION", "WARNING", "Body", "Bound", "Check", "CheckContext", "Diagnostic", "Problem", "rule"]
+__all__ = ["ERROR", "HINT", "INFORMATION", "WARNING", "Body", "Bound", "Check", "CheckContext", "Diagnostic", "Problem", "Visit", "rule"]

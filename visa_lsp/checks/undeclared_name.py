@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.context import near
+from visa_lsp.checks.context import near_name
 from visa_lsp.checks.facts import exec_control
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.diagnostics import Fix
@@ -50,7 +50,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     if body is not None:
         ended = next((s for s in body.symbols if s.name == name and s.scope is not body.scope and s.place), None)
         later = next((s for s in body.symbols if s.name == name and s.place and s.place > problem.place), None)
-        found = near(name, [s.name for s in body.symbols if s.kind is kind])
+        found = near_name(name, [s.name for s in body.symbols if s.kind is kind])
         if later is not None and later.place is not None:
             message = f"`{name}` is used before its declaration in line {later.place.line + 1}"
             related.append((later.place, "declared here"))

@@ -55,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--color", choices=("auto", "always", "never"), default="auto", help="colours in the report")
     add("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
     add("--select", action="append", metavar="LIST", help="report only these: codes, heads of codes, slugs, ALL")
+    add("--extend-select", action="append", metavar="LIST", help="report these too: turns on what is off by default")
     add("--ignore", action="append", metavar="LIST", help="do not report these")
     add("--per-file-ignores", action="append", metavar="GLOB:LIST", help="do not report these in files that match GLOB")
     add("--exclude", action="append", metavar="GLOB", help="leave out what matches when searching folders")
@@ -104,6 +105,7 @@ class Overrides:
 
     platform: str | None
     select: tuple[str, ...]
+    extend: tuple[str, ...]
     ignore: tuple[str, ...]
     per_file: tuple[FileIgnore, ...]
     exclude: tuple[str, ...]
@@ -113,9 +115,11 @@ class Overrides:
         return self.platform or settings.platform
 
     def selection(self, settings: Settings) -> Selection:
-        """What is shown of files with these settings; ``--select`` takes the place of their select and ignore."""
+        """What is shown of files with these settings; ``--select`` takes the place of theirs, and of ignore."""
         ignore = self.ignore if self.select else (*settings.ignore, *self.ignore)
-        return Selection(self.select or settings.select, ignore, (*settings.per_file_ignores, *self.per_file))
+        per_file = (*settings.per_file_ignores, *self.per_file)
+        extend = self.extend if self.select else (*settings.extend_select, *self.extend)
+        return Selection(self.select or settings.select, ignore, per_file, extend)
 
 
 def check_command(args: argparse.Namespace) -> int:
@@ -160,6 +164,7 @@ def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
 def _overrides(args: argparse.Namespace) -> Overrides:
     known = known_rules()
     select = _selectors("--select", args.select)
+    extend = _selectors("--extend-select", args.extend_select)
     ignore = _selectors("--ignore", args.ignore)
     per_file = []
     for item in args.per_file_ignores or ():
@@ -168,7 +173,7 @@ def _overrides(args: argparse.Namespace) -> Overrides:
             raise CliError(f"--per-file-ignores: {item!r} is not GLOB:LIST")
         per_file.append(FileIgnore(".", glob, parse_selectors(names)))
         validate(per_file[-1].selectors, "--per-file-ignores", known)
-    return Overrides(args.platform, select, ignore, tuple(per_file), tuple(args.exclude or ()))
+    return Overrides(args.platform, select, extend, ignore, tuple(per_file), tuple(args.exclude or ()))
 
 
 def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
@@ -210,6 +215,7 @@ def _shown(settings: Settings, args: argparse.Namespace, overrides: Overrides) -
         "platform": overrides.platform_of(settings),
         "format": options.format,
         "select": list(selection.select) or ["ALL"],
+        "extend-select": list(selection.extend),
         "ignore": list(selection.ignore),
         "exclude": [*settings.exclude, *overrides.exclude],
         "error-on-warning": options.error_on_warning,

@@ -80,7 +80,8 @@ def _dispatch(argv: list[str]) -> int:
     if command is None:
         return _serve(rest)
     if command in _NOT_BUILT:
-        raise CliError(f"visa-lsp {command} is not part of this version")
+        print(f"visa-lsp {command} is not part of this version", file=sys.stderr)
+        return EXIT_USAGE
     module = import_module(f"visa_lsp.cli.{command}")
     parser = _Parser(prog=f"visa-lsp {command}", description=COMMANDS[command], allow_abbrev=False)
     module.add_arguments(parser)
@@ -130,13 +131,13 @@ def _serve(argv: list[str]) -> int:
         allow_abbrev=False,
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"visa-lsp {__version__}")
-    parser.add_argument("--tcp", metavar="HOST:PORT", help="listen on a socket instead of standard input and output")
-    parser.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
+    module = import_module("visa_lsp.cli.serve")
+    module.add_arguments(parser)
     add_platform(parser)
     if argv and not argv[0].startswith("-"):
         raise CliError(_no_such_command(argv[0]))
     args = parser.parse_args(argv)
-    status: int = import_module("visa_lsp.cli.serve").serve(args)
+    status: int = module.serve(args)
     return status
 
 

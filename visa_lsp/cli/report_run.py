@@ -64,8 +64,10 @@ def _check(task: Task, source: Source) -> FileResult:
     def wanted(diagnostic: Diagnostic) -> bool:
         return task.selection.shows(diagnostic.rule, task.name)
 
+    extra = task.selection.extra()
+
     def inspect(text: str) -> tuple[Diagnostic, ...]:
-        return visible(Analysis.of(text, task.platform))
+        return visible(Analysis.of(text, task.platform), extra)
 
     if not task.fix:
         found = [d for d in inspect(source.text) if wanted(d)]

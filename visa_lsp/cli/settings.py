@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from visa_lsp.cli.common import CliError, did_you_mean, platform_problem, reason
 from visa_lsp.cli.formats import FORMATS
-from visa_lsp.cli.suppress import FileIgnore, Selection, validate
+from visa_lsp.cli.suppress import FileIgnore, validate
 from visa_lsp.isa.platforms import platform_named
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _TYPES: Final = {
     "platform": "a platform's name",
     "format": "a format's name",
     "select": "a list of selectors",
+    "extend-select": "a list of selectors",
     "ignore": "a list of selectors",
     "per-file-ignores": "a table of globs with lists of selectors",
     "exclude": "a list of globs",
@@ -46,6 +47,7 @@ class Settings:
     platform: str | None = None
     format: str | None = None
     select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[FileIgnore, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -57,11 +59,6 @@ class Settings:
     root: str = "."
     origin: str | None = None
     given: frozenset[str] = frozenset()
-
-    @property
-    def selection(self) -> Selection:
-        """What these settings show."""
-        return Selection(self.select, self.ignore, self.per_file_ignores)
 
 
 @dataclass(slots=True)
@@ -131,7 +128,7 @@ def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> Settings:
 def _value(key: str, value: Any, where: str, path: Path, known: Sequence[Rule]) -> Any:
     wrong = CliError(f"{where}: this is to be {_TYPES[key]}, not {value!r}")
     match key:
-        case "select" | "ignore" | "exclude":
+        case "select" | "extend-select" | "ignore" | "exclude":
             items = _strings(value, wrong)
             if key != "exclude":
                 validate(items, where, known)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp import checks
+from visa_lsp.checks import CHECKS
 from visa_lsp.cli.common import CliError, did_you_mean
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION, matches
 
@@ -38,19 +38,27 @@ class FileIgnore:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is shown. An empty ``select`` means everything."""
+    """What is shown. An empty ``select`` means everything; ``extend`` comes on top of it."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     per_file: tuple[FileIgnore, ...] = ()
+    extend: tuple[str, ...] = ()
 
     def shows(self, rule: Rule, path: str) -> bool:
         """Whether a rule's findings in a file are wanted."""
-        wanted = _weight(self.select, rule) if self.select else 0
+        wanted = max(_weight(self.select, rule) if self.select else 0, _weight(self.extend, rule))
         if wanted < 0 or _weight(self.ignore, rule) >= wanted:
             return False
         return not any(
             any(matches(s, rule) for s in f.selectors) for f in self.per_file if glob_matches(f.pattern, f.root, path)
+        )
+
+    def extra(self) -> frozenset[str]:
+        """The codes of rules that are off by default and named here: by code, slug or ``ALL``."""
+        named = {s.upper() for s in (*self.select, *self.extend)}
+        return frozenset(
+            c.rule.code for c in CHECKS if not c.default and named & {ALL, c.rule.code, c.rule.name.upper()}
         )
 
 
@@ -97,4 +105,4 @@ def validate(selectors: Sequence[str], where: str, known: Sequence[Rule]) -> Non
 
 def known_rules() -> tuple[Rule, ...]:
     """Every rule that a selector may name."""
-    return (*getattr(checks, "RULES", ()), USELESS_SUPPRESSION)
+    return (*(check.rule for check in CHECKS), USELESS_SUPPRESSION)

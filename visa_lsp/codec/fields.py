@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from visa_lsp.codec.errors import MalformedValueError
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.isa.operands import OperandModifier, Region
+from visa_lsp.isa.render_target import message_operands
 from visa_lsp.isa.types import DF, TYPE_BY_CODE, UD, UQ, UW, ExecControl, Q
 from visa_lsp.program.model import (
     NULL_RAW,
@@ -160,17 +161,6 @@ class Readers:
             return operand, at + size
 
         return read
-
-
-def message_operands(mode: int, *, with_header: bool) -> list[bool]:
-    """Whether each operand of a render target message is a vector operand (else raw), by the bits of its mode word.
-
-    The header comes first; then sample index (bit 11), counter (8) and target index (2), which are vector operands;
-    then source-0 alpha (3), output mask (4), four colours, depth (5) and stencil (6).
-    """
-    vectors = sum(mode >> bit & 1 for bit in (11, 8, 2))
-    raws = 4 + sum(mode >> bit & 1 for bit in (3, 4, 5, 6))
-    return [False] * with_header + [True] * vectors + [False] * raws
 
 
 def integer_reader(code: str) -> Reader:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.token_at import spot_at
+from visa_lsp.ide.token_at import name_span, spot_at
 from visa_lsp.ide.tokens import TokenKind
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _target(analysis: Analysis, origin: Span, place: Place) -> Target:
     document = analysis.document
     start = document.line_start(place.line)
     whole = type(origin)(start, start + len(document.line_text(place.line)))
-    return Target(origin, document.span(place.line, place.span), whole)
+    return Target(origin, name_span(analysis, place), whole)
 
 
 def definition(analysis: Analysis, offset: int) -> Target | None:

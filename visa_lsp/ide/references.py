@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.token_at import line_tokens, spot_at
+from visa_lsp.ide.token_at import line_tokens, name_span, spot_at
 from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.sema.model import Role, SymbolKind
 
@@ -48,19 +48,12 @@ def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
     """Declaration and uses of one symbol, in no order."""
     document = analysis.document
     if symbol.place is not None:
-        yield Occurrence(_unquoted(analysis, symbol.place.line, symbol.place.span), Use.DECLARED, symbol.name)
+        yield Occurrence(name_span(analysis, symbol.place), Use.DECLARED, symbol.name)
     if symbol.input_place is not None and not any(r.place == symbol.input_place for r in symbol.references):
         yield Occurrence(document.span(symbol.input_place.line, symbol.input_place.span), Use.NAMED, symbol.name)
     for reference in symbol.references:
         use = _USE.get(reference.role, Use.NAMED)
-        yield Occurrence(_unquoted(analysis, reference.place.line, reference.place.span), use, symbol.name)
-
-
-def _unquoted(analysis: Analysis, line: int, span: Span) -> Span:
-    """The name without its quotes, where it has some."""
-    quoted = analysis.document.line_text(line)[span.start : span.start + 1] == '"'
-    inner = type(span)(span.start + 1, span.end - 1) if quoted else span
-    return analysis.document.span(line, inner)
+        yield Occurrence(name_span(analysis, reference.place), use, symbol.name)
 
 
 def family(body: Body, symbol: Symbol) -> list[Symbol]:

@@ -11,18 +11,20 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.checks import CHECKS, run_checks
+from visa_lsp.checks.context import CheckContext
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from visa_lsp.syntax.comments import strip
 from visa_lsp.text import LineIndex, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from visa_lsp.ide.analysis import Analysis
     from visa_lsp.syntax.document import Document
 
 USELESS_SUPPRESSION: Final = Rule(
-    code="V002",
+    code="V009",
     name="useless-suppression",
     severity=Severity.WARNING,
     doc="""A suppression comment suppresses nothing.
@@ -43,11 +45,10 @@ Authority: the comments are visa-lsp's own; other tools take them for plain comm
 """,
 )
 
-_COMMENT: Final = re.compile(
-    r"visa:\s*ignore(?P<scope>-next-line|-file)?(?:\s*\[(?P<codes>[^\]]*)\]|(?=\s*(?:$|\*/)))", re.IGNORECASE
-)
+_COMMENT: Final = re.compile(r"visa:\s*ignore(?P<scope>-next-line|-file)?(?:\s*\[(?P<codes>[^\]]*)\]|(?=\s*(?:$|\*/)))")
 _MARK: Final = "visa:"
 _ALL: Final = "ALL"
+_PLATFORM_BOUND: Final = ("wrong-platform",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
     found: list[Suppression] = []
     line = offset = 0
     for chunk in document.chunks:
-        if not any(_MARK in text.lower() for text in chunk.lines if "/" in text or chunk.opens_in_block):
+        if not any(_MARK in text for text in chunk.lines):
             line += len(chunk.lines)
             offset += chunk.length
             continue
@@ -84,7 +85,7 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
         for text in chunk.lines:
             bare = text.rstrip("\r\n")
             code, in_block = strip(bare, in_block)
-            if _MARK in bare.lower():
+            if _MARK in bare:
                 found += _of_line(bare, code, line, offset)
             line += 1
             offset += len(text)
@@ -95,7 +96,7 @@ def _of_line(bare: str, code: str, line: int, offset: int) -> Iterable[Suppressi
     for comment in _COMMENT.finditer(bare):
         if code[comment.start() : comment.end()].strip():
             continue  # a string that only looks like a comment
-        scope = (comment["scope"] or "").lower()
+        scope = comment["scope"] or ""
         alone = not code.strip()
         lines = {
             "-file": None,
@@ -125,27 +126,35 @@ def _comment_around(bare: str, code: str, start: int, end: int) -> Span:
     return Span(start, end)
 
 
-def apply(text: str, diagnostics: Sequence[Diagnostic], silencers: Sequence[Suppression]) -> tuple[Diagnostic, ...]:
-    """The findings that no suppression silences, and one for each suppression that silences none; in text order."""
+def apply(
+    text: str, diagnostics: Sequence[Diagnostic], silencers: Sequence[Suppression], silent: Sequence[Rule] = ()
+) -> tuple[Diagnostic, ...]:
+    """The findings that no suppression silences, and one for each suppression that silences none; in text order.
+
+    Of ``silent`` rules nothing is known here (they did not run): a suppression of one is not called useless.
+    """
     if not silencers:
         return tuple(diagnostics)
     index = LineIndex(text)
     used: set[Suppression] = set()
 
-    def shown(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    def shown(findings: Iterable[Diagnostic], by: Sequence[Suppression]) -> list[Diagnostic]:
         kept = []
         for finding in findings:
             line, _ = index.position(finding.span.start)
-            by = [s for s in silencers if s.covers(finding, line)]
-            used.update(by)
-            if not by:
+            covering = [s for s in by if s.covers(finding, line)]
+            used.update(covering)
+            if not covering:
                 kept.append(finding)
         return kept
 
-    kept = shown(diagnostics)
-    useless = [s for s in silencers if s not in used]
-    kept += shown(_useless(s) for s in useless if not _means_only_this_rule(s))
-    kept += [_useless(s) for s in useless if _means_only_this_rule(s) and s not in used]
+    kept = shown(diagnostics, silencers)
+    unknown = [s for s in silencers if s.selector != _ALL and any(matches(s.selector, rule) for rule in silent)]
+    useless = [s for s in silencers if s not in used and s not in unknown]
+    # Only its own name silences this rule: what silences everything would otherwise always find something to do.
+    own = [s for s in silencers if _means_only_this_rule(s)]
+    kept += shown((_useless(s) for s in useless if s not in own), own)
+    kept += [_useless(s) for s in own if s in useless and s not in used]
     return tuple(sorted(kept, key=lambda d: (d.span.start, d.span.end, d.code)))
 
 
@@ -154,20 +163,31 @@ def _means_only_this_rule(suppression: Suppression) -> bool:
 
 
 def _useless(suppression: Suppression) -> Diagnostic:
-    what = "anything" if suppression.selector.upper() == _ALL else f"{suppression.selector!r}"
-    place = "in this file" if suppression.lines is None else "there"
+    what = "this comment" if suppression.selector == _ALL else f"`{suppression.selector}`"
+    where = "in this file" if suppression.lines is None else "on the line that it stands for"
     fixes = (
         (Fix("remove the suppression comment", (Edit(suppression.comment, ""),), safe=True),)
         if suppression.only_one
         else ()
     )
-    message = f"this comment suppresses {what}, but no such finding is {place}"
+    message = f"{what} suppresses nothing: no such finding is {where}"
     return Diagnostic(USELESS_SUPPRESSION, suppression.span, message, fixes=fixes)
 
 
-def visible(analysis: Analysis) -> tuple[Diagnostic, ...]:
-    """All findings to be shown of an analysis, suppressions applied, in text order."""
+def visible(analysis: Analysis, extra: Collection[str] = ()) -> tuple[Diagnostic, ...]:
+    """All findings to be shown of an analysis, suppressions applied, in text order.
+
+    ``extra`` names rules, by code, that run although they are off by default.
+    """
     silencers = suppressions(analysis.document)
+    found = tuple(_found(analysis, extra)) if extra else analysis.diagnostics
     if not silencers:
-        return analysis.diagnostics
-    return apply(analysis.document.text, analysis.diagnostics, silencers)
+        return found
+    silent = [check.rule for check in CHECKS if not (check.default or check.rule.code in extra)]
+    if analysis.platform is None:
+        silent += [check.rule for check in CHECKS if check.rule.name in _PLATFORM_BOUND]
+    return apply(analysis.document.text, found, silencers, silent)
+
+
+def _found(analysis: Analysis, extra: Collection[str]) -> list[Diagnostic]:
+    return run_checks(CheckContext(analysis.document, analysis.bound, analysis.platform, analysis.dialect), extra)

@@ -54,6 +54,13 @@ def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
     return body.find(token.text, line) or body.labels.get(token.text)
 
 
+def name_span(analysis: Analysis, place: Place) -> Span:
+    """The place of a name in offsets of the text, without the quotes that it may stand in."""
+    span = analysis.document.span(place.line, place.span)
+    quoted = analysis.document.line_text(place.line)[place.span.start : place.span.start + 1] == '"'
+    return type(span)(span.start + 1, span.end - 1) if quoted else span
+
+
 def bound_at(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
     """The body of a line and the record of the instruction stream that the line makes."""
     body = analysis.bound.body_at(line)

@@ -206,6 +206,8 @@ def _operand(node: tree.Operand, slot: Slot | None) -> Iterator[Token]:
                     yield from _ref(item, node, slot)
                 elif isinstance(item, tree.Literal):
                     yield Token(TokenKind.NUMBER, item.span, "", node, item)
+        case tree.Quoted() if slot is not None and slot.shape is Shape.NAME:
+            yield Token(TokenKind.FUNCTION, Span(node.span.start + 1, node.span.end - 1), node.text, node)
         case tree.Quoted():
             yield Token(TokenKind.STRING, node.span, node.text, node)
         case tree.AddressRef():

@@ -154,6 +154,7 @@ class Slot:
     scalar: bool = False  # only the first element is used
     grf_aligned: bool = False
     words: Mapping[str, int] | None = None  # EXEC_WORD
+    length: bool = False  # INTEGER: the number stands behind a slash, as the length of the register before it
     doc: str = ""  # a phrase: "lowest dword address"
 
 
@@ -182,6 +183,7 @@ class Modifier:
     optional: bool = False
     default: int = 0
     mask: int = -1
+    fold: bool = False  # WORD: the case of letters does not matter
     seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
     doc: str = ""
 
@@ -189,7 +191,7 @@ class Modifier:
         """The value of a word without its dot; None if it is not one of this modifier's words."""
         match self.kind:
             case Modifier.Kind.WORD:
-                return self.words.get(text)
+                return self.words.get(text.lower() if self.fold else text)
             case Modifier.Kind.CHANNELS:
                 order = "RGBA"
                 letters = text.upper()

@@ -19,6 +19,7 @@ class TypeKind(Enum):
     BOOL = "bool"
     PACKED_INT = "packed integer vector"
     PACKED_FLOAT = "packed float vector"
+    STORED_FLOAT = "narrow float, for storage and the matrix unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,15 @@ Q: Final = DataType("q", 13, 8, _S, "signed quadword, 64 bits")
 HF: Final = DataType("hf", 14, 2, _F, "half-precision float, 16 bits")
 BF: Final = DataType("bf", 15, 2, _F, "bfloat16: the upper half of a single-precision float")
 
-TYPES: Final[tuple[DataType, ...]] = (UD, D, UW, W, UB, B, DF, F, V, VF, BOOL, UQ, UV, Q, HF, BF)
+# Declarations of the newest text only: no object has room for their codes, and no instruction computes in them.
+TF32: Final = DataType("tf32", 16, 4, TypeKind.STORED_FLOAT, "tensor float: 19 bits of precision and range in a dword")
+HF8: Final = DataType("hf8", 17, 1, TypeKind.STORED_FLOAT, "8-bit float with 4 exponent bits")
+BF8: Final = DataType("bf8", 18, 1, TypeKind.STORED_FLOAT, "8-bit float with 5 exponent bits")
+E2M1: Final = DataType("e2m1", 19, 1, TypeKind.STORED_FLOAT, "4-bit float, two in a byte")
+
+TYPES: Final[tuple[DataType, ...]] = (UD, D, UW, W, UB, B, DF, F, V, VF, BOOL, UQ, UV, Q, HF, BF, TF32, HF8, BF8, E2M1)
 TYPE_BY_NAME: Final[dict[str, DataType]] = {t.name: t for t in TYPES}
-TYPE_BY_CODE: Final[dict[int, DataType]] = {t.code: t for t in TYPES}
+TYPE_BY_CODE: Final[dict[int, DataType]] = {t.code: t for t in TYPES if t.code < 16}
 
 INT_TYPES: Final = frozenset(t for t in TYPES if t.is_int)
 FLOAT_TYPES: Final = frozenset(t for t in TYPES if t.is_float)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot
-from visa_lsp.isa.operands import MODIFIER_TEXT, OperandModifier
+from visa_lsp.isa.operands import MODIFIER_TEXT, ST, OperandModifier
 from visa_lsp.isa.types import DF, UQ, ExecControl, Q
 from visa_lsp.program.model import (
     Address,
@@ -96,10 +96,8 @@ def vector(names: Names, value: object) -> str:
             return f"{MODIFIER_TEXT[modifier]}r[{name}({index}),{offset}]{region}:{type_.name}"
         case Immediate():
             return immediate(value)
-        case State(sampler, var, offset):
-            table, letter = (names.sampler, "S") if sampler else (names.surface, "T")
-            name = table.get(var, f"{letter}{var}")
-            return f"{name}({offset})"
+        case State():
+            return f"{_state_name(names, value)}({value.offset})"
         case AddressOf(var, row, col):
             size = names.types[var].size if var in names.types else 1
             offset = row * names.grf_bytes + col * size
@@ -108,6 +106,11 @@ def vector(names: Names, value: object) -> str:
             return raw(names, value)
         case _:
             return str(value)
+
+
+def _state_name(names: Names, value: State) -> str:
+    table, letter = (names.sampler, "S") if value.sampler else (names.surface, "T")
+    return table.get(value.var, f"{letter}{value.var}")
 
 
 def raw(names: Names, value: RawOperand, *, bare: bool = False) -> str:
@@ -173,6 +176,8 @@ def operand(names: Names, inst: Inst, slot: Slot) -> str | None:
     """The text of one slot; None where an optional operand stands at its default."""
     value = inst.get(slot.name)
     match slot.shape:
+        case Shape.VECTOR if isinstance(value, State) and ST not in slot.classes:
+            return f"&{_state_name(names, value)}" + (f"[{4 * value.offset}]" if value.offset else "")
         case Shape.VECTOR:
             return vector(names, value)
         case Shape.SIMPLE:
@@ -198,7 +203,7 @@ def operand(names: Names, inst: Inst, slot: Slot) -> str | None:
         case Shape.STRING:
             return quoted(_string(names, value))
         case Shape.INTEGER:
-            return _integer(inst.row, slot, value)
+            return ("/" if slot.length else "") + _integer(inst.row, slot, value)
         case Shape.EXEC_WORD:
             code = value if isinstance(value, int) else 0
             return lsc_codes.word_of(slot.words or {}, code) or str(code)
@@ -231,8 +236,7 @@ def _state(names: Names, slot: Slot, value: object) -> str:
         letter = "S" if sampler else "T"
         return (names.sampler if sampler else names.surface).get(value, f"{letter}{value}")
     if isinstance(value, State):
-        table = names.sampler if value.sampler else names.surface
-        return f"({table.get(value.var, '')},{value.offset})"
+        return f"({_state_name(names, value)},{value.offset})"
     return vector(names, value)
 
 
@@ -270,6 +274,8 @@ def _lsc(names: Names, inst: Inst, slot: Slot) -> str:
             return f"{register}:{_int(inst, 'width')}x{_int(inst, 'height')}"
         case Shape.LSC_ADDRESS | Shape.LSC_ADDRESS_STRIDED:
             return _address(names, inst, slot, register)
+        case Shape.LSC_ADDRESS_2D if _int(inst, "payload"):
+            return f"flat[{_scalar(names, inst.get('addr0'))}+({_int(inst, 'immx')},{_int(inst, 'immy')})]"
         case Shape.LSC_ADDRESS_2D:
             items = [_scalar(names, inst.get(f"addr{n}")) for n in range(6)]
             return f"flat[{','.join(items[:4])},{items[4]}{_signed(_int(inst, 'immx'))},{items[5]}{_signed(_int(inst, 'immy'))}]"
@@ -325,6 +331,9 @@ def _model(names: Names, inst: Inst) -> str:
 
 
 def _address(names: Names, inst: Inst, slot: Slot, register: str) -> str:
+    base = inst.get(slot.name)
+    if isinstance(base, RawOperand) and base.var == 0:
+        return f"{_model(names, inst)}[{register}]"
     scale = _int(inst, "immscale", 1)
     inner = (f"0x{scale:x}*" if scale != 1 else "") + register + _signed(_int(inst, "immoffset"))
     if slot.shape is Shape.LSC_ADDRESS_STRIDED:

@@ -100,6 +100,7 @@ class _Binder:
             case tree.Version():
                 if self.version_line < 0 and node.major is not None and node.minor is not None:
                     self.version, self.version_line = (node.major, node.minor), line
+                    ctx.newest = self.version >= (4, 2)
 
     def finish(self, line_count: int) -> BoundModule:
         ctx = self.ctx
@@ -268,8 +269,6 @@ class _Binder:
         symbol = ctx.lookup(node.name, Role.OTHER, expected="declared variable")
         offset = ctx.number(node.offset, -32768, 65535, "input offset") if node.offset is not None else 0
         size = ctx.number(node.size, 0, 65535, "input size") if node.size is not None else None
-        if node.offset is None and node.directive.text != ".parameter":
-            ctx.problem("missing-property", node.name.span, name=node.name.text, prop="offset")
         if symbol is None or offset is None:
             return
         if symbol.kind not in _CLASS_CODE:
@@ -289,7 +288,7 @@ class _Binder:
         name = node.name.text
         known = KERNEL_ATTRIBUTES.get(name)
         if known is None:
-            ctx.problem("unknown-attribute", node.name.span, name=name, of_variable=False)
+            ctx.problem("unknown-kernel-attribute", node.name.span, name=name, of_variable=False)
         index = ctx.string("OutputAsmPath" if name == "AsmName" else name)
         attribute = self._attr_value(node, index, known)
         ctx.body.attributes.append((attribute, ctx.place(node.name.span)))

@@ -29,6 +29,7 @@ class Binding:
         self.problems: list[Problem] = []
         self.bodies: list[Body] = []
         self.line = 0
+        self.newest = False  # ``.version`` 4.2 or later
         self.body: Body = self.open_body("", is_kernel=True, place=None)
         self.bodies.clear()
         self.scope = self.body.scope

@@ -14,8 +14,19 @@ from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import ExecStyle, Field, FieldKind, Modifier, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.operands import IM, G, I, OperandModifier
+from visa_lsp.isa.render_target import message_operands
 from visa_lsp.isa.types import EXEC_SIZES, UD, ExecControl
-from visa_lsp.program.model import NULL_RAW, Combine, General, Immediate, Indirect, Inst, Predicate, PredicateOperand
+from visa_lsp.program.model import (
+    NULL_RAW,
+    Combine,
+    General,
+    Immediate,
+    Indirect,
+    Inst,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+)  # fmt: skip
 from visa_lsp.sema import lsc_operands, operands
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
 from visa_lsp.syntax import tree
@@ -240,9 +251,30 @@ def _operands(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, 
     for slot, operand in pairs:
         value = _operand(ctx, row, slot, operand, values)
         bound.append(BoundOperand(slot, operand, value))
+    _message_operands(ctx, node, row, values)
     for operand in extra:
         _note_operand(ctx, operand)
     return bound
+
+
+def _message_operands(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, object]) -> None:
+    """The mode word of a render target message says which operands there are."""
+    slot = next((s for s in row.slots if s.shape is Shape.VECTORS), None)
+    mode = values.get("mode")
+    if slot is None or not isinstance(mode, int):
+        return
+    wanted = message_operands(mode, with_header=True)
+    items = _tuple(values.get(slot.name))
+    others = len(row.slots) - 1
+    if len(items) != len(wanted):
+        ctx.problem(
+            "operand-count", node.words[0].span, row=row, missing=[], got=len(node.operands), required=len(wanted) + others
+        )
+        return
+    for item, vector, operand in zip(items, wanted, node.operands[others:], strict=True):
+        if item is not None and vector == isinstance(item, RawOperand):
+            got = operands.describe(ctx, operand)
+            ctx.problem("operand-class", operand.span, slot=slot, got=got, expected="a vector operand" if vector else "a raw operand")
 
 
 def _operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
@@ -289,7 +321,7 @@ def _tuple(value: object) -> tuple[object, ...]:
 def _raw_or_vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
     if isinstance(node, tree.Ref) and node.dot is not None and node.region is None:
         return operands.raw(ctx, slot, node)
-    return operands.vector(ctx, slot, node)
+    return operands.vector(ctx, replace(slot, classes=G | I | IM), node)
 
 
 def _word(node: tree.Operand) -> tree.Word | None:
@@ -322,7 +354,10 @@ def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
         case Shape.EXEC_WORD if word is not None and slot.words and word.text in slot.words:
             return slot.words[word.text]
         case Shape.INTEGER if (
-            isinstance(node, tree.Literal) and node.suffix is None and not isinstance(node.value, tree.Float)
+            isinstance(node, tree.Literal)
+            and node.suffix is None
+            and not isinstance(node.value, tree.Float)
+            and node.length == slot.length
         ):
             value = ctx.number(node.value)
             bits = _INT_BITS.get(row.fields[row.index[slot.name]].kind, 32)

@@ -12,7 +12,7 @@ from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.model import Role, Shape, Slot
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import UD, UQ
-from visa_lsp.program.model import General, Immediate, RawOperand, State
+from visa_lsp.program.model import NULL_RAW, General, Immediate, RawOperand, State
 from visa_lsp.sema import operands
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
@@ -28,6 +28,11 @@ def bind(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[st
     """Bind one operand of an LSC shape; the fields it fills go to ``values``."""
     if isinstance(node, tree.Junk):
         return None
+    if isinstance(node, tree.AddressRef) and slot.shape is not Shape.LSC_SURFACE:
+        pair = next((i for i in node.items if i.pair is not None), None)
+        if not node.items or (pair is not None and (slot.shape is not Shape.LSC_ADDRESS_2D or len(node.items) > 1)):
+            ctx.problem("address-items", (pair or node).span, got=len(node.items), wanted="a register in brackets")
+            return None
     match slot.shape:
         case Shape.LSC_DATA | Shape.LSC_DATA_2D | Shape.LSC_DATA_TYPED_2D if isinstance(node, tree.Ref):
             return _data(ctx, slot, node, values)
@@ -146,6 +151,11 @@ def _size(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> boo
 
 def _address(ctx: Binding, slot: Slot, node: tree.AddressRef, values: dict[str, object]) -> object:
     item = node.items[0]
+    if _is_null(item) and len(node.items) == 1 and node.suffix is None:
+        # An access without an address, in text 4.2: the grammar gives it this size.
+        values[slot.name] = NULL_RAW
+        _set(values, addrsize=lsc_codes.ADDRSIZE_A32U, immscale=1, immoffset=0, pitch=Immediate(UD, 4))
+        return NULL_RAW if _model(ctx, node, values) else None
     ok = _model(ctx, node, values) & _size(ctx, node, values)
     scale = ctx.number(item.scale) if item.scale is not None else 1
     offset = ctx.number(item.offset, -(1 << 31), (1 << 31) - 1, "offset") if item.offset is not None else 0
@@ -161,7 +171,17 @@ def _address(ctx: Binding, slot: Slot, node: tree.AddressRef, values: dict[str, 
     return register if ok and scale is not None and offset is not None else None
 
 
+def _is_null(item: tree.AddressItem) -> bool:
+    base = item.base
+    return item.scale is None and item.offset is None and isinstance(base, tree.Ref) and base.name.text == "%null"
+
+
 def _block_address(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> object:
+    if node.items[0].pair is not None and "payload" in values:
+        values["payload"] = 1
+        values["immx"], values["immy"] = (ctx.number(part) for part in node.items[0].pair)
+        values["addr0"] = _scalar(ctx, node.items[0].base, wide=True)
+        return values["addr0"]
     if len(node.items) != 6:
         ctx.problem("address-items", node.span, got=len(node.items), wanted="base, width, height, pitch, x and y")
         return None
@@ -208,18 +228,11 @@ def _typed_block(ctx: Binding, node: tree.AddressRef, values: dict[str, object])
 
 
 def _surface_only(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
-    """``bti(0x4)``, with a register in brackets in 4.2. Without brackets the grammar reads it as a name with an index."""
+    """``bti(0x4)``, with a register in brackets in 4.2."""
     if isinstance(node, tree.AddressRef):
         ok = _model(ctx, node, values)
-        if slot.name in row.index and slot.name != "surface":
+        if node.items and slot.name in row.index and slot.name != "surface":
             values[slot.name] = _register(ctx, node.items[0].base)
         return values.get("surface") if ok else None
-    if isinstance(node, tree.Ref) and node.name.text in lsc_codes.ADDRTYPE and node.indices:
-        number = ctx.number(node.indices[0])
-        if number is None:
-            return None
-        surface = Immediate(UD, number & 0xFFFFFFFF)
-        _set(values, addrtype=lsc_codes.ADDRTYPE[node.name.text], surface=surface)
-        return surface
     ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
     return None

@@ -122,6 +122,10 @@ def _general(ctx: Binding, slot: Slot, node: tree.Ref, symbol: Symbol) -> Genera
         ctx.problem("region-form", node.region.span, write=write, indirect=False)
         return None
     row, col = (ctx.number(i) for i in node.indices) if node.indices else (0, 0)
+    for what, index, value in zip(("row", "column"), node.indices or (), (row, col), strict=False):
+        if value is not None and value < 0:
+            ctx.problem("negative-origin", index.span, what=what, value=value)
+            return None
     region = _region(ctx, node.region, write=write)
     if row is None or col is None or region is None:
         return None
@@ -305,9 +309,9 @@ def state(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
     symbol = ctx.lookup(node.name, slot.role)
     if symbol is None:
         return None
-    if symbol.kind is SymbolKind.GENERAL and node.region is not None:
+    if symbol.kind is SymbolKind.GENERAL and ctx.newest:
         # Today's text may hold the handle in a register; no object can (it has a number there).
-        return _general(ctx, slot, node, symbol)
+        return _general(ctx, slot, node, symbol) if node.region is not None else RawOperand(symbol.id, 0)
     if symbol.kind is not wanted:
         _wrong(ctx, slot, node, f"{symbol.kind.value} `{symbol.name}`")
         return None

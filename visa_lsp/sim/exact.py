@@ -7,14 +7,16 @@ then rounds in the right direction; results for f64 are final.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import isfinite, nextafter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from visa_lsp.sim.values import Rounding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -90,10 +92,9 @@ def _rounded(exact: Fraction, mode: Rounding) -> float:
     near = _nearest(exact)
     if mode is Rounding.EVEN:
         return near
-    if isfinite(near):
-        error = (Fraction(near) > exact) - (Fraction(near) < exact)
-    else:
-        error = 1 if near > 0 else -1
+    # An overflow to infinity is an error like any other, in the direction of its sign.
+    place = Fraction(near) if isfinite(near) else 2 * exact
+    error = (place > exact) - (place < exact)
     if error == 0:
         return near
     if mode is Rounding.UP:

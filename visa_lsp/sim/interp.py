@@ -7,6 +7,7 @@ over (None). Memory, groups and reports are the machine's. Control always goes o
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from visa_lsp.sim.machine import Group, Machine
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_STRUCTURED: Final = frozenset({"if", "else", "endif", "do", "while", "break", "cont"})
 
 # Signals of ops beside the next place.
 END: Final = -1  # the thread is done
@@ -49,7 +52,7 @@ class Code:
         self.kernel = kernel
         self.layout = Layout(kernel, grf_bytes)
         self.notes: dict[int, str] = {}
-        self._views: dict[tuple[object, ...], int] = {}
+        self._views: dict[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]], int] = {}
         self.labels = _label_places(kernel)
         self.ops: list[Op] = []
         self.counts = [0] * (len(kernel.instructions) + 1)
@@ -63,7 +66,9 @@ class Code:
         """Places where lanes may wait: labels, and behind a backward branch."""
         joins = set(self.labels.values())
         for pc, inst in enumerate(self.kernel.instructions):
-            if inst.row.index.get("label") is not None and not inst.row.opens_label:
+            if inst.row.mnemonic in _STRUCTURED:
+                joins.update((pc, pc + 1))
+            elif inst.row.index.get("label") is not None and not inst.row.opens_label:
                 joins.add(pc + 1)
         return joins
 
@@ -112,7 +117,7 @@ class Code:
         A region that reads one element for all lanes gives a view of one element, unless ``spread``.
         """
         size, lanes = dtype.itemsize, len(elements)
-        steps = {b - a for a, b in zip(elements, elements[1:], strict=False)}
+        steps = {b - a for a, b in itertools.pairwise(elements)}
         if steps == {0} and not spread:
             return self.view(start, dtype, (1,), (size,)), True
         if len(steps) <= 1:
@@ -124,7 +129,7 @@ class Code:
 
     def make_views(self, regs: Array) -> list[Array]:
         """The views, on one register file."""
-        return [np.ndarray(key[2], key[1], regs, key[0], key[3]) for key in self._views]  # type: ignore[call-overload]
+        return [np.ndarray(shape, dtype, regs, start, strides) for start, dtype, shape, strides in self._views]
 
 
 def _label_places(kernel: Kernel) -> dict[int, int]:

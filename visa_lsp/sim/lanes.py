@@ -8,6 +8,7 @@ or 64 where a 64-bit type is involved (documentation pages SHL, SHR). Registers 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,10 +18,10 @@ from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import Address, General, Indirect, PredicateOperand
 from visa_lsp.sim import exact, values, words
-from visa_lsp.sim.operands import Fetch, Op, Site
 from visa_lsp.sim.values import DTYPE, Rounding
 
 if TYPE_CHECKING:
+    from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -185,16 +186,15 @@ def _int_body(site: Site, word: str, exec_type: ty.DataType, *, wide_count: bool
     return body
 
 
-def _compose(expr: Expr, leaf: Callable[[str], Body], constant: Callable[[int], Array]) -> Callable[[list[Array]], Array]:
+def _compose(
+    expr: Expr, leaf: Callable[[str], Body], constant: Callable[[int], Array]
+) -> Callable[[list[Array]], Array]:
     """The function of a whole expression from the bodies of its words."""
     if expr.word == "src":
-        number = expr.args[0]
-        assert isinstance(number, int)
-        return lambda s: s[number]
+        return itemgetter(expr.args[0])
     if expr.word == "const":
-        number = expr.args[0]
-        assert isinstance(number, int)
-        array = constant(number)
+        (number,) = expr.args
+        array = constant(number if isinstance(number, int) else 0)
         return lambda _s: array
     body = leaf(expr.word)
     parts = [_compose(a, leaf, constant) for a in expr.args if isinstance(a, Expr)]
@@ -204,6 +204,9 @@ def _compose(expr: Expr, leaf: Callable[[str], Body], constant: Callable[[int], 
     if len(parts) == 2:
         first, second = parts
         return lambda s: body(first(s), second(s))
+    if len(parts) == 3:
+        one, two, three = parts
+        return lambda s: body(one(s), two(s), three(s))
     return lambda s: body(*(p(s) for p in parts))
 
 
@@ -271,7 +274,7 @@ def _int_plan(
     target = site.operand_type(dst)
     wraps = target.is_int and not saturates(dst)
     flat = all(isinstance(a, Expr) and a.word == "src" for a in expr.args)
-    dtype = I8
+    dtype: np.dtype[Any] = I8
     bodies: Callable[[str], Body] = lambda w: _int_body(site, w, exec_type, wide_count=target.size == 8)  # noqa: E731
     if used <= words.RING and wraps:
         dtype = I4 if max(target.size, exec_type.size) <= 4 else I8
@@ -287,9 +290,7 @@ def _int_plan(
     return fetches, lambda _f, s: function(s)
 
 
-def _float_plan(
-    site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Any]
-) -> tuple[list[Fetch], Compute]:
+def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Any]) -> tuple[list[Fetch], Compute]:
     def leaf(word: str) -> Body:
         if word == "mad" and exec_type is not ty.F:
             if exec_type is ty.HF:

@@ -15,7 +15,6 @@ from visa_lsp.sim.dispatch import RunResult
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
 from visa_lsp.sim.interp import Code, Thread, Wait
 from visa_lsp.sim.memory import Buffer
-from visa_lsp.sim.observers import Access, Observer
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, Frame
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Input, Kernel
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.memory import Space
+    from visa_lsp.sim.observers import Access, Observer
     from visa_lsp.sim.operands import Op
 
 QUANTUM: Final = 20_000
@@ -189,7 +189,7 @@ class Machine:
     _running: Thread | None = None
 
     def _run_group(self, number: tuple[int, int, int]) -> None:
-        group, threads = self.start(number)
+        _, threads = self.start(number)
         for observer in self.observers:
             observer.group(number)
         live: list[tuple[Thread, Iterator[Wait | None]]] = [(t, t.run(self.quantum)) for t in threads]

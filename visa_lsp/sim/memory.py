@@ -46,9 +46,16 @@ class Buffer:
 
     def inside(self, at: Array, size: int) -> Array | None:
         """Which accesses of ``size`` bytes lie inside; None when all do."""
-        if at.size == 0 or (int(at.min()) >= 0 and int(at.max()) <= self.size - size):
+        if at.size == 0 or self._fits(at, size, 1):
             return None
         return np.asarray((at >= 0) & (at <= self.size - size))
+
+    def _fits(self, at: Array, size: int, alignment: int) -> bool:
+        """Whether all accesses lie inside and are aligned. The bits of all offsets together bound the largest."""
+        bits = int(np.bitwise_or.reduce(at))
+        if bits < 0 or bits & alignment - 1:
+            return False
+        return bits <= self.size - size or int(at.max()) <= self.size - size
 
     def load(self, at: Array, size: int) -> Array:
         """``size`` bytes at each offset: an array of shape (n, size)."""
@@ -68,13 +75,13 @@ class Buffer:
 
     def load32(self, at: Array) -> Array:
         """A dword at each offset."""
-        if at.size and not (at & 3).any() and at.min() >= 0 and at.max() <= self.size - 4:
+        if at.size and self._fits(at, 4, 4):
             return np.asarray(self._dwords[at >> 2])
         return np.asarray(self.load(at, 4).view(np.uint32).reshape(-1))
 
     def store32(self, at: Array, values: Array) -> None:
         """Write a dword at each offset."""
-        if at.size and not (at & 3).any() and at.min() >= 0 and at.max() <= self.size - 4:
+        if at.size and self._fits(at, 4, 4):
             self._dwords[at >> 2] = values
         else:
             self.store(at, np.ascontiguousarray(values, np.uint32).view(np.uint8).reshape(-1, 4))

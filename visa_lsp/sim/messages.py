@@ -59,7 +59,15 @@ def lanes_of(mask: int, lanes: int) -> Array:
     return _ALL[lanes] if mask == (1 << lanes) - 1 else np.flatnonzero(lane_mask(mask, lanes))
 
 
-def announce(f: Frame, kind: str, found: tuple[Space | None, int], at: Array, size: int, lanes: Array) -> None:
+def announce(
+    f: Frame,
+    kind: str,
+    found: tuple[Space | None, int],
+    at: Array,
+    size: int,
+    lanes: Array,
+    values: Array | None = None,
+) -> None:
     """Count a message and tell the observers."""
     thread = f.thread
     assert thread is not None
@@ -69,7 +77,9 @@ def announce(f: Frame, kind: str, found: tuple[Space | None, int], at: Array, si
     if kind != "read":
         machine.result.writes += at.size * size
     if machine.watched and at.size:
-        machine.accessed(Access(thread, kind, found[0], at, size, lanes, found[1] if found[1] >= SLM_SURFACE else None))
+        number = found[1] if found[1] >= SLM_SURFACE else None
+        rows = None if values is None else np.ascontiguousarray(values).view(np.uint8).reshape(at.size, size)
+        machine.accessed(Access(thread, kind, found[0], at, size, lanes, number, rows))
 
 
 def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array) -> Array:
@@ -86,14 +96,14 @@ def load32(f: Frame, found: tuple[Space | None, int], at: Array, lanes: Array) -
 
 def store(f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array) -> None:
     """Write row i of (n, size) bytes at address i."""
-    announce(f, "write", found, at, values.shape[1], lanes)
+    announce(f, "write", found, at, values.shape[1], lanes, values)
     if found[0] is not None:
         found[0].store(at, values)
 
 
 def store32(f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array) -> None:
     """Write a dword at each address."""
-    announce(f, "write", found, at, 4, lanes)
+    announce(f, "write", found, at, 4, lanes, values)
     if found[0] is not None:
         found[0].store32(at, values)
 
@@ -113,7 +123,7 @@ def _float(value: int, size: int) -> Any:
 
 
 def _bits(value: Any, size: int) -> int:
-    return int.from_bytes(_FLOATS[size](value).tobytes(), "little")
+    return int.from_bytes(np.array([value], _FLOATS[size]).tobytes(), "little")
 
 
 def integer_updates(size: int) -> dict[str, Update]:
@@ -154,7 +164,14 @@ def float_updates(size: int) -> dict[str, Update]:
 
 
 def atomic(
-    f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, update: Update, first: Array, second: Array
+    f: Frame,
+    found: tuple[Space | None, int],
+    at: Array,
+    size: int,
+    lanes: Array,
+    update: Update,
+    first: Array,
+    second: Array,
 ) -> Array:
     """Update each address in lane order; the old values. ``first`` and ``second`` hold one unsigned value per address."""
     announce(f, "atomic", found, at, size, lanes)

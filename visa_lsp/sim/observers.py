@@ -37,6 +37,7 @@ class Access:
     size: int
     lanes: Array
     surface: int | None = None
+    values: Array | None = None  # rows of bytes that a plain write stores
 
     @property
     def outside(self) -> Array | None:
@@ -179,8 +180,8 @@ class _Shadow:
 class RaceChecker(Checker):
     """Two threads of a group that touch the same bytes between barriers, one of them writing, not both atomically.
 
-    Shared local memory and buffers are watched within a group; each completed barrier starts anew. Groups are not
-    compared with one another except that a byte written by two groups without atomics is a race as well.
+    Shared local memory and buffers are watched within a group; each completed barrier starts anew, groups are not
+    compared with one another. A write that changes nothing is no race: compilers let all threads store the same value.
     """
 
     kinds = frozenset({FaultKind.RACE})
@@ -223,6 +224,8 @@ class RaceChecker(Checker):
             return
         shadow = self._shadows.setdefault(id(space), (space, _Shadow(space.size)))[1]
         bytes_ = (offsets[inside][:, None] + np.arange(access.size)).reshape(-1)
+        if access.values is not None:
+            bytes_ = bytes_[space.data[bytes_] != access.values[inside].reshape(-1)]
         check(access, shadow, bytes_, access.thread.number)
 
     def _reads(self, access: Access, shadow: _Shadow, at: Array, me: int) -> None:

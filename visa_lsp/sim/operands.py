@@ -218,7 +218,7 @@ class Site:
             at = places(f)
             if (at & (size - 1)).any() or at.min() < 0 or at.max() > f.regs.size - size:
                 return _gather_bytes(f, at, size).view(kind).reshape(-1)
-            return f.typed[size][at // size].view(kind)
+            return np.asarray(f.typed[size][at // size].view(kind))
 
         return fetch
 
@@ -235,15 +235,16 @@ class Site:
         """The first element of a vector operand field, as an integer; 0 where it is missing."""
         operand = self.inst.get(name)
         if isinstance(operand, int):
-            return lambda _f: operand
+            given: int = operand
+            return lambda _f: given
         if isinstance(operand, RawOperand):
             at = self.code.layout.offset(operand.var) + operand.offset
             return lambda f: f.word(at)
         if operand is None:
             return lambda _f: 0
         if isinstance(operand, Immediate):
-            number = int(immediate(operand, 1)[0])
-            return lambda _f: number
+            number: int = immediate(operand, 1).item()
+            return lambda _f: int(number)
         fetch = self.read(operand, 1)
         modifier = getattr(operand, "modifier", OperandModifier.NONE)
         if modifier is OperandModifier.NEG:
@@ -302,7 +303,9 @@ class Site:
             return None
         start = self.code.layout.offset(operand.var) + operand.offset
         end = start + (rows - 1) * row_bytes + columns * np.dtype(kind).itemsize
-        room = self.code.layout.offset(operand.var) + self.code.layout.byte_size(operand.var)
+        # Messages fill whole registers, and a variable has its last register to itself.
+        size = -(-self.code.layout.byte_size(operand.var) // self.grf) * self.grf
+        room = self.code.layout.offset(operand.var) + size
         if end > room:
             name = self.code.kernel.variable_name(operand.var)
             self.code.notes[self.pc] = f"the message reaches {end - room} bytes past the end of {name}"

@@ -16,6 +16,8 @@ from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.values import Rounding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.interp import Code, Thread
 
@@ -50,7 +52,7 @@ class Layout:
         self.declared_end = at
         self.size = at + 8 * grf_bytes
         self.address_base = _bases(v.num_elements for v in kernel.addresses)
-        self.surface_base = [*range(predefined.FIRST_SURFACE)]
+        self.surface_base: list[int] = [*range(predefined.FIRST_SURFACE)]
         base = predefined.FIRST_SURFACE
         for surface in kernel.surfaces:
             self.surface_base.append(base)
@@ -96,8 +98,9 @@ class Layout:
         self.size = max(self.size, -(-end // self.grf_bytes) * self.grf_bytes)
 
 
-def _bases(counts: Any) -> list[int]:
-    bases, at = [], 0
+def _bases(counts: Iterable[int]) -> list[int]:
+    bases: list[int] = []
+    at = 0
     for count in counts:
         bases.append(at)
         at += max(1, count)

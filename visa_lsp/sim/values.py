@@ -156,7 +156,12 @@ def flush(x: Array, smallest: float) -> Array:
     return np.where(tiny, np.copysign(x.dtype.type(0), x), x) if tiny.any() else x
 
 
-SMALLEST_NORMAL: Final[dict[ty.DataType, float]] = {ty.DF: 2.0**-1022, ty.F: 2.0**-126, ty.HF: 2.0**-14, ty.BF: 2.0**-126}
+SMALLEST_NORMAL: Final[dict[ty.DataType, float]] = {
+    ty.DF: 2.0**-1022,
+    ty.F: 2.0**-126,
+    ty.HF: 2.0**-14,
+    ty.BF: 2.0**-126,
+}
 
 
 def limits(type_: ty.DataType) -> tuple[int, int]:

@@ -123,7 +123,7 @@ _INT_ARRAYS: Final[dict[str, Body]] = {
 
 
 def fused(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c of f32 or hf lanes as f64, rounded to odd: rounding it once more gives the fused result."""
+    """Compute a * b + c of f32 or hf lanes as f64, rounded to odd: rounding it once more gives the fused result."""
     p = a.astype(np.float64) * b.astype(np.float64)
     c = c.astype(np.float64)
     s = p + c

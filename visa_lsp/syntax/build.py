@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax import tree
+from visa_lsp.syntax.expressions import ExpressionError, evaluate
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -190,6 +191,10 @@ def _literal(node: Node) -> tree.Literal:
     return tree.Literal(expression(next(_parts(node))), _suffix(node), _span(node))
 
 
+def _length(node: Node) -> tree.Literal:
+    return tree.Literal(expression(next(_parts(node))), None, _span(node), length=True)
+
+
 def _group(node: Node) -> tree.Group:
     return tree.Group(tuple(operand(next(_parts(item))) for item in _parts(node)), _span(node))
 
@@ -200,6 +205,8 @@ def _ref_or_expr(node: Node) -> tree.Ref | tree.Expr:
 
 def _address_item(node: Node) -> tree.AddressItem:
     scale, base, off = _child(node, "addr_scale"), _child(node, "expr", "ref"), _child(node, "addr_off")
+    both = _child(node, "addr_pair")
+    pair = None if both is None else tuple(expression(part) for part in _parts(both))
     offset: tree.Expr | None = None
     if off is not None:
         sign, value = _parts(off)
@@ -208,15 +215,21 @@ def _address_item(node: Node) -> tree.AddressItem:
             offset = tree.Unary("-", offset, _span(off))
     assert base is not None
     return tree.AddressItem(
-        None if scale is None else expression(next(_parts(scale))), _ref_or_expr(base), offset, _span(node)
+        None if scale is None else expression(next(_parts(scale))),
+        _ref_or_expr(base),
+        offset,
+        _span(node),
+        pair,  # type: ignore[arg-type]
     )
 
 
 def _address(node: Node) -> tree.AddressRef:
+    node = next(_parts(node))
     argument = _child(node, "model_arg")
     parts = [] if argument is None else list(_parts(argument))
+    model = _word(_child(node, "model"))
     return tree.AddressRef(
-        _need(_child(node, "model")),
+        model or tree.Word("flat", Span(node.start, node.start)),
         _ref_or_expr(parts[0]) if parts else None,
         expression(parts[1]) if len(parts) > 1 else None,
         tuple(_address_item(part) for part in _parts(node) if part.expr_name == "addr_item"),
@@ -230,6 +243,7 @@ _OPERAND: Final[dict[str, Callable[[Node], tree.Operand]]] = {
     "indirect": _indirect,
     "address_of": _address_of,
     "literal": _literal,
+    "length": _length,
     "group": _group,
     "string": _string,
     "address": _address,
@@ -261,6 +275,23 @@ def _predicate(node: Node) -> tree.PredicateText:
     )
 
 
+def _dotted_word(node: Node) -> tree.Word:
+    """A dotted word; a number in parentheses, ``.(7+7)``, stands for its value."""
+    word = _child(node, "dotted_word")
+    assert word is not None
+    number = _child(word, "paren_expr")
+    if number is None:
+        return _need(word)
+    try:
+        return tree.Word(str(evaluate(expression(number), _nothing, _nothing)), _span(word))
+    except ExpressionError:
+        return _need(word)
+
+
+def _nothing(_name: str) -> None:
+    return None
+
+
 def instruction(node: Node) -> tree.Instruction:
     """``(P1) add.sat (M1, 16) ..``."""
     words, operands, errors = [], [], []
@@ -272,7 +303,7 @@ def instruction(node: Node) -> tree.Instruction:
             case "mnemonic":
                 words.append(_need(part))
             case "dotted":
-                words.append(_need(_child(part, "dotted_word")))
+                words.append(_dotted_word(part))
             case "exec":
                 size = next(p for p in _parts(part) if p.expr_name == "expr")
                 execute = tree.ExecText(_word(_child(part, "exec_mask")), expression(size), _span(part))

@@ -8,16 +8,16 @@ equals a fresh parse of the new text (tests/syntax/test_document.py replays rand
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.syntax.bulk import is_body, statement_of
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from visa_lsp.syntax.tree import Statement
     from visa_lsp.text import Span
@@ -31,56 +31,128 @@ def split_lines(text: str) -> list[str]:
     return [line + "\n" for line in lines[:-1]] + [lines[-1]]
 
 
-@dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some consecutive lines. ``lines`` keep their ends; ``statements`` has one entry per line."""
+    """Some consecutive lines as one text. Immutable but for ``cache``, which holds what was derived from the text.
 
-    lines: tuple[str, ...]
-    statements: tuple[Statement | None, ...]
-    opens_in_block: bool
-    closes_in_block: bool
-    length: int
+    All but the last chunk of a document end with a newline. A line that opens a body is the first of its chunk.
+    """
 
-    @staticmethod
-    def parse(lines: Sequence[str], in_block: bool) -> Chunk:
-        """Parse lines that are entered with a block comment open or not."""
-        opens = in_block
-        statements = []
-        for line in lines:
-            code, in_block = strip(line.rstrip("\r\n"), in_block)
-            statements.append(parse_line(code))
-        return Chunk(tuple(lines), tuple(statements), opens, in_block, sum(map(len, lines)))
+    __slots__ = ("cache", "closes_in_block", "count", "opens_in_block", "text")
+
+    def __init__(self, text: str, count: int, opens_in_block: bool) -> None:
+        self.text = text
+        self.count = count
+        self.opens_in_block = opens_in_block
+        self.closes_in_block = _closes(text, opens_in_block)
+        self.cache: object = None
+
+    @property
+    def length(self) -> int:
+        """Code points of the chunk."""
+        return len(self.text)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines with their ends."""
+        return split_lines(self.text)[: self.count]
+
+    def codes(self) -> list[str]:
+        """The lines without comments and ends."""
+        if not self.opens_in_block and "/" not in self.text:
+            return [line.rstrip("\r") for line in self.text.split("\n")[: self.count]]
+        codes, in_block = [], self.opens_in_block
+        for line in self.text.split("\n")[: self.count]:
+            code, in_block = strip(line.rstrip("\r"), in_block)
+            codes.append(code)
+        return codes
+
+    def code(self, inside: int) -> str:
+        """One line without comment and end."""
+        if self.opens_in_block or "/*" in self.text:
+            return self.codes()[inside]
+        return strip(self.line(inside), False)[0]
+
+    def line(self, inside: int) -> str:
+        """One line without its end."""
+        return self.text.split("\n", inside + 1)[inside].rstrip("\r")
+
+    def start(self, inside: int) -> int:
+        """Offset of a line in the chunk."""
+        return sum(map(len, self.text.split("\n", inside)[:inside])) + inside
+
+    def entered(self, in_block: bool) -> Chunk:
+        """The same text behind another state of comments."""
+        return self if in_block == self.opens_in_block else Chunk(self.text, self.count, in_block)
+
+
+def _closes(text: str, in_block: bool) -> bool:
+    if not in_block and "/*" not in text:
+        return False
+    for line in text.split("\n"):
+        _, in_block = strip(line.rstrip("\r"), in_block)
+    return in_block
+
+
+def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
+    """A text in pieces of (text, number of lines)."""
+    lines = text.split("\n")
+    if not last:
+        lines.pop()
+    size = len(lines)
+    if not size:
+        return []
+    many = max(1, round(size / CHUNK_LINES))
+    starts = {size * i // many for i in range(many)}
+    if any(word in text for word in _BODY_WORDS):
+        starts.update(i for i, line in enumerate(lines) if is_body(line))
+    bounds = [*sorted(starts), size]
+    pieces = []
+    for at, end in pairwise(bounds):
+        piece = "\n".join(lines[at:end])
+        pieces.append((piece if last and end == size else piece + "\n", end - at))
+    return pieces
+
+
+_BODY_WORDS: Final = (".kernel", ".global_function")
+
+
+def _chunks(text: str, in_block: bool, *, last: bool) -> list[Chunk]:
+    chunks = []
+    for piece, count in _cut(text, last=last):
+        chunk = Chunk(piece, count, in_block)
+        in_block = chunk.closes_in_block
+        chunks.append(chunk)
+    return chunks
 
 
 class Document:
-    """A snapshot of a text. Offsets are code points; lines count from 0."""
+    """A snapshot of a text. Offsets are code points; lines count from 0.
 
-    def __init__(self, chunks: tuple[Chunk, ...]) -> None:
+    ``lineage`` is one object for all documents that were edited out of each other: what is kept from one snapshot to the
+    next hangs on it.
+    """
+
+    def __init__(self, chunks: tuple[Chunk, ...], lineage: dict[object, object] | None = None) -> None:
         self.chunks = chunks
+        self.lineage: dict[object, object] = {} if lineage is None else lineage
 
     @staticmethod
     def parse(text: str) -> Document:
         """A document from a whole text."""
-        lines = split_lines(text)
-        chunks, in_block = [], False
-        for at in range(0, len(lines), CHUNK_LINES):
-            chunk = Chunk.parse(lines[at : at + CHUNK_LINES], in_block)
-            in_block = chunk.closes_in_block
-            chunks.append(chunk)
-        return Document(tuple(chunks))
+        return Document(tuple(_chunks(text, False, last=True)))
 
     @cached_property
     def _first_lines(self) -> list[int]:
-        return [0, *accumulate(len(c.lines) for c in self.chunks)]
+        return [0, *accumulate(c.count for c in self.chunks)]
 
     @cached_property
     def _first_offsets(self) -> list[int]:
-        return [0, *accumulate(c.length for c in self.chunks)]
+        return [0, *accumulate(len(c.text) for c in self.chunks)]
 
     @property
     def text(self) -> str:
         """The whole text; made anew at each call."""
-        return "".join("".join(c.lines) for c in self.chunks)
+        return "".join([c.text for c in self.chunks])
 
     def __len__(self) -> int:
         return self._first_offsets[-1]
@@ -100,23 +172,24 @@ class Document:
         if not 0 <= line < self.line_count:
             return ""
         chunk, inside = self._locate(line)
-        return self.chunks[chunk].lines[inside].rstrip("\r\n")
+        return self.chunks[chunk].line(inside)
 
     def statement(self, line: int) -> Statement | None:
         """The statement of a line; None where the line is blank or outside the text."""
         if not 0 <= line < self.line_count:
             return None
         chunk, inside = self._locate(line)
-        return self.chunks[chunk].statements[inside]
+        return statement_of(self.chunks[chunk].code(inside))
 
     def statements(self) -> Iterator[tuple[int, Statement]]:
         """Every statement with its line."""
         line = 0
         for chunk in self.chunks:
-            for offset, statement in enumerate(chunk.statements):
+            for offset, code in enumerate(chunk.codes()):
+                statement = parse_line(code)
                 if statement is not None:
                     yield line + offset, statement
-            line += len(chunk.lines)
+            line += chunk.count
 
     def line_start(self, line: int) -> int:
         """Offset of a line's first character; a line past the last is the end of the text."""
@@ -125,20 +198,18 @@ class Document:
         if line >= self.line_count:
             return len(self)
         chunk, inside = self._locate(line)
-        return self._first_offsets[chunk] + sum(map(len, self.chunks[chunk].lines[:inside]))
+        return self._first_offsets[chunk] + self.chunks[chunk].start(inside)
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, column) of an offset, clamped to the text."""
         offset = max(0, min(offset, len(self)))
         chunk = min(max(bisect_right(self._first_offsets, offset) - 1, 0), len(self.chunks) - 1)
         rest = offset - self._first_offsets[chunk]
-        line = self._first_lines[chunk]
-        lines = self.chunks[chunk].lines
-        for index, text in enumerate(lines):
-            if rest < len(text) or index == len(lines) - 1:
-                return line + index, rest
-            rest -= len(text)
-        return line, rest
+        text = self.chunks[chunk].text
+        inside = text.count("\n", 0, rest)
+        if inside >= self.chunks[chunk].count:
+            inside -= 1
+        return self._first_lines[chunk] + inside, rest - (text.rfind("\n", 0, rest) + 1)
 
     def offset(self, line: int, column: int) -> int:
         """Offset of a position; a column past the line's end is that end."""
@@ -152,15 +223,11 @@ class Document:
 
     def slice(self, span: Span) -> str:
         """The text of a span."""
-        first, _ = self.position(span.start)
-        last, _ = self.position(span.end)
-        start = self.line_start(first)
-        text = "".join(self._raw_line(line) for line in range(first, last + 1))
-        return text[span.start - start : span.end - start]
-
-    def _raw_line(self, line: int) -> str:
-        chunk, inside = self._locate(line)
-        return self.chunks[chunk].lines[inside]
+        first = min(max(bisect_right(self._first_offsets, span.start) - 1, 0), len(self.chunks) - 1)
+        last = min(max(bisect_right(self._first_offsets, span.end) - 1, first), len(self.chunks) - 1)
+        base = self._first_offsets[first]
+        text = "".join([chunk.text for chunk in self.chunks[first : last + 1]])
+        return text[span.start - base : span.end - base]
 
     def edit(self, start: int, end: int, new_text: str) -> Document:
         """The document with the text of ``[start, end)`` replaced; offsets are clamped to the text."""
@@ -169,27 +236,21 @@ class Document:
         first = min(max(bisect_right(self._first_offsets, start) - 1, 0), len(self.chunks) - 1)
         last = min(max(bisect_right(self._first_offsets, end) - 1, first), len(self.chunks) - 1)
         base = self._first_offsets[first]
-        touched = self.chunks[first : last + 1]
-        if touched[-1].lines and first + len(touched) < len(self.chunks) and self._first_offsets[last + 1] == end:
-            # The edit may join the chunk's last line with the next chunk's first.
-            last += 1
-            touched = self.chunks[first : last + 1]
-        old = "".join("".join(c.lines) for c in touched)
-        lines = split_lines(old[: start - base] + new_text + old[end - base :])
-        if last + 1 < len(self.chunks) and lines[-1] == "":
-            # The text of inner chunks ends with a newline: what split_lines leaves behind it is the next chunk's.
-            lines.pop()
-        in_block = touched[0].opens_in_block
-        fresh: list[Chunk] = []
-        for at in range(0, len(lines), CHUNK_LINES):
-            chunk = Chunk.parse(lines[at : at + CHUNK_LINES], in_block)
-            in_block = chunk.closes_in_block
-            fresh.append(chunk)
-        rest = list(self.chunks[last + 1 :])
-        for index, chunk in enumerate(rest):
-            if chunk.opens_in_block == in_block:
-                break
-            rest[index] = Chunk.parse(chunk.lines, in_block)
-            in_block = rest[index].closes_in_block
-        chunks = (*self.chunks[:first], *fresh, *rest)
-        return Document(chunks or (Chunk.parse([""], False),))
+        old = "".join([c.text for c in self.chunks[first : last + 1]])
+        # The chunk that holds `end` keeps its own newline, so that what is replaced ends where a chunk ends.
+        is_last = last + 1 == len(self.chunks)
+        text = old[: start - base] + new_text + old[end - base :]
+        fresh = _chunks(text, self.chunks[first].opens_in_block, last=is_last)
+        in_block = fresh[-1].closes_in_block if fresh else self.chunks[first].opens_in_block
+        rest = self.chunks[last + 1 :]
+        if rest and rest[0].opens_in_block != in_block:
+            moved = []
+            for index, chunk in enumerate(rest):
+                if chunk.opens_in_block == in_block:
+                    rest = (*moved, *rest[index:])
+                    break
+                moved.append(chunk.entered(in_block))
+                in_block = moved[-1].closes_in_block
+            else:
+                rest = tuple(moved)
+        return Document((*self.chunks[:first], *fresh, *rest), self.lineage)

@@ -152,11 +152,12 @@ class AddressOfRef:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """``0x10:ud``, ``1.5:f``, ``(1+2):d``; a bare number has no ``suffix``."""
+    """``0x10:ud``, ``1.5:f``, ``(1+2):d``; a bare number has no ``suffix``, a ``length`` stands behind a slash."""
 
     value: Expr
     suffix: Word | None
     span: Span
+    length: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +178,24 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class AddressItem:
-    """One member of the brackets of an LSC address: ``[4*V1+16]``; ``base`` is a Ref or an expression."""
+    """One member of the brackets of an LSC address: ``[4*V1+16]``; ``base`` is a Ref or an expression.
+
+    ``pair`` holds the x and y of a block address in a register: ``[V1+(4,8)]``.
+    """
 
     scale: Expr | None
     base: Ref | Expr
     offset: Expr | None  # signed: ``-8`` is Unary("-")
     span: Span
+    pair: tuple[Expr, Expr] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AddressRef:
-    """``bti(0x10)[4*V1+16]:a32``: model, its argument and surface index, the members, the address size."""
+    """``bti(0x10)[4*V1+16]:a32``: model, its argument and surface index, the members, the address size.
+
+    An address without a model is ``flat``, with an empty span; a surface alone, ``bti(0x10)``, has no members.
+    """
 
     model: Word
     argument: Ref | Expr | None

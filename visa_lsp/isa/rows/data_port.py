@@ -10,6 +10,7 @@ from typing import Final
 from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.platforms import since
+from visa_lsp.isa.render_target import MODE_WORDS
 from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, MOD, UD_ONLY, message, number, raw_any, width_words
 from visa_lsp.isa.rows.shapes import CHANNELS, IM, SURFACE, G, raw, vec
 
@@ -182,6 +183,10 @@ _UNIT_WORDS: Final = (
 )
 
 
+def _length(name: str) -> Slot:
+    return Slot(name, Shape.INTEGER, Role.OTHER, length=True, doc="its bytes, behind a slash")
+
+
 def _raw_sendg(mnemonic: str, kind: int) -> Instruction:
     conditional, last = kind & 1, kind & 2
     return message(
@@ -189,11 +194,11 @@ def _raw_sendg(mnemonic: str, kind: int) -> Instruction:
         f"kind:b={kind} E P sfid:b dst:r dst_len:w src0:r src0_len:w src1:r src1_len:w ind0:v ind1:v desc:d",
         (
             raw_any("dst", Role.WRITE, "response"),
-            number("dst_len", "its bytes, behind a slash"),
+            _length("dst_len"),
             raw_any("src0", Role.READ, "first payload"),
-            number("src0_len", "its bytes, behind a slash"),
+            _length("src0_len"),
             raw_any("src1", Role.READ, "second payload"),
-            number("src1_len", "its bytes, behind a slash"),
+            _length("src1_len"),
             vec("ind0", G | IM, "first indirect descriptor, or %null"),
             vec("ind1", G | IM, "second indirect descriptor, or %null"),
             number("desc", "message descriptor, 46 bits"),
@@ -206,11 +211,6 @@ def _raw_sendg(mnemonic: str, kind: int) -> Instruction:
         dialects=frozenset({Dialect.V42}), platforms=since("CRI"), doc_page="RAW_SENDS", seed=None,
     )  # fmt: skip
 
-
-_RT_MODE: Final = {
-    "RTI": 1 << 2, "A": 1 << 3, "O": 1 << 4, "Z": 1 << 5, "ST": 1 << 6, "LRTW": 1 << 7, "CPS": 1 << 8,
-    "PS": 1 << 9, "CM": 1 << 10, "SI": 1 << 11, "NULLRT": 1 << 12,
-}  # fmt: skip
 
 ROWS: Final[tuple[Instruction, ...]] = (
     _oword(
@@ -291,19 +291,19 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "For each lane writes the chosen channels of the pixel at (u, v, r), converted to the surface's format.",
     ),
     message(
-        "rt_write_3d", None, "data_port", "E P mode:w surface:s operands:vectors",
+        "rt_write_3d", 0x71, "data_port", "E P mode:w surface:s operands:vectors",
         (
             SURFACE,
             Slot(
                 "operands", Shape.VECTORS, Role.READ,
-                doc="as the flags ask: header, sample index, CPS counter, target index, source-0 alpha, oMask, R G B A, depth, stencil",
+                doc="header or %null.0, then what the flags ask for: sample index, CPS counter, target index, source-0 alpha, oMask, R G B A, depth, stencil",
             ),
         ),
-        (Modifier("mode", _RT_MODE, Modifier.Kind.ANGLE, optional=True, doc="what the message carries"),),
+        (Modifier("mode", MODE_WORDS, Modifier.Kind.ANGLE, optional=True, doc="what the message carries"),),
         Unmodelled("render targets belong to the 3D pipeline"),
         "Write pixels to a render target.",
         "Hands the colours of a pixel shader's pixels to the render target, with depth, stencil, oMask or alpha where the "
-        "flags say so. No tool was seen to write an object with this instruction.",
+        "flags say so. The header comes first in every form.",
         exec_sizes=(8, 16, 32), doc_page="RT_WRITE",
     ),
     message(

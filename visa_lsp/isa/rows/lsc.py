@@ -157,7 +157,7 @@ _COUNTERS: Final = ((0x28, "add", "Add to"), (0x29, "sub", "Subtract from"), (0x
 
 _BLOCK_FIELDS: Final = (
     f"{_HEAD} datasize:b order:b blocks:b width:w height:w vnni:b "
-    "dst:r addr0:v addr1:v addr2:v addr3:v addr4:v addr5:v src1:r l2:b? immx:i? immy:i?"
+    "dst:r addr0:v addr1:v addr2:v addr3:v addr4:v addr5:v src1:r l2:b? immx:i? immy:i? payload:b?"
 )
 _STRIDED_FIELDS: Final = (
     f"{_HEAD} {_ADDR} datasize:b order:b elems:b unused:b surface:v dst:r src0:r pitch:v src1:r {_TEXT_ONLY}"

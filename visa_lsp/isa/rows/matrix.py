@@ -20,9 +20,10 @@ _SCALED: Final = {word: PRECISIONS[word] for word in ("bf", "hf", "bf8", "hf8", 
 
 
 def _modifiers(words: dict[str, int], depths: tuple[int, ...], counts: tuple[int, ...]) -> tuple[Modifier, ...]:
+    fold = words is not _SCALED
     return (
-        Modifier("prec1", words, doc="precision of src1, the weights"),
-        Modifier("prec2", words, doc="precision of src2, the activations"),
+        Modifier("prec1", words, fold=fold, doc="precision of src1, the weights"),
+        Modifier("prec2", words, fold=fold, doc="precision of src2, the activations"),
         Modifier("depth", {str(n): n for n in depths}, doc="systolic depth"),
         Modifier("count", {str(n): n for n in counts}, doc="repeat count: rows of the result"),
     )

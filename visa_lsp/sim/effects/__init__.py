@@ -6,11 +6,14 @@ stands in no table is not modelled, and the interpreter says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.effects import blocks, flow, horizontal, images, lsc, matrix, moves, scattered, sync, wide
-from visa_lsp.sim.operands import Op, Site
+from visa_lsp.sim.effects import blocks, flow, horizontal, images, lsc, matrix, moves, sampling, scattered, sync, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.sim.operands import Op, Site
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     **moves.EFFECTS,
@@ -23,4 +26,5 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     **lsc.EFFECTS,
     **matrix.EFFECTS,
     **images.EFFECTS,
+    **sampling.EFFECTS,
 }

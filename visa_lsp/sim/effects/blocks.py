@@ -11,11 +11,11 @@ import numpy as np
 
 from visa_lsp.sim import messages
 from visa_lsp.sim.memory import Image
-from visa_lsp.sim.operands import Op, Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -13,18 +13,18 @@ from visa_lsp.isa import types as ty
 from visa_lsp.program.model import General
 from visa_lsp.sim import values
 from visa_lsp.sim.lanes import converter, float_source, int_source
-from visa_lsp.sim.operands import Op, Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def _dot(site: Site, terms: int, *, homogeneous: bool = False) -> Op:
-    """dp2, dp3, dp4 and dph over groups of four lanes."""
+    """Dot products: dp2, dp3, dp4 and dph over groups of four lanes."""
     dst = site.inst.get("dst")
     a_of, b_of = (float_source(site, site.inst.get(n), ty.F) for n in ("src0", "src1"))
     store, enable, lanes = site.write(dst), site.enable(), site.lanes
@@ -51,7 +51,7 @@ def _scalars(site: Site, count: int) -> Callable[[Frame], Array]:
 
 
 def line(site: Site) -> Op:
-    """dst = p * src1 + q, where p and q are elements 0 and 3 of src0."""
+    """Compute p * src1 + q, where p and q are elements 0 and 3 of src0."""
     scalars, src = _scalars(site, 4), float_source(site, site.inst.get("src1"), ty.F)
     dst = site.inst.get("dst")
     store, enable, convert = site.write(dst), site.enable(), converter(site, ty.F, dst)
@@ -64,7 +64,7 @@ def line(site: Site) -> Op:
 
 
 def plane(site: Site) -> Op:
-    """dst = p * u + q * v + r: p, q, r are elements 0, 1, 3 of src0; u and v alternate in groups of eight in src1."""
+    """Compute p * u + q * v + r: p, q, r are elements 0, 1, 3 of src0; u and v alternate in groups of eight in src1."""
     scalars, operand, lanes = _scalars(site, 4), site.inst.get("src1"), site.lanes
     if not isinstance(operand, General):
         raise site.fault("src1 must be a general variable")

@@ -1,7 +1,6 @@
-"""Effects on images: typed reads, writes and atomics, texel loads, sampling, sizes.
+"""Effects on images without a sampler: typed reads, writes and atomics.
 
-Images have one level of detail: a level other than 0 reads outside. Filtering follows the OpenCL rules; weights are
-full f32 here, while the hardware rounds them to eight bits.
+Coordinates count texels. Reads outside give zero, writes outside are dropped; a plain buffer counts as a line of dwords.
 """
 
 from __future__ import annotations
@@ -11,17 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.isa import types as ty
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
-from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
 from visa_lsp.sim.effects import lsc
-from visa_lsp.sim.memory import Buffer, Image, Sampler
-from visa_lsp.sim.values import DTYPE
+from visa_lsp.sim.memory import Buffer, Image
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.program.model import RawOperand
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
@@ -30,7 +27,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Coordinates = tuple[Array, Array, Array]
 
 
-def _lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") -> Fetch:
+def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") -> Fetch:
     """One element per lane of a raw operand; zeros for ``%null``."""
     dtype = np.dtype(kind)
     view = site.raw_view(operand, kind, 1, lanes, lanes * dtype.itemsize)
@@ -40,7 +37,7 @@ def _lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4")
     return lambda f: f.views[view][0]
 
 
-def _as_image(found: Space | None) -> Image | None:
+def as_image(found: Space | None) -> Image | None:
     """An image; a plain buffer counts as a line of dwords."""
     if isinstance(found, Image) or found is None:
         return found
@@ -49,7 +46,7 @@ def _as_image(found: Space | None) -> Image | None:
     return None
 
 
-def _axes(image: Image, u: Array, v: Array, r: Array) -> Coordinates:
+def axes(image: Image, u: Array, v: Array, r: Array) -> Coordinates:
     """Texel x, y, z from the coordinates that the image's shape uses."""
     zero = np.zeros_like(u)
     if image.dims == 1:
@@ -59,7 +56,9 @@ def _axes(image: Image, u: Array, v: Array, r: Array) -> Coordinates:
     return u, v, r
 
 
-def _count(f: Frame, kind: str, found: tuple[Space | None, int], image: Image | None, xyz: Coordinates, lanes: Array) -> None:
+def _count(
+    f: Frame, kind: str, found: tuple[Space | None, int], image: Image | None, xyz: Coordinates, lanes: Array
+) -> None:
     if image is None:
         messages.announce(f, kind, found, np.zeros(lanes.size, np.int64), 1, lanes)
         return
@@ -68,9 +67,7 @@ def _count(f: Frame, kind: str, found: tuple[Space | None, int], image: Image | 
     messages.announce(f, kind, (image, found[1]), np.where(inside, at, image.size), image.texel_bytes, lanes)
 
 
-def _typed(
-    site: Site, data: str, open_: messages.Open, reads: list[Fetch], chosen: list[int], *, write: bool
-) -> Op:
+def _typed(site: Site, data: str, open_: messages.Open, reads: list[Fetch], chosen: list[int], *, write: bool) -> Op:
     """Typed reads and writes: whole texels, the chosen channels in registers."""
     lanes, enable = site.lanes, site.enable()
     view = site.raw_view(site.raw(data), "<u4", len(chosen), lanes, max(lanes * 4, site.grf))
@@ -80,10 +77,10 @@ def _typed(
         if not mask:
             return
         found = open_(f)
-        image = _as_image(found[0])
+        image = as_image(found[0])
         active = messages.lanes_of(mask, lanes)
         u, v, r = (read(f)[active].astype(np.int64) for read in reads)
-        xyz = _axes(image, u, v, r) if image is not None else (u, v, r)
+        xyz: Coordinates = axes(image, u, v, r) if image is not None else (u, v, r)
         _count(f, "write" if write else "read", found, image, xyz, active)
         if image is None or view is None:
             if view is not None and not write:
@@ -101,25 +98,29 @@ def _typed(
             return
         texels, _ = image.read(*xyz)
         for k, channel in enumerate(chosen):
-            f.views[view][k][active] = texels[:, channel].astype(
-                np.int64 if image.is_integer else np.float32
-            ).astype("<u4" if image.is_integer else "<f4").view("<u4")
+            f.views[view][k][active] = (
+                texels[:, channel]
+                .astype(np.int64 if image.is_integer else np.float32)
+                .astype("<u4" if image.is_integer else "<f4")
+                .view("<u4")
+            )
 
     return op
 
 
-def _channels(site: Site) -> list[int]:
+def channels(site: Site) -> list[int]:
+    """Numbers of the channels of a channel mask."""
     return [c for c in range(4) if site.integer("chan") >> c & 1]
 
 
 def _typed_message(site: Site, *, write: bool) -> Op:
-    reads = [_lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
-    return _typed(site, "src" if write else "dst", messages.surface(site), reads, _channels(site), write=write)
+    reads = [lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
+    return _typed(site, "src" if write else "dst", messages.surface(site), reads, channels(site), write=write)
 
 
 def _lsc_reads(site: Site) -> list[Fetch]:
     size = codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4)
-    return [_lane_reader(site, site.raw(n), site.lanes, f"<i{size}") for n in ("u", "v", "r")]
+    return [lane_reader(site, site.raw(n), site.lanes, f"<i{size}") for n in ("u", "v", "r")]
 
 
 def _lsc_typed(site: Site, *, write: bool) -> Op:
@@ -133,7 +134,7 @@ def _typed_atomic_at(
     site: Site, open_: messages.Open, reads: list[Fetch], update: messages.Update, names: tuple[str, str]
 ) -> Op:
     lanes, enable = site.lanes, site.enable()
-    first, second = (_lane_reader(site, site.raw(n), lanes, "<u4") for n in names)
+    first, second = (lane_reader(site, site.raw(n), lanes, "<u4") for n in names)
     dst = site.raw_view(site.raw("dst"), "<u4", 1, lanes, lanes * 4)
 
     def op(f: Frame) -> None:
@@ -141,12 +142,12 @@ def _typed_atomic_at(
         if not mask:
             return
         found = open_(f)
-        image = _as_image(found[0])
+        image = as_image(found[0])
         active = messages.lanes_of(mask, lanes)
         u, v, r = (read(f)[active].astype(np.int64) for read in reads)
         at = np.full(active.size, -1, np.int64)
         if image is not None:
-            offsets, inside = image.texel_offsets(*_axes(image, u, v, r))
+            offsets, inside = image.texel_offsets(*axes(image, u, v, r))
             at = np.where(inside, offsets, image.size)
         old = messages.atomic(f, (image, found[1]), at, 4, active, update, first(f)[active], second(f)[active])
         if dst is not None:
@@ -156,7 +157,7 @@ def _typed_atomic_at(
 
 
 def _typed_atomic(site: Site) -> Op:
-    reads = [_lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
+    reads = [lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
     word = ATOMIC_OP_TEXT.get(site.integer("op") & 31, "")
     update = {**messages.integer_updates(4), **messages.float_updates(4)}.get(word)
     if update is None or site.integer("op") & 0x20:
@@ -169,235 +170,6 @@ def _lsc_typed_atomic(site: Site) -> Op:
     return _typed_atomic_at(site, open_, _lsc_reads(site), lsc.atomic_update(site, 4), ("src1", "src2"))
 
 
-# ---- the sampler
-
-# Where u, v, r stand among the parameters of each operation (page 3D_SAMPLE).
-_PLACES: Final = {
-    "sample": (0, 1, 2),
-    "sample_3d": (0, 1, 2),
-    "sample_lz": (0, 1, 2),
-    "sample_b": (1, 2, 3),
-    "sample_l": (1, 2, 3),
-    "sample_d": (0, 3, 6),
-}
-_LEVEL: Final = {"sample_l": 0, "load_3d": 2}
-
-
-def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -> Array:
-    """Channels (n, 4) in the bits of the destination's type."""
-    del site
-    if image is None or kind.is_float:
-        return texels.astype(DTYPE[kind] if kind.is_float else np.float32)
-    if image.is_integer:
-        return texels.astype(np.int64).astype(DTYPE[kind])
-    # Texels that are not integers come as f32 whatever the variable's type says.
-    return texels.astype(np.float32).view(f"<u{min(4, kind.size)}") if kind.size == 4 else texels.astype(np.float16)
-
-
-def _parameters(site: Site, numbers: tuple[int, ...], kind: str) -> list[Fetch]:
-    payload = site.inst.get("payload")
-    operands = payload if isinstance(payload, tuple) else ()
-    found = []
-    for number in numbers:
-        operand = operands[number] if number < len(operands) else RawOperand(0, 0)
-        assert isinstance(operand, RawOperand)
-        found.append(_lane_reader(site, operand, site.lanes, kind))
-    return found
-
-
-def _payload_kind(site: Site, floats: bool) -> str:
-    payload = site.inst.get("payload")
-    first = payload[0] if isinstance(payload, tuple) and payload else None
-    type_ = site.code.kernel.variable_type(first.var) if isinstance(first, RawOperand) else None
-    half = type_ is not None and type_.size == 2
-    return ("<f2" if half else "<f4") if floats else ("<i2" if half else "<i4")
-
-
-def _texel_message(site: Site, texels_of: Callable[[Frame, Image, Array], Array]) -> Op:
-    """Shared by loads and samples: find the image, ask for texels (n, 4) of the active lanes, store the channels."""
-    lanes, enable, chosen = site.lanes, site.enable(), _channels(site)
-    operand = site.raw("dst")
-    kind = site.code.kernel.variable_type(operand.var) or ty.F
-    open_ = messages.surface(site)
-    row = -(-lanes * kind.size // site.grf) * site.grf
-    view = site.raw_view(operand, f"<u{kind.size}", len(chosen), lanes, row)
-    null_mask = None
-    if site.integer("op") & 0x100 and operand.var:
-        after = RawOperand(operand.var, operand.offset + len(chosen) * row)
-        null_mask = site.raw_view(after, "<u4", 1, 1, 4)
-
-    def op(f: Frame) -> None:
-        mask = enable(f)
-        if not mask:
-            return
-        found = open_(f)
-        image = _as_image(found[0])
-        active = messages.lanes_of(mask, lanes)
-        if image is None:
-            messages.announce(f, "read", found, np.zeros(active.size, np.int64), 1, active)
-        texels = texels_of(f, image, active) if image is not None else np.zeros((active.size, 4), np.float32)
-        if view is not None:
-            values = np.ascontiguousarray(_result(site, image, texels, kind)).view(f"<u{kind.size}")
-            for k, channel in enumerate(chosen):
-                f.views[view][k][active] = values[:, channel]
-        if null_mask is not None:
-            f.views[null_mask][0] = site.full
-
-    return op
-
-
-def load_3d(site: Site) -> Op:
-    """Read texels at integer coordinates."""
-    word = site.inst.row.mnemonic
-    if word not in ("load_3d", "load_lz", "load"):
-        raise site.fault("multisampled images are not modelled")
-    kind = _payload_kind(site, floats=False)
-    if word == "load":
-        reads = [_lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
-    else:
-        reads = _parameters(site, (0, 1, 3) if word == "load_3d" else (0, 1, 2), kind)
-    level = _parameters(site, (2,), kind)[0] if word == "load_3d" else None
-    offset_of = site.scalar("aoffimmi")
-
-    def texels_of(f: Frame, image: Image, active: Array) -> Array:
-        u, v, r = (read(f)[active].astype(np.int64) for read in reads)
-        du, dv, dr = _texel_offset(offset_of(f))
-        if level is not None:
-            u = np.where(level(f)[active] == 0, u + du, -1)
-        else:
-            u = u + du
-        return image.read(*_axes(image, u, v + dv, r + dr))[0]
-
-    return _texel_message(site, texels_of)
-
-
-def _texel_offset(word: int) -> tuple[int, int, int]:
-    u, v, r = (word >> shift & 15 for shift in (8, 4, 0))
-    return tuple(x - 16 if x > 7 else x for x in (u, v, r))  # type: ignore[return-value]
-
-
-def sample_3d(site: Site) -> Op:
-    """Filter an image at float coordinates."""
-    word = site.inst.row.mnemonic
-    numbers = _PLACES.get(word)
-    if numbers is None:
-        raise site.fault("this form of sampling is not modelled")
-    if word == "sample":
-        reads = [_lane_reader(site, site.raw(n), site.lanes, "<f4") for n in ("u", "v", "r")]
-    else:
-        reads = _parameters(site, numbers, _payload_kind(site, floats=True))
-    offset_of = site.scalar("aoffimmi")
-    bases = site.code.layout.sampler_base
-    number = site.integer("sampler")
-    cell = bases[number] if number < len(bases) else site.code.layout.sampler_cells - 1
-
-    def texels_of(f: Frame, image: Image, active: Array) -> Array:
-        assert f.thread is not None
-        sampler = f.thread.machine.dispatch.samplers.get(f.samplers[cell], Sampler())
-        u, v, r = (read(f)[active].astype(np.float64) for read in reads)
-        return filtered(image, sampler, u, v, r, _texel_offset(offset_of(f)))
-
-    return _texel_message(site, texels_of)
-
-
-def filtered(
-    image: Image, sampler: Sampler, u: Array, v: Array, r: Array, offset: tuple[int, int, int] = (0, 0, 0)
-) -> Array:
-    """Texels (n, 4) at float coordinates, by the OpenCL rules for address modes and filters."""
-    x, y, z = _axes(image, u, v, r)
-    layer = image.layered
-    sizes = (image.width, image.height, image.depth)
-    layered_axis = (2 if image.height > 1 or image.dims == 3 else 2) if layer else -1
-    linear = sampler.filter == "linear"
-    corners: list[list[tuple[Array, Array]]] = []
-    for axis, (coordinate, size) in enumerate(zip((x, y, z), sizes, strict=True)):
-        if axis == layered_axis:
-            corners.append([(np.clip(np.rint(coordinate), 0, size - 1).astype(np.int64), np.ones(coordinate.size))])
-            continue
-        used = size > 1 or axis == 0 or (axis == 1 and image.dims >= 2 and not layer)
-        if not used:
-            corners.append([(np.zeros(coordinate.size, np.int64), np.ones(coordinate.size))])
-            continue
-        corners.append(_taps(coordinate, size, sampler, linear=linear, offset=offset[axis]))
-    total: Array = np.zeros((x.size, 4), np.float64)
-    for ix, wx in corners[0]:
-        for iy, wy in corners[1]:
-            for iz, wz in corners[2]:
-                texels, _ = image.read(ix, iy, iz)
-                if not linear:
-                    return np.asarray(texels)
-                total += texels.astype(np.float64) * (wx * wy * wz)[:, None]
-    return total.astype(np.float32)
-
-
-def _taps(coordinate: Array, size: int, sampler: Sampler, *, linear: bool, offset: int) -> list[tuple[Array, Array]]:
-    """Texel numbers along one axis with their weights; -1 where the border colour is meant."""
-    c = np.nan_to_num(coordinate, nan=0.0, posinf=1e9, neginf=-1e9)
-    mode = sampler.address
-    if sampler.normalized:
-        if mode == "repeat":
-            c = (c - np.floor(c)) * size
-        elif mode == "mirrored_repeat":
-            c = np.abs(c - 2.0 * np.rint(0.5 * c)) * size
-        else:
-            c = c * size
-    c = c + offset
-    if not linear:
-        return [(_wrapped(np.floor(c).astype(np.int64), size, mode), np.ones(c.size))]
-    low = np.floor(c - 0.5)
-    weight = c - 0.5 - low
-    first = low.astype(np.int64)
-    return [(_wrapped(first, size, mode), 1.0 - weight), (_wrapped(first + 1, size, mode), weight)]
-
-
-def _wrapped(i: Array, size: int, mode: str) -> Array:
-    if mode == "repeat":
-        return np.asarray(i % size)
-    if mode in ("clamp", "clamp_to_border"):
-        return np.where((i < 0) | (i >= size), -1, i)
-    return np.clip(i, 0, size - 1)
-
-
-def resinfo(site: Site) -> Op:
-    """Width, height, depth or layers, and number of levels."""
-    level = _lane_reader(site, site.raw("lod"), site.lanes)
-
-    def texels_of(f: Frame, image: Image, active: Array) -> Array:
-        sizes = [image.width, image.height if image.dims > 1 else 0, image.depth if image.dims > 2 else 0, 1]
-        if image.dims == 2 and image.layered and image.height == 1:
-            sizes[1] = image.depth
-        rows = np.tile(np.array(sizes, np.int64), (active.size, 1))
-        rows[level(f)[active] != 0, :3] = 0
-        return rows.astype(np.uint32).view(np.float32)
-
-    return _raw_info(site, texels_of)
-
-
-def sampleinfo(site: Site) -> Op:
-    """One sample per pixel."""
-    return _raw_info(
-        site, lambda _f, _i, active: np.tile(np.array([1, 0, 0, 0], np.uint32), (active.size, 1)).view(np.float32)
-    )
-
-
-def _raw_info(site: Site, texels_of: Callable[[Frame, Image, Array], Array]) -> Op:
-    lanes, enable, chosen = site.lanes, site.enable(), _channels(site)
-    view = site.raw_view(site.raw("dst"), "<u4", len(chosen), lanes, max(lanes * 4, site.grf))
-    open_ = messages.surface(site)
-
-    def op(f: Frame) -> None:
-        mask = enable(f)
-        image = _as_image(open_(f)[0])
-        if not mask or view is None or image is None:
-            return
-        active = messages.lanes_of(mask, lanes)
-        values = texels_of(f, image, active).view(np.uint32)
-        for k, channel in enumerate(chosen):
-            f.views[view][k][active] = values[:, channel]
-
-    return op
-
-
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "gather4_typed": lambda s: _typed_message(s, write=False),
     "scatter4_typed": lambda s: _typed_message(s, write=True),
@@ -405,8 +177,4 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "lsc_typed_load": lambda s: _lsc_typed(s, write=False),
     "lsc_typed_store": lambda s: _lsc_typed(s, write=True),
     "lsc_typed_atomic": _lsc_typed_atomic,
-    "load_3d": load_3d,
-    "sample_3d": sample_3d,
-    "resinfo": resinfo,
-    "sampleinfo": sampleinfo,
 }

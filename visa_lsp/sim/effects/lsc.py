@@ -14,7 +14,7 @@ import numpy as np
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.program.model import General, Immediate
 from visa_lsp.sim import messages
-from visa_lsp.sim.registers import SLM_SURFACE, STATELESS_SURFACE
+from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +42,14 @@ def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
     if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
         return _fixed(operand.bits & 0xFFFFFFFF), lambda _f: 0
     value = site.scalar("surface")
+    header = site.code.layout.offset(7) + 20
 
     def find(f: Frame) -> tuple[Space | None, int]:
         assert f.thread is not None
         number = value(f) & 0xFFFFFFFF
+        # The state of the thread's scratch space lies where r0.5 says, in units of 16 bytes.
+        if kind == codes.ADDRTYPE_SS and number == f.word(header) >> 4:
+            number = SCRATCH_SURFACE
         return f.thread.machine.space(f, number), number
 
     return find, lambda _f: 0

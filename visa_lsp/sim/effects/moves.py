@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -37,6 +36,8 @@ from visa_lsp.sim.lanes import (
 from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask, mask_bits, predicate_bits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -71,7 +72,7 @@ def mov(site: Site) -> Op:
 
 
 def select(site: Site) -> Op:
-    """dst = predicate ? src0 : src1 on the lanes of the execution mask."""
+    """Take src0 where the predicate holds, else src1, on the lanes of the execution mask."""
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     pred = site.inst.get("pred")
     full = site.full
@@ -242,7 +243,7 @@ def addr_add(site: Site) -> Op:
 
 
 def fcvt(site: Site) -> Op:
-    """hf to and from 8-bit floats (E5M2, held as ub or b), f to tf32 (held as ud)."""
+    """Convert hf to and from 8-bit floats (E5M2, held as ub or b), f to tf32 (held as ud)."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     to, from_ = site.operand_type(dst), site.operand_type(src)
     fetch, store, enable = site.read(src), site.write(dst), site.enable()

@@ -12,13 +12,13 @@ import numpy as np
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.operands import Fetch, Op, Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.program.model import RawOperand
+    from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.effects.flow import nothing
-from visa_lsp.sim.operands import Op, Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.machine import Barrier
+    from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
 _WAIT: Final = -2
@@ -79,14 +79,11 @@ def _new(thread: Thread, expected: int) -> Barrier:
 def nbarrier_signal(site: Site) -> Op:
     """Arrive at a named barrier, as producer, consumer or both."""
     number = site.scalar("id")
+    expected = site.scalar("count")
     if site.has("producers"):
         producers, consumers = site.scalar("producers"), site.scalar("consumers")
-
-        def expected(f: Frame) -> int:
-            # A thread that is both counts once: the larger count is the number of arrivals.
-            return max(producers(f), consumers(f))
-    else:
-        expected = site.scalar("count")
+        # A thread that is both counts once: the larger count is the number of arrivals.
+        expected = lambda f: max(producers(f), consumers(f))  # noqa: E731
 
     def op(f: Frame) -> None:
         thread = f.thread

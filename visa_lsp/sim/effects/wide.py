@@ -1,4 +1,4 @@
-"""Effects with more than one result, or with a function in a field: addc, subb, madw, bfn.
+"""Effects with more than one result, or with a function in a field: addc, subb, madw, add3.o, invm, rsqtm, bfn.
 
 Each is exact: results are computed in 64 bits and then split.
 """
@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import types as ty
-from visa_lsp.program.model import General, Predicate
+from visa_lsp.program.model import General, Predicate, PredicateOperand
 from visa_lsp.sim import values
-from visa_lsp.sim.lanes import int_source, set_predicate
+from visa_lsp.sim.lanes import converter, float_source, int_source, set_predicate
 from visa_lsp.sim.operands import Op, Site, mask_bits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -28,7 +30,7 @@ def _first(site: Site, *names: str) -> object:
 
 
 def _carry(site: Site, *, subtract: bool) -> Op:
-    """addc and subb: the low 32 bits, and one more bit in an operand of its own."""
+    """The body of addc and subb: the low 32 bits, and one more bit in an operand of its own."""
     dst, extra = site.inst.get("dst"), _first(site, "carry", "borrow", "dst1")
     a = int_source(site, site.inst.get("src0"), ty.UD, _I8)
     b = int_source(site, site.inst.get("src1"), ty.UD, _I8)
@@ -125,4 +127,36 @@ def add3_overflow(site: Site) -> Op:
     return op
 
 
-EFFECTS: Final = {"addc": addc, "subb": subb, "madw": madw, "bfn": bfn, "add3o": add3_overflow}
+def _early_out(site: Site, sources: int, compute: Callable[..., Array]) -> Op:
+    """A math macro: the result, and a predicate bit where it is NaN, infinite or zero and must not be refined."""
+    dst, flag = site.inst.get("dst"), site.inst.get("preddst")
+    operands = [site.inst.get(f"src{i}") for i in range(sources)]
+    exec_type = values.execution_type(site.operand_type(o) for o in operands)
+    if not exec_type.is_float or not isinstance(flag, PredicateOperand):
+        raise site.fault("it takes floats and a predicate as its second destination")
+    fetches = [float_source(site, o, exec_type) for o in operands]
+    store, enable, convert = site.write(dst), site.enable(), converter(site, exec_type, dst)
+    var, at, lanes = flag.var, site.control.mask_offset, site.lanes
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        result = np.broadcast_to(compute(*(fetch(f) for fetch in fetches)), (lanes,))
+        set_predicate(f, var, at, mask, mask_bits(np.asarray(~np.isfinite(result) | (result == 0))))
+        store(f, mask, convert(f, result))
+
+    return op
+
+
+def _rsqrt(a: Array) -> Array:
+    return np.asarray((1.0 / np.sqrt(a.astype(np.float64))).astype(a.dtype))
+
+
+EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
+    "addc": addc,
+    "subb": subb,
+    "madw": madw,
+    "bfn": bfn,
+    "add3o": add3_overflow,
+    "invm": lambda s: _early_out(s, 2, np.divide),
+    "rsqtm": lambda s: _early_out(s, 1, _rsqrt),
+}

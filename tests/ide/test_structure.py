@@ -1,0 +1,58 @@
+from cursor import DECLARATIONS, marked
+
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.folding import folding_ranges
+from visa_lsp.ide.semantic_tokens import semantic_tokens
+from visa_lsp.ide.symbols import document_symbols, workspace_symbols
+
+SOURCE = DECLARATIONS + 'L1:\n    mov (M1, 8) A(0,0)<1> X(0,0)<0;1,0>\n\n.function "S"\nS:\n    ret (M1, 1)\n// one\n// two\n'
+
+
+def test_outline_has_kernels_with_their_members():
+    [kernel] = document_symbols(Analysis.of(SOURCE))
+    assert ("k", "kernel") == (kernel.name, kernel.kind.value)
+    shown = [f"{c.kind.value} {c.name}" for c in kernel.children]
+    assert [
+        "variable A", "variable B", "variable W", "variable X", "predicate P1", "address AD", "handle T6", "label L1",
+        "subroutine S",
+    ] == shown  # fmt: skip
+    assert "16 × d = A+0" == kernel.children[1].detail
+
+
+def test_names_lie_inside_their_symbols():
+    analysis = Analysis.of(SOURCE)
+    stack = list(document_symbols(analysis))
+    for entry in stack:
+        assert entry.span.start <= entry.name_span.start <= entry.name_span.end <= entry.span.end
+        assert analysis.document.slice(entry.name_span) == entry.name
+        stack.extend(entry.children)
+
+
+def test_workspace_symbols_match_letters_in_order():
+    found = workspace_symbols(Analysis.of(SOURCE), "L1")
+    assert [("L1", "k")] == [(entry.name, holder) for entry, holder in found]
+
+
+def test_folds_are_kernels_runs_blocks_and_comments():
+    found = {(f.first + 1, f.last + 1, f.kind.value) for f in folding_ranges(Analysis.of(SOURCE))}
+    assert {(3, 9, "region"), (11, 12, "region"), (14, 18, "region"), (17, 18, "comment")} <= found
+
+
+def test_tokens_tell_what_names_mean():
+    analysis, _ = marked("(P1) mov.sat (M1, 8) A(0,0)<1> X(0,0)<0;1,0>^\n")
+    tokens = list(semantic_tokens(analysis, 10, 10))
+    text = analysis.document.line_text(10)
+    shown = [(text[t.span.start : t.span.end], t.type, t.modifiers) for t in tokens]
+    assert ("P1", "variable", ("predicate",)) == shown[0]
+    assert [("mov", "keyword", ()), ("sat", "modifier", ()), ("M1", "enumMember", ()), ("8", "number", ())] == shown[1:5]
+    assert ("A", "variable", ("modification",)) == shown[5]
+    assert ("X", "parameter", ()) == next(s for s in shown if s[0] == "X")
+
+
+def test_tokens_are_in_order_and_do_not_overlap():
+    last = (-1, 0)
+    for token in semantic_tokens(Analysis.of(SOURCE)):
+        assert (token.line, token.span.start) >= last
+        last = (token.line, token.span.end)
+
+

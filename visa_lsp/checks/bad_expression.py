@@ -1,0 +1,29 @@
+"""A constant expression has no value.
+
+It divides by zero, shifts by a negative number, uses a decimal fraction, or asks for the size of something that has none.
+
+Why: the assembler computes such expressions itself and needs a whole number.
+
+Example:
+
+    .decl V40 v_type=G type=d num_elts=8/0
+
+Instead:
+
+    .decl V40 v_type=G type=d num_elts=8/2
+
+Authority: the finalizer's grammar of constant expressions; it rejects the text.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+
+RULE = rule("V214", "bad-expression", ERROR, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    return ctx.report(RULE, problem.place, str(problem.args["message"]))
+
+
+CHECK = Check(RULE, {"bad-expression": _report})

@@ -1,0 +1,35 @@
+"""What stands in the parenthesis before an instruction is no predicate.
+
+It is the name of a predicate variable, with `!` before it for the inverse and `.any` or `.all` behind it to combine lanes.
+
+Why: only predicate variables hold flags.
+
+Example:
+
+    (V33) add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
+
+Instead:
+
+    setp (M1, 16) P1 V33(0,0)<1;1,0>
+    (P1) add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
+
+Authority: seed 004, predication; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+
+RULE = rule("V212", "bad-predicate", ERROR, __doc__)
+
+
+def _name(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name, got = problem.args["name"], problem.args["got"]
+    return ctx.report(RULE, problem.place, f"`{name}` is a {got}; only a predicate variable can guard an instruction")
+
+
+def _combine(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    return ctx.report(RULE, problem.place, f"`.{problem.args['word']}` does not combine lanes; it is `.any` or `.all`")
+
+
+CHECK = Check(RULE, {"bad-predicate": _name, "bad-combine": _combine})

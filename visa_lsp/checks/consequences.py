@@ -1,0 +1,75 @@
+"""Which problems of a line only follow from another one: they are kept quiet.
+
+A broken parenthesis makes the rest of its line look wrong, a junk operand shifts the count. Every line is judged alone.
+Invariant: a line with problems keeps at least one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from visa_lsp.sema.model import Place
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.sema.model import BoundModule, Problem
+    from visa_lsp.syntax.document import Document
+
+_MODIFIED_IMMEDIATE = re.compile(r"\((?:-|abs|-abs|~|not)\)\s*[-\d(][\w.()+*/-]*(?::\w+)?")
+# What a line lacks when a part of it could not be read.
+_INCOMPLETE = frozenset({
+    "operand-count", "missing-exec", "missing-modifier", "missing-property", "unknown-modifier", "missing-region",
+    "raw-form", "indirect-form", "missing-shape", "missing-address-size",
+})  # fmt: skip
+
+
+def root_problems(document: Document, bound: BoundModule) -> Iterator[Problem]:
+    """The problems that are worth a finding of their own, in text order."""
+    for line, group in groupby(bound.problems, key=lambda p: p.place.line):
+        problems = list(group)
+        yield from problems if len(problems) == 1 else _roots(document.line_text(line), problems)
+
+
+def _roots(text: str, problems: list[Problem]) -> Iterator[Problem]:
+    broken = [p for p in problems if p.kind == "syntax"]
+    if broken:
+        yield from _broken(text, problems, broken)
+        return
+    seen: list[Span] = []
+    for problem in problems:
+        # A second complaint about the same or an enclosed place says the same again.
+        if any(s.start <= problem.place.span.start and problem.place.span.end <= s.end for s in seen):
+            continue
+        if problem.kind == "destination-stride" and any(
+            p.kind == "region-form" and p.place == problem.place for p in problems
+        ):
+            continue
+        seen.append(problem.place.span)
+        yield problem
+
+
+def _broken(text: str, problems: list[Problem], broken: list[Problem]) -> Iterator[Problem]:
+    first = broken[0]
+    start = first.place.span.start
+    modified = _MODIFIED_IMMEDIATE.match(text, start)
+    if modified is not None:
+        place = Place(first.place.line, Span(*modified.span()))
+        yield replace(first, kind="modifier-on-immediate", place=place)
+        rest = [p for p in problems if p.place.span.start >= modified.end()]
+        yield from (p for p in rest if p.kind not in _INCOMPLETE)
+        return
+    # A bracket that does not match takes everything behind it along.
+    ends_line = text[start : start + 1] in ("(", ")", ",", "[", "]", "<", ">", '"') or text.count("(") != text.count(")")
+    for problem in problems:
+        span = problem.place.span
+        if problem is first:
+            yield problem
+        elif problem.kind in _INCOMPLETE or (ends_line and span.start >= start) or (problem.kind == "syntax" and span.start < first.place.span.end):
+            continue
+        else:
+            yield problem

@@ -1,0 +1,50 @@
+"""A decimal fraction is given a type that cannot be written that way.
+
+Decimal fractions are of type `f` or `df`; a `hf` or `bf` is written as its bits in hexadecimal.
+
+Why: the finalizer reads a fraction as single or double precision only.
+
+Example:
+
+    mov (M1, 16) V35(0,0)<1> 1.5:hf
+
+Instead:
+
+    mov (M1, 16) V35(0,0)<1> 0x3e00:hf
+
+Authority: the finalizer's grammar; it rejects the text.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.syntax import tree
+
+RULE = rule("V215", "immediate-form", ERROR, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    type_name = str(problem.args["type"])
+    message = f"a decimal fraction has type `f` or `df`, not `{type_name}`"
+    statement = ctx.document.statement(problem.place.line)
+    operands = statement.operands if isinstance(statement, tree.Instruction) else ()
+    node = next((o for o in operands if o.span == problem.place.span), None)
+    fixes = []
+    if type_name == "hf" and isinstance(node, tree.Literal) and isinstance(node.value, tree.Float):
+        bits = _half(node.value.value)
+        if bits is not None:
+            message += f"; its bits are `{bits}:hf`"
+            fixes.append(ctx.fix(f"write `{bits}:hf`", problem.place, f"{bits}:hf"))
+    return ctx.report(RULE, problem.place, message, fixes=fixes)
+
+
+def _half(value: float) -> str | None:
+    try:
+        return f"0x{int.from_bytes(struct.pack('<e', value), 'little'):04x}"
+    except OverflowError:
+        return None
+
+
+CHECK = Check(RULE, {"immediate-form": _report})

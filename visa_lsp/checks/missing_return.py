@@ -1,0 +1,67 @@
+"""A body ends without `ret`, `fret` or another way to go on.
+
+Why: the thread runs past its last instruction. A subroutine, too, must end with `ret`, lest it fall into the next one.
+
+Example:
+
+    .kernel "k"
+    mov (M1, 1) V40(0,0)<1> 0x0:d
+
+Instead:
+
+    .kernel "k"
+    mov (M1, 1) V40(0,0)<1> 0x0:d
+    ret (M1, 1)
+
+Authority: seed 001, "must be terminated with a ret instruction" (of subroutines); the finalizer accepts the text silently.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.diagnostics import Fix
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V502", "missing-return", WARNING, __doc__)
+_ENDS = frozenset({"ret", "fret", "jmp", "goto", "switchjmp"})
+
+
+def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    parts: list[list[Bound]] = [[]]
+    for bound in body.code:
+        if isinstance(bound.statement, tree.BodyDirective):
+            parts.append([])
+        parts[-1].append(bound)
+    for number, part in enumerate(parts):
+        code = [b for b in part if isinstance(b.statement, tree.Instruction) and not _is_note(b)]
+        if not code or _ends(code):
+            continue
+        last = code[-1]
+        word = "fret" if not body.is_kernel and number == 0 else "ret"
+        more = number + 1 < len(parts)
+        where = "the subroutine that follows" if more else "the end of the text"
+        message = f"control runs from here into {where}; the last instruction should be `{word}`"
+        fix = Fix(f"add `{word} (M1, 1)`", (ctx.insert_line(last.line + 1, f"    {word} (M1, 1)"),))
+        yield ctx.report(RULE, ctx.line_place(last.line), message, fixes=(fix,))
+
+
+def _ends(code: list[Bound]) -> bool:
+    last = code[-1]
+    if last.row is None or not isinstance(last.statement, tree.Instruction):
+        return True
+    if any("eot" in word.text.lower() or "EOT" in word.text for word in last.statement.words):
+        return True
+    return last.row.mnemonic in _ENDS or last.row.mnemonic.startswith(("raw_send", "rt_write", "urb_write"))
+
+
+def _is_note(bound: Bound) -> bool:
+    """Marks that compute nothing: lifetimes, source lines."""
+    return bound.row is not None and bound.row.mnemonic.lower().startswith(("lifetime", "loc", "file"))
+
+
+CHECK = Check(RULE, body=_body)

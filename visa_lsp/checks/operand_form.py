@@ -1,0 +1,58 @@
+"""An operand is of the right kind but not written in full.
+
+A raw operand needs its offset (`V1.0`), an address operand its element (`A0(0)<1>`), an indirect one its region and type
+(`r[A0(0),0]<8;8,1>:d`), and only the address of a general variable or a surface can be taken.
+
+Why: the finalizer's grammar has no shorter form.
+
+Example:
+
+    oword_ld (4) T6 0x0:ud V36
+
+Instead:
+
+    oword_ld (4) T6 0x0:ud V36.0
+
+Authority: seed 004, text forms of the operands; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.sema.model import Place
+from visa_lsp.text import Span
+
+RULE = rule("V206", "operand-form", ERROR, __doc__)
+
+
+def _raw(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name = str(problem.args["name"])
+    text = ctx.text(problem.place)
+    if text == name:
+        end = Place(problem.place.line, Span(problem.place.span.end, problem.place.span.end))
+        fix = ctx.fix(f"write `{name}.0`", end, ".0", safe=True)
+        return ctx.report(RULE, problem.place, f"raw operand `{name}` lacks its byte offset: `{name}.0`", fixes=(fix,))
+    fix = ctx.fix(f"write `{name}.0`", problem.place, f"{name}.0")
+    return ctx.report(RULE, problem.place, f"`{text}` has a region; a raw operand is written `{name}.0`, with a byte offset", fixes=(fix,))
+
+
+def _address(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name = problem.args["name"]
+    return ctx.report(RULE, problem.place, f"address operand `{ctx.text(problem.place)}` lacks its element: `{name}(0)<1>`")
+
+
+def _indirect(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    text = ctx.text(problem.place)
+    lacks = "its region and type" if "<" not in text else "its type"
+    example = "`r[A0(0),0]<8;8,1>:d`" if "<" not in text else f"`{text}:d`"
+    return ctx.report(RULE, problem.place, f"indirect operand `{text}` lacks {lacks}, as in {example}")
+
+
+def _address_of(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    got, name = problem.args["got"], problem.args["name"]
+    return ctx.report(RULE, problem.place, f"`{name}` is a {got} and has no address; only general variables and surfaces have one")
+
+
+CHECK = Check(
+    RULE, {"raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of}
+)

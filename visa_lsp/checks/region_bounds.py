@@ -1,0 +1,82 @@
+"""A region touches elements that its variable does not have.
+
+Why: the bytes behind a variable belong to another one; reading them gives anything, writing them damages it.
+
+Example:
+
+    .decl V40 v_type=G type=d num_elts=8
+    add (M1, 16) V33(0,0)<1> V40(0,0)<1;1,0> 0x1:d
+
+Instead:
+
+    .decl V40 v_type=G type=d num_elts=16
+    add (M1, 16) V33(0,0)<1> V40(0,0)<1;1,0> 0x1:d
+
+Authority: seed 004 ("the behavior is undefined if an operand attempts to access an out-of-bound data element"); the finalizer
+prints a warning and accepts the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.facts import exec_control, operand_place
+from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.isa.model import Role, Shape
+from visa_lsp.program.model import General
+from visa_lsp.program.regions import byte_range, destination_elements, origin, source_elements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.sema.model import Symbol
+
+RULE = rule("V305", "region-bounds", WARNING, __doc__)
+# Their operands are not one element per lane.
+_OWN_SHAPE = frozenset({"plane", "line", "dp2", "dp3", "dp4", "dph", "dpas", "dpasw", "madw"})
+
+
+def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    if bound.inst is None:
+        return
+    control = exec_control(bound)
+    lanes = control.exec_size if control else 1
+    variables = ctx.facts(body).variables
+    for operand in bound.operands:
+        value = operand.value
+        if operand.slot.shape is not Shape.VECTOR or not isinstance(value, General):
+            continue
+        symbol = variables.get(value.var)
+        if symbol is None or symbol.predefined or symbol.type is None or value.region.horz_stride is None:
+            continue
+        count = 1 if operand.slot.scalar else lanes
+        write = operand.slot.role is Role.WRITE
+        if write:
+            elements = destination_elements(value.region.horz_stride, count)
+        else:
+            elements = source_elements(value.region, count)
+        ends = [
+            byte_range(origin(value.row, value.col, symbol.type.size, grf), elements, symbol.type.size)[1]
+            for grf in ctx.grf_sizes
+        ]
+        inside = value.row * min(ctx.grf_sizes) + value.col * symbol.type.size < symbol.byte_size
+        # Compilers shift lanes by a move from further on; the lanes that run over the end are not used.
+        shifted = bound.inst.row.mnemonic == "mov" and not write and inside and (value.row or value.col)
+        if min(ends) > symbol.byte_size and not shifted:
+            place = operand_place(bound, operand)
+            related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
+            yield ctx.report(RULE, place, _message(symbol, min(ends), write=write), related=related)
+
+
+def _message(symbol: Symbol, end: int, *, write: bool) -> str:
+    assert symbol.type is not None
+    last = end // symbol.type.size - 1
+    verb = "writes" if write else "reads"
+    return f"the region {verb} up to element {last} of `{symbol.name}`, which has {symbol.num_elements} elements of type `{symbol.type.name}`"
+
+
+CHECK = Check(
+    RULE,
+    instruction=_instruction,
+    wants=lambda row: row.mnemonic not in _OWN_SHAPE and any(s.shape is Shape.VECTOR for s in row.slots),
+)

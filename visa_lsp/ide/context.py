@@ -1,0 +1,154 @@
+"""What is being written at the cursor: the question behind completion and signature help.
+
+Reads the line up to the cursor only; it need not make sense yet. Knows no protocol.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.table import TABLE
+from visa_lsp.sema.instructions import match_modifiers
+from visa_lsp.syntax import tree
+from visa_lsp.syntax.comments import strip
+from visa_lsp.syntax.parse import parse_line
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.isa.model import Instruction, Slot
+
+
+class Wanted(Enum):
+    """What may come next."""
+
+    NOTHING = "nothing"
+    STATEMENT = "statement"
+    DIRECTIVE = "directive"
+    PREDICATE = "predicate"
+    MODIFIER = "modifier"
+    EXEC = "execution mask and size"
+    OPERAND = "operand"
+    REGION = "region"
+    TYPE = "type"
+    DECL_PROPERTY = "property of a declaration"
+    DECL_VALUE = "value of a property"
+    ATTRIBUTE_NAME = "attribute"
+    ATTRIBUTE_VALUE = "value of an attribute"
+    INPUT = "input"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The answer. ``word`` is the span, in offsets of the text, of what is written of it already.
+
+    ``row`` and ``operand`` (the number of the operand, from 0) are there inside instructions; ``name`` is the property
+    or attribute whose value is wanted, or the variable whose region is.
+    """
+
+    wanted: Wanted
+    word: Span
+    line: int
+    prefix: str = ""
+    name: str = ""
+    row: Instruction | None = None
+    rows: tuple[Instruction, ...] = ()
+    operand: int = 0
+    used: tuple[str, ...] = ()
+
+    @property
+    def slot(self) -> Slot | None:
+        """The slot of the operand that is being written."""
+        if self.row is None or not self.row.slots:
+            return None
+        return self.row.slots[min(self.operand, len(self.row.slots) - 1)]
+
+
+_WORD: Final = re.compile(r"%?[A-Za-z0-9_$@?]*$")
+_HEAD: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\s*[A-Za-z0-9_<>-]+)*")
+
+
+def context_at(analysis: Analysis, offset: int) -> Context:
+    """What may be written at an offset."""
+    document = analysis.document
+    line, column = document.position(offset)
+    text = document.line_text(line)[:column]
+    start = document.line_start(line)
+    code, in_comment = strip(text, in_block=False)
+    found = _WORD.search(text)
+    prefix = found.group() if found else ""
+    word = Span(start + column - len(prefix), start + column)
+    if in_comment or len(code) < len(text.rstrip()) or (text.strip() and code.strip() == ""):
+        return Context(Wanted.NOTHING, word, line, prefix)
+    before = text[: len(text) - len(prefix)]
+    stripped = before.strip()
+    if stripped == "":
+        return Context(Wanted.STATEMENT, word, line, prefix)
+    if stripped == ".":
+        return Context(Wanted.DIRECTIVE, Span(word.start - 1, word.end), line, "." + prefix)
+    if stripped.startswith("."):
+        return _directive(stripped, before, word, line, prefix)
+    if re.fullmatch(r"\(\s*!?", stripped):
+        return Context(Wanted.PREDICATE, word, line, prefix)
+    if re.fullmatch(r"\([^()]*\)", stripped) and before[-1:].isspace():
+        return Context(Wanted.STATEMENT, word, line, prefix)
+    return _instruction(before, word, line, prefix)
+
+
+def _directive(stripped: str, before: str, word: Span, line: int, prefix: str) -> Context:
+    name = stripped.split(None, 1)[0]
+    if name == ".decl":
+        if re.search(r"attrs\s*=\s*\{[^}]*$", before):
+            return Context(Wanted.ATTRIBUTE_NAME, word, line, prefix, name=".decl")
+        value = re.search(r"([a-z_]+)\s*=\s*<?\s*$", before)
+        if value:
+            return Context(Wanted.DECL_VALUE, word, line, prefix, name=value.group(1))
+        if re.search(r"\.decl\s+\S+\s", before):
+            used = tuple(re.findall(r"([a-z_]+)\s*=", before))
+            return Context(Wanted.DECL_PROPERTY, word, line, prefix, used=used)
+        return Context(Wanted.NOTHING, word, line, prefix)
+    if name == ".kernel_attr":
+        value = re.search(r"\.kernel_attr\s+(\w+)\s*=\s*\"?$", before)
+        if value:
+            return Context(Wanted.ATTRIBUTE_VALUE, word, line, prefix, name=value.group(1))
+        return Context(Wanted.ATTRIBUTE_NAME, word, line, prefix, name=".kernel_attr")
+    if name in (".input", ".parameter") or name.startswith(".implicit"):
+        return Context(Wanted.INPUT, word, line, prefix, used=tuple(re.findall(r"\S+", before))[1:])
+    return Context(Wanted.NOTHING, word, line, prefix)
+
+
+def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
+    node = parse_line(strip(before, in_block=False)[0])
+    if not isinstance(node, tree.Instruction):
+        return Context(Wanted.NOTHING, word, line, prefix)
+    words = [w.text for w in node.words]
+    rows, taken = TABLE.lookup(words)
+    # Modifiers narrow the forms; the number of operands is not known yet.
+    row = min(rows, key=lambda r: len(match_modifiers(r, node.words[taken:])[1])) if rows else None
+    used = tuple(words[taken:])
+    head = _HEAD.match(before)
+    tail = before[head.end() :] if head else ""
+    count = _operands(before, node)
+    base = {"row": row, "rows": rows, "operand": count}
+    if re.fullmatch(r"\s*\.\s*", tail) and head:
+        return Context(Wanted.MODIFIER, word, line, prefix, used=used, row=row, rows=rows)
+    if node.exec is None and re.fullmatch(r"\s*\(\s*(?:\w+\s*,\s*)?", tail):
+        return Context(Wanted.EXEC, word, line, prefix, name=tail, row=row, rows=rows)
+    if re.search(r":\s*$", before):
+        return Context(Wanted.TYPE, word, line, prefix, **base)  # type: ignore[arg-type]
+    region = re.search(r"(%?[A-Za-z_]\w*)\s*\([^()]*\)\s*<[^<>]*$", before)
+    if region:
+        return Context(Wanted.REGION, word, line, prefix, name=region.group(1), **base)  # type: ignore[arg-type]
+    if row is None or not before[-1:].isspace():
+        inside = before.rstrip()[-1:] in ("(", ",", "&", "[", ")")
+        return Context(Wanted.OPERAND if inside and row else Wanted.NOTHING, word, line, prefix, **base)  # type: ignore[arg-type]
+    return Context(Wanted.OPERAND, word, line, prefix, **base)  # type: ignore[arg-type]
+
+
+def _operands(before: str, node: tree.Instruction) -> int:
+    """How many operands are complete: those that end before blanks which end the text."""
+    count = len(node.operands)
+    return count if not node.operands or before[-1:].isspace() else count - 1

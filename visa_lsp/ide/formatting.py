@@ -1,0 +1,89 @@
+"""Formatting in the layout of the compiler's dumps.
+
+Labels and directives stand in column 0, instructions behind four blanks, one blank between words, a trailing ``//``
+comment in column 81 or behind the code where that is longer.
+Only blanks change, never inside strings and comments, and never to none where there were some: the meaning of a line
+cannot change. Lines with block comments, broken lines and lines of comment alone keep their inside.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Edit
+from visa_lsp.syntax import tree
+from visa_lsp.syntax.comments import strip
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from visa_lsp.ide.analysis import Analysis
+
+_INDENT: Final = "    "
+_COMMENT_COLUMN: Final = 81
+
+
+def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:
+    """The edits that bring lines ``first`` to ``last`` into shape, one for each line that changes."""
+    document = analysis.document
+    end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
+    edits = []
+    for line in range(max(0, first), end + 1):
+        old = document.line_text(line)
+        new = format_line(old, document.statement(line))
+        if new != old:
+            start = document.line_start(line)
+            edits.append(Edit(Span(start, start + len(old)), new))
+    return tuple(edits)
+
+
+def format_line(text: str, statement: tree.Statement | None) -> str:
+    """One line in shape."""
+    if statement is None:
+        return text.rstrip() if not text.strip() or text.lstrip().startswith("//") else text
+    if "/*" in text or "*/" in text or statement.errors or isinstance(statement, tree.Unknown):
+        return text
+    code, comment = _split(text)
+    if isinstance(statement, tree.Label) and not statement.column0:
+        return text
+    indent = _INDENT if isinstance(statement, tree.Instruction) else ""
+    shaped = indent + _folded(_exec_comma(code, statement)).strip()
+    if not comment:
+        return shaped
+    if isinstance(statement, tree.Instruction):
+        return shaped.ljust(_COMMENT_COLUMN - 1) + (" " if len(shaped) >= _COMMENT_COLUMN - 1 else "") + comment
+    return f"{shaped} {comment}"
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Code and comment of a line without block comments."""
+    code, _ = strip(text, in_block=False)
+    end = len(code.rstrip())
+    rest = text[end:].strip()
+    return text[:end], rest
+
+
+def _exec_comma(code: str, statement: tree.Statement) -> str:
+    """``(M1,16)`` gets the blank behind its comma that everyone writes."""
+    if not isinstance(statement, tree.Instruction) or statement.exec is None or statement.exec.mask is None:
+        return code
+    span = statement.exec.span
+    inside = code[span.start : span.end]
+    head, comma, tail = inside.partition(",")
+    return code[: span.start] + head + comma + " " + tail.lstrip() + code[span.end :] if comma else code
+
+
+def _folded(code: str) -> str:
+    """Runs of blanks made one, except in strings."""
+    out: list[str] = []
+    quoted = False
+    previous = ""
+    for ch in code:
+        if ch == '"' and previous != "\\":
+            quoted = not quoted
+        if ch in " \t" and not quoted:
+            if out and out[-1] != " ":
+                out.append(" ")
+        else:
+            out.append(ch)
+        previous = ch
+    return "".join(out)

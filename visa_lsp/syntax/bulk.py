@@ -1,0 +1,166 @@
+"""A block of lines taken apart in bulk: a few regular expressions over the whole block instead of work per line.
+
+Gives what can be said of a block without looking at another one: its directives, declarations, labels, names. It knows
+no instruction and judges nothing; the grammar stays the only authority on what a line means. Measured on real text:
+2.7 us a line, against 100 us for building the line's tree.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.syntax.comments import strip
+from visa_lsp.syntax.parse import parse_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.syntax.tree import Statement
+
+_LINE_COMMENT: Final = re.compile(r"//[^\n]*")
+_QUOTED_OR_COMMENT: Final = re.compile(r'("(?:\\[^\n]|[^"\\\n])*"?)|//[^\n]*')
+# Every line is preceded by a newline here, so that the search runs from newline to newline.
+_DIRECTIVE: Final = re.compile(r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_]))|[{}])[^\n]*")
+_DECL: Final = re.compile(r"\n[^\S\n]*\.decl[^\S\n]+([%A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]+([^\n]*)")
+_LABEL: Final = re.compile(r"\n([A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]*:[^\S\n]*(?=\n)")
+_BODY: Final = re.compile(r"[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
+# What may stand before a name or number that is looked at: any ASCII blank or sign but a point, a colon and `%`.
+_BEFORE: Final = r"(?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-])"
+_VALUE: Final = r"0[xX][0-9a-fA-F]{3,}+(?=:)|(?<=\.loc )[0-9]++"
+# Group 1 is what `classes` replaces: names with a digit in them, or every name; and immediates of three digits and more.
+TOKEN: Final = re.compile(f"{_BEFORE}([A-Za-z_]++[0-9][A-Za-z0-9_]*+|{_VALUE})")
+WIDE_TOKEN: Final = re.compile(f"{_BEFORE}([A-Za-z_][A-Za-z0-9_]*+|{_VALUE})")
+NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
+PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\U0010ffff]")
+# Lines longer than this are not treated in bulk: the parser refuses the longest ones by their length.
+_LONG: Final = 4000
+_LONG_LINE: Final = re.compile(r"[^\n]{4000}")
+
+
+def code_of(text: str, in_block: bool) -> str:
+    """The lines of a block without comments and line ends, each with a newline before it."""
+    if in_block or "/*" in text:
+        lines = []
+        for line in text.split("\n"):
+            code, in_block = strip(line.rstrip("\r"), in_block)
+            lines.append(code)
+        return "\n" + "\n".join(lines)
+    if "//" in text:
+        text = _QUOTED_OR_COMMENT.sub(r"\1", text) if '"' in text else _LINE_COMMENT.sub("", text)
+    return "\n" + text
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a block says by itself. ``decls`` and ``rests`` go together; ``specials`` are all other directives.
+
+    ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
+    """
+
+    decls: tuple[str, ...]
+    rests: tuple[str, ...]
+    specials: tuple[tuple[int, str], ...]
+    labels: tuple[str, ...]
+    has_code: bool
+    mixed: bool
+    strange: bool
+    scopes: bool
+    narrow: bool
+    opens_body: bool
+
+
+def facts_of(code: str, share: dict[str, str]) -> Facts:
+    """The facts of a block; ``share`` makes equal texts one object."""
+    found = [match for match in _DIRECTIVE.finditer(code)] if "." in code or "{" in code or "}" in code else []  # noqa: C416
+    labels = tuple(_LABEL.findall(code + "\n")) if ":" in code else ()
+    decls: tuple[str, ...] = ()
+    rests: tuple[str, ...] = ()
+    specials: list[tuple[int, str]] = []
+    scopes = mixed = False
+    rest = code
+    if found:
+        pairs = _DECL.findall(code)
+        if len(pairs) != len(found):
+            at = line = 0
+            for match in found:
+                text = match.group()
+                if _DECL.match(text):
+                    continue
+                line += code.count("\n", at, match.start())
+                at = match.start()
+                special = text.strip()
+                specials.append((line, text[1:].rstrip()))
+                scopes = scopes or special[0] in "{}"
+        if pairs:
+            decls = tuple([share.setdefault(name, name) for name, _ in pairs])
+            rests = tuple([share.setdefault(r, r) for r in [rest.rstrip() for _, rest in pairs]])
+        rest = _DIRECTIVE.sub("\n", code)
+    has_code = bool(rest.strip())
+    if has_code and decls:
+        first = re.compile(r"\S").search(rest)
+        assert first is not None
+        # Directives are gone from ``rest``, so that only a declaration behind its first line of code is out of order.
+        line = rest.count("\n", 0, first.start())
+        mixed = _nth_line(code, line) < max(m.start() for m in _DECL.finditer(code))
+    plain = decls and not all(map(NARROW_NAME.fullmatch, decls))
+    narrow = not plain and all(map(NARROW_NAME.fullmatch, labels))
+    strange = _CONTROL.search(code) is not None if not code.isascii() or not code.isprintable() else False
+    strange = strange or (len(code) > _LONG and _LONG_LINE.search(code) is not None)
+    first_special = specials[0] if specials else None
+    opens = first_special is not None and first_special[0] == 0 and _BODY.match(first_special[1]) is not None
+    return Facts(decls, rests, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens)
+
+
+def _nth_line(code: str, number: int) -> int:
+    """Where a line of ``code`` starts."""
+    at = 0
+    for _ in range(number):
+        at = code.find("\n", at) + 1
+    return at
+
+
+def is_body(line: str) -> bool:
+    """Whether a line opens a kernel or function of its own."""
+    return _BODY.match(line) is not None
+
+
+def instructions_of(code: str, facts: Facts) -> str:
+    """The block with its directives blanked; the number of lines stays."""
+    return _DIRECTIVE.sub("\n", code) if facts.decls or facts.specials else code
+
+
+def classes(code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str]) -> list[str]:
+    """The lines of a block with each name and large number replaced by what it stands for."""
+    pieces = pattern.split(code)
+    pieces[1::2] = map(classes_of.__getitem__, pieces[1::2])
+    return [line.rstrip() for line in "".join(pieces).split("\n")[1:]]
+
+
+def decl_offsets(code: str) -> list[int]:
+    """The line of each declaration of a block, in the order of ``Facts.decls``."""
+    found, at, line = [], 0, -1
+    for match in _DECL.finditer(code):
+        line += code.count("\n", at, match.start() + 1)
+        at = match.start() + 1
+        found.append(line)
+    return found
+
+
+def label_offsets(code: str) -> list[tuple[int, str]]:
+    """(line, name) of each label of a block."""
+    found, at, line = [], 0, -1
+    for match in _LABEL.finditer(code + "\n"):
+        line += code.count("\n", at, match.start() + 1)
+        at = match.start() + 1
+        found.append((line, match.group(1)))
+    return found
+
+
+@lru_cache(maxsize=8192)
+def statement_of(code: str) -> Statement | None:
+    """``parse_line`` for lines that are asked for again and again; statements know nothing of where they stand."""
+    return parse_line(code)

@@ -1,0 +1,112 @@
+"""What the cross-check and ``emit`` need to know of a kernel, read off its resolved program.
+
+Knows instruction mnemonics and field names of ``program``, no text. A ``KernelText`` adds where things stand in a text.
+Invariant: an instruction is counted for what it certainly does; what depends on values at run time is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.program.model import Immediate, State
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from visa_lsp.program.model import Inst, Kernel
+
+_SLM_SFID: Final = 3
+_BTI_ADDRESS: Final = 4
+_BARRIERS: Final = ("barrier", "nbarrier", "sbarrier", "named_barrier_wait", "named_barrier_signal")
+_CALLS: Final = ("fcall", "ifcall")
+_STATELESS_WRITES: Final = ("svm_scatter", "svm_scatter4scaled", "svm_atomic")
+_FIRST_SURFACE: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """A kernel and where its parts stand in a text; without a text every place is the text's start."""
+
+    kernel: Kernel
+    path: str
+    name: Span = Span(0, 0)
+    inputs: tuple[Span, ...] = ()
+    attributes: Mapping[str, Span] = field(default_factory=dict)
+    line: Callable[[int], Span] | None = None
+
+    def input(self, index: int) -> Span:
+        """The place of the input of a number."""
+        return self.inputs[index] if index < len(self.inputs) else self.name
+
+    def attribute(self, name: str) -> Span:
+        """The place of a kernel attribute; the kernel's name where it has none."""
+        return self.attributes.get(name, self.name)
+
+    def instruction(self, inst: Inst) -> Span:
+        """The place of an instruction."""
+        return self.line(inst.line) if self.line is not None and inst.line >= 0 else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """The first instruction of each kind that a document speaks of; None where the kernel has none."""
+
+    barrier: Inst | None = None
+    stack_call: Inst | None = None
+    global_atomic: Inst | None = None
+    dpas: Inst | None = None
+    sample: Inst | None = None
+    slm: Inst | None = None
+    stateless_write: Inst | None = None
+    named_barriers: int = 0
+    surfaces: Mapping[int, Inst] = field(default_factory=dict)
+
+
+def uses_of(kernel: Kernel) -> Uses:
+    """Read the code of a kernel."""
+    first: dict[str, Inst] = {}
+    surfaces: dict[int, Inst] = {}
+    for inst in kernel.instructions:
+        name = inst.row.mnemonic
+        if name in _BARRIERS:
+            first.setdefault("barrier", inst)
+        elif name in _CALLS:
+            first.setdefault("stack_call", inst)
+        elif name.startswith(("dpas", "bdpas")):
+            first.setdefault("dpas", inst)
+        elif name.startswith(("sample", "3d_sample")):
+            first.setdefault("sample", inst)
+        if _is_slm(inst):
+            first.setdefault("slm", inst)
+        elif "atomic" in name:
+            first.setdefault("global_atomic", inst)
+        if name in _STATELESS_WRITES:
+            first.setdefault("stateless_write", inst)
+        number = _surface_number(inst)
+        if number is not None:
+            surfaces.setdefault(number, inst)
+    return Uses(**first, named_barriers=kernel.int_attribute("NBarrierCnt") or 0, surfaces=surfaces)
+
+
+def _is_slm(inst: Inst) -> bool:
+    if inst.row.mnemonic in ("lsc_fence", "fence_local"):
+        return False
+    if "sfid" in inst.row.index:
+        return inst.get("sfid") == _SLM_SFID
+    return inst.get("surface") == 0
+
+
+def _surface_number(inst: Inst) -> int | None:
+    """The binding table index that an instruction names outright."""
+    if inst.row.mnemonic == "movs":
+        target, value = inst.get("dst"), inst.get("src0")
+        if isinstance(target, State) and not target.sampler and target.var >= _FIRST_SURFACE and isinstance(value, Immediate):
+            return value.bits if value.bits < 256 else None
+        return None
+    if inst.get("addrtype") == _BTI_ADDRESS and inst.get("sfid") != _SLM_SFID:
+        surface = inst.get("surface")
+        if isinstance(surface, Immediate):
+            return surface.bits if surface.bits < 240 else None
+    return None

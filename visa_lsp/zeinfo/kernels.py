@@ -1,0 +1,276 @@
+"""What a table cannot say of a ze_info document: numbers that fit, arguments that do not collide, lists that agree.
+
+Works on items whose types may still be wrong, and passes over those: the walk over the tables reports them.
+Invariant: every finding stands at the value or key that would have to change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Edit, Fix, Related
+from visa_lsp.zeinfo import rules
+from visa_lsp.zeinfo.tables import TABLES
+
+if TYPE_CHECKING:
+    from visa_lsp.diagnostics import Rule
+    from visa_lsp.zeinfo.validate import Report
+    from visa_lsp.zeinfo.yaml import Item
+
+SIMD_SIZES: Final = (1, 8, 16, 32)
+_WALKS: Final = ((0, 0, 0), (0, 1, 0), (0, 1, 2), (1, 0, 0), (2, 1, 0))
+# Orders that compilers write beside those of seed 002.
+_SEEN_WALKS: Final = ((0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1))
+_MAX_GRF_BYTES: Final = 64
+_MAX_GRFS: Final = 512
+_NOT_NEGATIVE: Final = (
+    "barrier_count", "inline_data_payload_size", "offset_to_skip_per_thread_data_load", "offset_to_skip_set_ffid_gp",
+    "required_sub_group_size", "slm_size", "private_size", "spill_size", "eu_thread_count", "indirect_stateless_count",
+)  # fmt: skip
+_TRI_STATE: Final = ("has_non_kernel_arg_load", "has_non_kernel_arg_store", "has_non_kernel_arg_atomic")
+_FIXED_SIZES: Final = {
+    "local_size": (4, 8, 12), "group_count": (4, 8, 12), "global_size": (4, 8, 12), "enqueued_local_size": (4, 8, 12),
+    "global_id_offset": (4, 8, 12), "work_dimensions": (4,), "private_base_stateless": (8,), "implicit_arg_buffer": (8,),
+    "packed_local_ids": (6,), "buffer_address": (4, 8), "printf_buffer": (4, 8),
+}  # fmt: skip
+
+
+def child(item: Item | None, key: str) -> Item | None:
+    """The value of a key, where the item is a map that has it."""
+    return item.value.get(key) if item is not None and isinstance(item.value, dict) else None
+
+
+def number(item: Item | None, key: str) -> int | None:
+    """The whole number under a key."""
+    found = child(item, key)
+    value = None if found is None else found.value
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def word_of(item: Item | None, key: str) -> str:
+    """The text under a key; empty if there is none."""
+    found = child(item, key)
+    return found.value if found is not None and isinstance(found.value, str) else ""
+
+
+def entries(item: Item | None, key: str) -> list[Item]:
+    """The entries of the list under a key that are maps."""
+    found = child(item, key)
+    return [e for e in found.value if isinstance(e.value, dict)] if found is not None and isinstance(found.value, list) else []
+
+
+def check_document(report: Report, root: Item) -> None:
+    """Findings about kernels, functions and what is said of their arguments."""
+    for key in ("kernels", "functions", "global_host_access_table", "kernels_misc_info"):
+        table = next(a.table for a in TABLES["Container"].attributes if a.name == key)
+        _unique(report, entries(root, key), TABLES[table].unique, key)
+    for kernel in entries(root, "kernels"):
+        _environment(report, child(kernel, "execution_env"))
+        _payload(report, kernel)
+        _bindings(report, kernel)
+        _unique(report, entries(kernel, "binding_table_indices"), "bti_value", "binding_table_indices")
+        _unique(report, entries(kernel, "inline_samplers"), "sampler_index", "inline_samplers")
+        for buffer in entries(kernel, "per_thread_memory_buffers"):
+            _at_least(report, buffer, "size", 1)
+            _memory(report, buffer)
+        experimental = child(kernel, "experimental_properties")
+        for key in _TRI_STATE:
+            value = number(experimental, key)
+            if value is not None and value not in (-1, 0, 1):
+                _say(report, rules.RANGE, experimental, key, f"{key} is 1 (yes), 0 (no) or -1 (not told), not {value}")
+    for function in entries(root, "functions"):
+        _environment(report, child(function, "execution_env"))
+    _misc(report, root)
+
+
+def _say(report: Report, rule: Rule, item: Item | None, key: str, message: str, related: tuple[Related, ...] = (), fixes: tuple[Fix, ...] = ()) -> None:
+    found = child(item, key)
+    assert found is not None
+    report.add(rule, report.source.span(found), message, related=related, fixes=fixes)
+
+
+def _related(report: Report, item: Item, key: str, message: str) -> tuple[Related, ...]:
+    found = child(item, key)
+    return (Related(report.source.span(found if found is not None else item), message),)
+
+
+def _unique(report: Report, items: list[Item], key: str, what: str) -> None:
+    seen: dict[object, Item] = {}
+    for item in items:
+        found = child(item, key)
+        if found is None or isinstance(found.value, dict | list):
+            continue
+        if found.value in seen:
+            _say(
+                report, rules.DUPLICATE, item, key, f"{what} has two entries with {key} {found.value!s:.60}",
+                _related(report, seen[found.value], key, "the first is here"),
+            )  # fmt: skip
+        else:
+            seen[found.value] = item
+
+
+def _at_least(report: Report, item: Item | None, key: str, least: int) -> None:
+    value = number(item, key)
+    if value is not None and value < least:
+        _say(report, rules.RANGE, item, key, f"{key} is {value}, it is at least {least}")
+
+
+def _environment(report: Report, env: Item | None) -> None:
+    simd = number(env, "simd_size")
+    if simd is not None and simd not in SIMD_SIZES:
+        near = min(SIMD_SIZES, key=lambda s: (abs(s - simd), s))
+        found = child(env, "simd_size")
+        assert found is not None
+        fix = Fix(f"change to {near}", (Edit(report.source.span(found), str(near)),))
+        _say(report, rules.RANGE, env, "simd_size", f"simd_size is 1, 8, 16 or 32, not {simd}", fixes=(fix,))
+    grf = number(env, "grf_count")
+    if grf is not None and (not 0 < grf <= _MAX_GRFS or grf % 32):
+        _say(report, rules.RANGE, env, "grf_count", f"grf_count is a multiple of 32 up to {_MAX_GRFS} (128 or 256 mostly), not {grf}")
+    for key in _NOT_NEGATIVE:
+        _at_least(report, env, key, 0)
+    sub_group = number(env, "required_sub_group_size")
+    if sub_group and simd in SIMD_SIZES and sub_group != simd:
+        _say(report, rules.RANGE, env, "required_sub_group_size", f"required_sub_group_size is {sub_group}, simd_size is {simd}")
+    size = _triple(child(env, "required_work_group_size"))
+    if size and any(size) and not all(s > 0 for s in size):
+        _say(report, rules.RANGE, env, "required_work_group_size", "required_work_group_size has three numbers above 0, or three zeros")
+    walk = _triple(child(env, "work_group_walk_order_dimensions"))
+    if walk and walk not in _WALKS + _SEEN_WALKS:
+        _say(
+            report, rules.RANGE, env, "work_group_walk_order_dimensions",
+            f"the walk order is [0, 0, 0], [0, 1, 0], [0, 1, 2], [1, 0, 0] or [2, 1, 0], not {list(walk)}",
+        )  # fmt: skip
+    mode = number(env, "slm_alloc_mode")
+    if mode is not None and mode not in (0, 1):
+        _say(report, rules.RANGE, env, "slm_alloc_mode", f"slm_alloc_mode is 0 or 1, not {mode}")
+
+
+def _triple(item: Item | None) -> tuple[int, int, int] | None:
+    if item is None or not isinstance(item.value, list) or len(item.value) != 3:
+        return None
+    numbers = [e.value for e in item.value if isinstance(e.value, int) and not isinstance(e.value, bool)]
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else None
+
+
+def _payload(report: Report, kernel: Item) -> None:
+    env = child(kernel, "execution_env")
+    room = (number(env, "grf_count") or 128) * _MAX_GRF_BYTES
+    for what in ("payload_arguments", "per_thread_payload_arguments"):
+        placed: list[tuple[int, int, Item]] = []
+        for entry in entries(kernel, what):
+            _at_least(report, entry, "offset", 0)
+            _at_least(report, entry, "size", 0)
+            _argument(report, entry, per_thread=what.startswith("per"), simd=number(env, "simd_size"))
+            offset, size = number(entry, "offset"), number(entry, "size")
+            if offset is None or size is None or offset < 0 or size <= 0:
+                continue
+            if offset + size > room:
+                _say(
+                    report, rules.PAST_PAYLOAD, entry, "offset",
+                    f"bytes {offset} to {offset + size - 1} lie past the end of the payload: {room // _MAX_GRF_BYTES} registers hold at most {room} bytes",
+                )  # fmt: skip
+            placed.append((offset, offset + size, entry))
+        _overlaps(report, placed)
+
+
+def _overlaps(report: Report, placed: list[tuple[int, int, Item]]) -> None:
+    placed.sort(key=lambda p: p[:2])
+    end, owner = 0, None
+    for first, last, entry in placed:
+        if owner is not None and first < end:
+            name = word_of(owner, "arg_type")
+            _say(
+                report, rules.OVERLAP, entry, "offset", f"bytes {first} to {last - 1} are also those of {name or 'another argument'}",
+                _related(report, owner, "offset", f"{name or 'the other argument'} reaches to byte {end - 1}"),
+            )  # fmt: skip
+        if last > end:
+            end, owner = last, entry
+
+
+def _argument(report: Report, entry: Item, *, per_thread: bool, simd: int | None) -> None:
+    kind = word_of(entry, "arg_type")
+    local = kind in ("local_id", "packed_local_ids")
+    if per_thread and kind and not local:
+        _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"{kind} is no per-thread argument; those are local_id and packed_local_ids")
+    if not per_thread and local:
+        _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"{kind} belongs to per_thread_payload_arguments")
+    if kind in ("arg_bypointer", "arg_byvalue") and child(entry, "arg_index") is None:
+        report.add(rules.OUT_OF_PLACE, report.source.span(entry), f"{kind} has an arg_index: the number of the kernel argument")
+    if kind == "arg_bypointer":
+        for key in ("addrmode", "addrspace"):
+            if child(entry, key) is None:
+                report.add(rules.OUT_OF_PLACE, report.source.span(entry), f"arg_bypointer has an {key}")
+    _at_least(report, entry, "arg_index", -1)
+    if kind == "packed_local_ids" and simd in (8, 16, 32):
+        _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"packed_local_ids are for simd_size 1, this is {simd}")
+    _size(report, entry, kind, simd)
+
+
+def _size(report: Report, entry: Item, kind: str, simd: int | None) -> None:
+    size = number(entry, "size")
+    if size is None or size < 0:
+        return
+    allowed = _FIXED_SIZES.get(kind)
+    if allowed and size not in allowed:
+        _say(report, rules.RANGE, entry, "size", f"{kind} has {' or '.join(map(str, allowed))} bytes, not {size}")
+    if kind == "local_id" and simd in (8, 16, 32):
+        # Each dimension fills whole registers, of 32 or of 64 bytes.
+        blocks = {-(-2 * simd // grf) * grf for grf in (32, 64)}
+        if size not in {n * block for block in blocks for n in (1, 2, 3)}:
+            each = " or ".join(str(b) for b in sorted(blocks))
+            _say(report, rules.RANGE, entry, "size", f"local_id of {simd} lanes has one to three times {each} bytes, not {size}")
+    if kind == "arg_bypointer":
+        mode = word_of(entry, "addrmode")
+        if mode == "stateless" and size not in (4, 8):
+            _say(report, rules.RANGE, entry, "size", f"a stateless pointer has 8 bytes, not {size}")
+
+
+def _bindings(report: Report, kernel: Item) -> None:
+    stateful: dict[int, Item] = {}
+    pointers: dict[int, Item] = {}
+    for entry in entries(kernel, "payload_arguments"):
+        index = number(entry, "arg_index")
+        if word_of(entry, "arg_type") == "arg_bypointer" and index is not None:
+            pointers.setdefault(index, entry)
+            if word_of(entry, "addrmode") == "stateful" and word_of(entry, "addrspace") != "sampler":
+                stateful.setdefault(index, entry)
+    bound = {number(b, "arg_index") for b in entries(kernel, "binding_table_indices")}
+    for binding in entries(kernel, "binding_table_indices"):
+        _at_least(report, binding, "bti_value", 0)
+        index = number(binding, "arg_index")
+        if index is None or index in stateful:
+            continue
+        pointer = pointers.get(index)
+        if pointer is None:
+            _say(report, rules.BINDING, binding, "arg_index", f"there is no stateful argument {index} for this surface")
+        else:
+            mode = word_of(pointer, "addrmode") or "not told"
+            _say(
+                report, rules.BINDING, binding, "arg_index", f"argument {index} is not stateful: its addrmode is {mode}",
+                _related(report, pointer, "addrmode", f"argument {index}"),
+            )  # fmt: skip
+    for index, entry in stateful.items():
+        if index not in bound:
+            _say(report, rules.BINDING, entry, "addrmode", f"argument {index} is stateful, but binding_table_indices has no entry for it")
+
+
+def _memory(report: Report, buffer: Item) -> None:
+    if word_of(buffer, "type") == "global" and word_of(buffer, "usage") in ("spill_fill_space", "single_space"):
+        _say(report, rules.OUT_OF_PLACE, buffer, "usage", "a global buffer is for private_space only")
+    _at_least(report, buffer, "slot", 0)
+
+
+def _misc(report: Report, root: Item) -> None:
+    names = {word_of(k, "name"): k for k in entries(root, "kernels")}
+    for info in entries(root, "kernels_misc_info"):
+        name = word_of(info, "name")
+        if name and name not in names:
+            _say(report, rules.ARGUMENT_LIST, info, "name", f"there is no kernel '{name:.60}' in this document")
+        arguments = entries(info, "args_info")
+        _unique(report, arguments, "index", "args_info")
+        told = [i for a in arguments if (i := number(a, "index")) is not None]
+        if told and min(told) >= 0 and max(told) >= len(set(told)):
+            missing = next(i for i in range(max(told)) if i not in told)
+            _say(report, rules.ARGUMENT_LIST, arguments[-1], "index", f"args_info says nothing of argument {missing}")
+        for argument in arguments:
+            _at_least(report, argument, "index", 0)

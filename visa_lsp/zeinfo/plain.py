@@ -1,0 +1,146 @@
+"""A fast reader for the YAML that compilers write: block maps and lists of plain scalars, one key to a line.
+
+A real ze_info of 10,000 lines would keep the YAML library busy for a second; this takes some milliseconds. It knows only
+what it is sure of. Invariant: it gives the same items as ``yaml.load``, or None, which means: ask the library.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from visa_lsp.zeinfo.yaml import Item, YamlError
+
+_LINE: Final = re.compile(
+    r"( *)(- +)?([A-Za-z_]\w*) *:(?: +(?:(-?(?:0|[1-9]\d{0,18}))|([A-Za-z_][\w./*-]*)|'([^'\n]*)'|(\[[ \d,]*\])))?"
+    r"(?: *| +#.*)\r?",
+    re.ASCII,
+)
+_EMPTY: Final = re.compile(r" *(?:#.*)?\r?")
+_RESERVED: Final = frozenset({"true", "false", "null"})
+_BOOLS: Final = {"true": True, "false": False}
+_NUMBER: Final = re.compile(r"\d+")
+
+
+def load_plain(text: str) -> Item | None:
+    """The one document of a text; None where the text has anything unusual. A key given twice is a ``YamlError``."""
+    lines = text.split("\n")
+    first = 1 if lines[0].rstrip() == "---" else 0
+    reader = _Reader()
+    for number in range(first, len(lines)):
+        line = lines[number]
+        match = _LINE.fullmatch(line)
+        if match is None:
+            if _EMPTY.fullmatch(line):
+                continue
+            if line.rstrip() == "..." and not any(rest.strip() for rest in lines[number + 1 :]):
+                break
+            return None
+        if not reader.line(number + 1, match):
+            return None
+    return reader.root if reader.root is not None and reader.pending is None else None
+
+
+class _Reader:
+    """The containers that are open: (column, item) from the outside in, and the key that waits for its value."""
+
+    def __init__(self) -> None:
+        self.root: Item | None = None
+        self.open: list[tuple[int, Item]] = []
+        self.pending: tuple[int, Item, str] | None = None
+
+    def line(self, number: int, match: re.Match[str]) -> bool:
+        indent, dash = len(match[1]), match[2]
+        column = indent + (len(dash) if dash else 0)
+        target = self._entry(number, indent, column) if dash else self._map(number, indent)
+        if target is None:
+            return False
+        values = target.value
+        assert isinstance(values, dict)
+        key = match[3]
+        if key.lower() in _RESERVED:
+            return False
+        if key in values:
+            first = target.key_places[key][0]
+            raise YamlError(f"the key '{key}' stands here twice, first in line {first}", number, column + 1)
+        target.key_places[key] = (number, column + 1)
+        return self._value(number, match, column, target, key)
+
+    def _value(self, number: int, match: re.Match[str], column: int, target: Item, key: str) -> bool:
+        values = target.value
+        assert isinstance(values, dict)
+        kind = match.lastindex
+        if kind == 3:
+            self.pending = (column, target, key)
+            return True
+        assert kind is not None
+        at = match.start(kind) + 1
+        if kind == 4:
+            values[key] = Item(int(match[4]), number, at, {})
+        elif kind == 5:
+            word = match[5]
+            if word in _BOOLS:
+                values[key] = Item(_BOOLS[word], number, at, {})
+            elif word.lower() in _RESERVED:
+                return False
+            else:
+                values[key] = Item(word, number, at, {})
+        elif kind == 6:
+            values[key] = Item(match[6], number, at - 1, {})
+        else:
+            return self._sequence(number, match[7], at, values, key)
+        return True
+
+    def _sequence(self, number: int, text: str, at: int, values: dict[str, Item], key: str) -> bool:
+        if not re.fullmatch(r"\[ *\d{1,18}(?: *, *\d{1,18})* *\]", text):
+            return False
+        numbers = list(_NUMBER.finditer(text))
+        if any(len(n[0]) > 1 and n[0][0] == "0" for n in numbers):
+            return False
+        values[key] = Item([Item(int(n[0]), number, at + n.start(), {}) for n in numbers], number, at, {})
+        return True
+
+    def _map(self, number: int, indent: int) -> Item | None:
+        """The map that a key at this column belongs to."""
+        if self.pending is not None:
+            column, parent, key = self.pending
+            if indent <= column:
+                return None  # a key without a value
+            return self._put(parent, key, indent, Item({}, number, indent + 1, {}))
+        if self.root is None:
+            self.root = Item({}, number, indent + 1, {})
+            self.open.append((indent, self.root))
+            return self.root
+        while self.open and self.open[-1][0] > indent:
+            self.open.pop()
+        if not self.open or self.open[-1][0] != indent or not isinstance(self.open[-1][1].value, dict):
+            # A list stands at the column of the key that it belongs to.
+            if len(self.open) > 1 and self.open[-1][0] == indent and self.open[-2][0] == indent:
+                self.open.pop()
+                return self.open[-1][1]
+            return None
+        return self.open[-1][1]
+
+    def _entry(self, number: int, indent: int, column: int) -> Item | None:
+        """The map of a new entry of a list at this column."""
+        if self.pending is not None:
+            at, parent, key = self.pending
+            if indent < at:
+                return None
+            self._put(parent, key, indent, Item([], number, indent + 1, {}))
+        else:
+            while self.open and (self.open[-1][0] > indent):
+                self.open.pop()
+        if not self.open or self.open[-1][0] != indent or not isinstance(self.open[-1][1].value, list):
+            return None
+        entry = Item({}, number, column + 1, {})
+        self.open[-1][1].value.append(entry)
+        self.open.append((column, entry))
+        return entry
+
+    def _put(self, parent: Item, key: str, column: int, item: Item) -> Item:
+        assert isinstance(parent.value, dict)
+        parent.value[key] = item
+        self.open.append((column, item))
+        self.pending = None
+        return item

@@ -1,0 +1,133 @@
+"""The shape of ze_info as data: which keys a map may have, of what type, since when, and when they apply.
+
+Tables of seed 002 (version 1.14) and the keys that real compilers write since (REAL_FORMAT 9; up to 1.73) stand in
+``tables`` and ``words``; here is what a row is and how one is found. Invariant: every type that a row names is a scalar
+type of ``SCALARS``, a table, or a set of words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Version = tuple[int, int]
+
+SEED_VERSION: Final[Version] = (1, 14)
+KNOWN_VERSION: Final[Version] = (1, 73)
+
+SCALARS: Final = {
+    "int32": "a whole number of 32 bits",
+    "int64": "a whole number of 64 bits",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "a text",
+    "int32x3": "a list of three whole numbers",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One row of a table: a key of a map.
+
+    ``type`` is a scalar type, ``<words>``, ``Table`` for a map or ``Table[]`` for a list of maps. ``when`` says with
+    which other keys it may stand: ``arg_type=a,b & addrmode=c | arg_type=d``, a star at the end matches the rest of a
+    word. ``removed`` is the first version without the key.
+    """
+
+    name: str
+    type: str
+    doc: str
+    required: bool = False
+    default: str = ""
+    since: Version = (1, 0)
+    removed: Version | None = None
+    when: str = ""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the value is a list of maps."""
+        return self.type.endswith("[]")
+
+    @property
+    def table(self) -> str:
+        """The table that the value, or each entry of it, has; empty for scalars and words."""
+        name = self.type.removesuffix("[]")
+        return "" if name in SCALARS or name.startswith("<") else name
+
+    @property
+    def words(self) -> str:
+        """The set of words that the value is from; empty for others."""
+        return self.type[1:-1] if self.type.startswith("<") else ""
+
+    def applies(self, values: Mapping[str, str]) -> bool:
+        """Whether ``when`` holds beside these words."""
+        return not self.when or any(
+            all(_holds(condition, values) for condition in option.split("&")) for option in self.when.split("|")
+        )
+
+    @property
+    def when_text(self) -> str:
+        """``when`` in words for a message."""
+        options = []
+        for option in self.when.split("|"):
+            parts = [part.strip().partition("=") for part in option.split("&")]
+            options.append(" and ".join(f"{key} is {_either(words)}" for key, _, words in parts))
+        return ", or ".join(options)
+
+
+def _holds(condition: str, values: Mapping[str, str]) -> bool:
+    key, _, words = condition.strip().partition("=")
+    value = values.get(key)
+    return value is not None and any(
+        value.startswith(word[:-1]) if word.endswith("*") else value == word for word in words.split(",")
+    )
+
+
+def _either(words: str) -> str:
+    listed = words.split(",")
+    return listed[0] if len(listed) == 1 else ", ".join(listed[:-1]) + " or " + listed[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One value of a closed set. ``renamed`` is what it is called since ``removed``."""
+
+    name: str
+    doc: str = ""
+    since: Version = (1, 0)
+    removed: Version | None = None
+    renamed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The keys of one kind of map. ``unique`` is the key that tells the entries of a list of them apart."""
+
+    name: str
+    doc: str
+    attributes: tuple[Attribute, ...]
+    unique: str = ""
+    _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {a.name: a for a in self.attributes})
+
+    def get(self, name: str) -> Attribute | None:
+        """The row of a key."""
+        return self._by_name.get(name)
+
+
+def version_text(version: Version) -> str:
+    """A version as it is written."""
+    return f"{version[0]}.{version[1]}"
+
+
+def parse_version(text: str) -> Version | None:
+    """A version from its text; None if it is not two numbers with a point between."""
+    major, point, minor = text.partition(".")
+    if not point or not (major.isascii() and minor.isascii() and major.isdigit() and minor.isdigit()):
+        return None
+    return (int(major), int(minor)) if len(text) <= 9 else None

@@ -1,0 +1,142 @@
+"""A ze_info text with its items and their spans: what validation, the cross-check and the editor share.
+
+Knows YAML's places, no key of ze_info. Invariant: a hostile text costs at most about two seconds: what the fast reader
+does not take is given to the library only up to a size.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from visa_lsp.text import LineIndex, Span
+from visa_lsp.zeinfo.plain import load_plain
+from visa_lsp.zeinfo.yaml import Item, YamlError, load
+
+MAX_LINES: Final = 200_000
+MAX_CHARACTERS: Final = 16 << 20
+# The library reads some 20,000 values a second.
+MAX_LIBRARY_MARKS: Final = 15_000
+MAX_LIBRARY_CHARACTERS: Final = 1 << 20
+MAX_NESTING: Final = 200
+
+_MARK: Final = re.compile(r"[\n,:\[\]{}&*?!|>]|- ")
+_BAD: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_TAB: Final = re.compile(r"^ *(?:- *)*(\t+)(?=[^\s#])", re.MULTILINE)
+_SCALAR: Final = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"|[^\s,\[\]{}#][^\n,\]}]*?(?=\s*(?:$|[,\]}]|\s#))", re.M)
+_KEY: Final = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"|[^\s:,\[\]{}]+")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text, and its root item or the error that keeps it from being read."""
+
+    text: str
+    root: Item | None
+    error: YamlError | None = None
+
+    @staticmethod
+    def of(text: str) -> Source:
+        """Read a text; never raises."""
+        try:
+            return Source(text, _load(text))
+        except YamlError as error:
+            return Source(text, None, error)
+
+    @cached_property
+    def index(self) -> LineIndex:
+        """Where the lines start."""
+        return LineIndex(self.text)
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a place that counts from 1."""
+        return min(self.index.start(line - 1) + column - 1, len(self.text))
+
+    def span(self, item: Item) -> Span:
+        """A scalar's token, the first key of a map, the first character of other values."""
+        if isinstance(item.value, dict) and item.key_places and self.text[self.start(item)] != "{":
+            return self.key_span(item, next(iter(item.key_places)))
+        return self._token(self.start(item), _SCALAR)
+
+    def start(self, item: Item) -> int:
+        """The offset of an item, within the text."""
+        return min(self.offset(item.line, item.column), max(0, len(self.text) - 1))
+
+    def key_span(self, item: Item, key: str) -> Span:
+        """The word of a key of a map."""
+        return self._token(self.offset(*item.key_places[key]), _KEY)
+
+    def error_span(self) -> Span:
+        """The place of the error."""
+        assert self.error is not None
+        return self._token(min(self.offset(self.error.line, self.error.column), max(0, len(self.text) - 1)), _SCALAR)
+
+    def _token(self, start: int, pattern: re.Pattern[str]) -> Span:
+        match = pattern.match(self.text, start)
+        if match is not None:
+            return Span(start, max(match.end(), start))
+        return Span(start, min(start + 1, len(self.text)))
+
+
+def _load(text: str) -> Item:
+    if len(text) > MAX_CHARACTERS:
+        raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
+    lines = text.count("\n")
+    if lines > MAX_LINES:
+        raise YamlError(f"the text has {lines} lines, at most {MAX_LINES} are read")
+    bad = _BAD.search(text)
+    if bad is not None:
+        raise YamlError(_encoding(text, bad[0]), *_place(text, bad.start()))
+    root = load_plain(text)
+    if root is not None:
+        return root
+    tab = _TAB.search(text)
+    if tab is not None and not _in_block_text(text):
+        raise YamlError("a tab indents this line; YAML takes spaces", *_place(text, tab.start(1)))
+    if _nesting(text) > MAX_NESTING:
+        raise YamlError("nested too deeply")
+    if len(text) > MAX_LIBRARY_CHARACTERS or _marks(text) > MAX_LIBRARY_MARKS:
+        raise YamlError(
+            f"this YAML is not the plain form that compilers write, and too large to be read in any other form "
+            f"({len(text)} characters)"
+        )
+    return load(text)
+
+
+def _encoding(text: str, character: str) -> str:
+    if "\ud800" <= character <= "\udfff":
+        return "the text is not UTF-8"
+    if character == "\0":
+        return "the text has null bytes: it is not UTF-8 text, or no text"
+    return f"the control character 0x{ord(character):02x} cannot stand in YAML"
+
+
+def _in_block_text(text: str) -> bool:
+    return re.search(r"[|>][-+\d]*[ \t]*$", text, re.MULTILINE) is not None
+
+
+def _marks(text: str) -> int:
+    count = 0
+    for _ in _MARK.finditer(text):
+        count += 1
+        if count > MAX_LIBRARY_MARKS:
+            break
+    return count
+
+
+def _nesting(text: str) -> int:
+    """The depth of brackets, at least: a bracket in a quoted text counts too."""
+    depth = deepest = 0
+    for bracket in re.finditer(r"[\[\]{}]", text):
+        depth = depth + 1 if bracket[0] in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+        if deepest > MAX_NESTING:
+            break
+    return deepest
+
+
+def _place(text: str, offset: int) -> tuple[int, int]:
+    line = text.count("\n", 0, offset)
+    return line + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1

@@ -1,0 +1,292 @@
+"""The tables of ze_info: every key of seed 002 (1.14), and later keys with the version that brought them.
+
+Data only. Keys without ``since`` are in the oldest version that has a number. Invariant: the root table is ``Container``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from visa_lsp.zeinfo.schema import Attribute as A
+from visa_lsp.zeinfo.schema import Table
+
+ROOT: Final = "Container"
+
+_OF_ARGUMENT: Final = (
+    "arg_type=arg_bypointer,arg_byvalue,buffer_offset,buffer_address,buffer_size,image_*,flat_image_*,sampler_*"
+)
+_POINTER: Final = "arg_type=arg_bypointer"
+_WALK: Final = "x [0, 0, 0], xy [0, 1, 0], xyz [0, 1, 2], yx [1, 0, 0] or zyx [2, 1, 0]"
+
+_CONTAINER: Final = Table(
+    "Container",
+    "The whole document.",
+    (
+        A("version", "str", "Version of ze_info that the document follows, quoted: '1.14'.", required=True),
+        A("kernels", "Kernel[]", "What the runtime needs to know of each kernel.", required=True),
+        A("functions", "Function[]", "Functions that can be called from outside.", since=(1, 13)),
+        A("global_host_access_table", "HostAccess[]", "Host names of global variables.", since=(1, 12)),
+        A("kernels_misc_info", "KernelMiscInfo[]", "Facts that no launch needs: names and types of arguments.", since=(1, 19)),
+        A("kernels_cost_info", "KernelCostInfo[]", "Estimates of what loops cost (experimental).", since=(1, 47)),
+        A("l1_cache_policy", "<l1_cache_policy>", "How the level 1 cache treats data.", since=(1, 69)),
+    ),
+)  # fmt: skip
+_KERNEL: Final = Table(
+    "Kernel",
+    "One kernel as the runtime launches it.",
+    (
+        A("name", "str", "Name of the kernel.", required=True),
+        A("user_attributes", "UserAttribute", "What the source says in the kernel's attributes.", since=(1, 18)),
+        A("execution_env", "ExecutionEnv", "What the kernel needs of the machine.", required=True),
+        A("payload_arguments", "PayloadArgument[]", "Arguments that all threads of a group share."),
+        A("per_thread_payload_arguments", "PerThreadPayloadArgument[]", "Arguments that each thread has for itself."),
+        A("binding_table_indices", "BindingTableIndex[]", "Which surface is which argument."),
+        A("per_thread_memory_buffers", "PerThreadMemoryBuffer[]", "Memory that each thread needs."),
+        A("inline_samplers", "InlineSampler[]", "Samplers written in the source.", since=(1, 20)),
+        A("experimental_properties", "ExperimentalProperties", "Facts for early evaluation.", since=(1, 1)),
+        A("debug_env", "DebugEnv", "What a debugger needs.", since=(1, 7)),
+    ),
+    unique="name",
+)
+_FUNCTION: Final = Table(
+    "Function",
+    "One function that can be called from outside.",
+    (
+        A("name", "str", "Name of the function.", required=True),
+        A("execution_env", "ExecutionEnv", "What the function needs of the machine.", required=True),
+    ),
+    unique="name",
+)
+_USER: Final = Table(
+    "UserAttribute",
+    "Attributes that the source gives the kernel.",
+    (
+        A("intel_reqd_sub_group_size", "int32", "Sub-group size that the source requires.", default="0", since=(1, 18)),
+        A("intel_reqd_workgroup_walk_order", "int32x3", "Order of dimensions that the source requires.", default="[0, 0, 0]", since=(1, 18)),
+        A("invalid_kernel", "str", "Why the kernel cannot be used.", since=(1, 18)),
+        A("reqd_work_group_size", "int32x3", "Group size that the source requires.", default="[0, 0, 0]", since=(1, 18)),
+        A("vec_type_hint", "str", "Vector type that the source suggests.", since=(1, 18)),
+        A("work_group_size_hint", "int32x3", "Group size that the source suggests.", default="[0, 0, 0]", since=(1, 18)),
+        A("intel_reqd_thread_group_dispatch_size", "int32", "Number of groups that are dispatched together.", default="0", since=(1, 41)),
+    ),
+)  # fmt: skip
+
+
+def _flag(name: str, doc: str, since: tuple[int, int] = (1, 0)) -> A:
+    return A(name, "bool", doc, default="false", since=since)
+
+
+_ENV: Final = Table(
+    "ExecutionEnv",
+    "What the kernel or function needs of the machine.",
+    (
+        A("actual_kernel_start_offset", "int32", "Where the code starts in its section.", removed=(1, 6)),
+        A("barrier_count", "int32", "Number of barriers that the code uses.", default="0"),
+        _flag("disable_mid_thread_preemption", "A thread may not be interrupted in the middle."),
+        A("grf_count", "int32", "Registers of a thread: 128, or 256 where large register files exist.", required=True),
+        _flag("has_4gb_buffers", "Compiled for buffers of more than 4 GB."),
+        _flag("has_device_enqueue", "The kernel enqueues kernels."),
+        _flag("has_dpas", "The code has systolic instructions (dpas)."),
+        _flag("has_fence_for_image_access", "The code has fences for image accesses."),
+        _flag("has_global_atomics", "The code has atomic operations on global memory."),
+        _flag("has_multi_scratch_spaces", "Spills and private data have scratch spaces of their own."),
+        _flag("has_no_stateless_write", "The code writes through surfaces only."),
+        _flag("has_stack_calls", "The program calls functions through the stack (fcall)."),
+        _flag("require_disable_eufusion", "Fusion of execution units must be off.", (1, 11)),
+        A("inline_data_payload_size", "int32", "Bytes of the cross-thread payload that come in the dispatch itself.", default="0", since=(1, 8)),
+        A("offset_to_skip_per_thread_data_load", "int32", "Where the code starts when the hardware has loaded the per-thread data.", default="0"),
+        A("offset_to_skip_set_ffid_gp", "int32", "Where the code starts when the fixed function id needs no setting.", default="0"),
+        A("required_sub_group_size", "int32", "Sub-group size that the source requires.", default="0"),
+        A("required_work_group_size", "int32x3", "Group size that the source requires, such as [256, 2, 1].", default="[0, 0, 0]"),
+        A("simd_size", "int32", "Lanes of a thread: 1, 8, 16 or 32.", required=True),
+        A("slm_size", "int32", "Bytes of shared local memory.", default="0"),
+        _flag("subgroup_independent_forward_progress", "Sub-groups of a group may run independently."),
+        A("thread_scheduling_mode", "<thread_scheduling_mode>", "How threads should take turns.", since=(1, 10)),
+        A("work_group_walk_order_dimensions", "int32x3", f"Order in which lanes walk the dimensions: {_WALK}.", default="[0, 1, 2]"),
+        A("indirect_stateless_count", "int32", "Number of indirect accesses by address.", default="0", since=(1, 21)),
+        A("eu_thread_count", "int32", "Threads of an execution unit; follows from grf_count if absent.", default="0", since=(1, 24)),
+        _flag("has_sample", "The code samples images.", (1, 27)),
+        _flag("has_rtcalls", "The code traces rays.", (1, 29)),
+        A("private_size", "int32", "Bytes of private data, or of their stack.", default="0", since=(1, 39)),
+        A("spill_size", "int32", "Bytes of spilled registers, or of their stack.", default="0", since=(1, 39)),
+        A("quantum_size", "int32", "Quantum size; sets quantum dispatch.", default="0", since=(1, 49)),
+        A("quantum_walk_order", "int32", "Walk order of a quantum.", default="0", since=(1, 49)),
+        A("quantum_partition_dimension", "int32", "Dimension along which quanta are split.", default="0", since=(1, 49)),
+        _flag("generate_local_id", "The hardware makes the local ids.", (1, 50)),
+        _flag("has_lsc_stores_with_non_default_l1_cache_controls", "Stores ask for other level 1 caching than the default.", (1, 52)),
+        _flag("require_iab", "The runtime must provide the block of implicit arguments.", (1, 54)),
+        _flag("has_printf_calls", "The code itself prints.", (1, 59)),
+        _flag("has_indirect_calls", "The code calls through pointers.", (1, 59)),
+        _flag("require_assert_buffer", "The code itself uses the assert buffer.", (1, 61)),
+        _flag("require_sync_buffer", "The code itself uses the sync buffer.", (1, 61)),
+        _flag("has_bindless_image_read", "The code reads bindless images.", (1, 67)),
+        A("slm_alloc_mode", "int32", "Who places SLM arguments: 0 the compiler, 1 the runtime.", default="0", since=(1, 73)),
+    ),
+)  # fmt: skip
+_PAYLOAD: Final = Table(
+    "PayloadArgument",
+    "One argument of the cross-thread payload.",
+    (
+        A("arg_type", "<argument_type>", "What the argument is.", required=True),
+        A("offset", "int32", "Its first byte, counted from the start of the cross-thread payload.", required=True),
+        A("size", "int32", "Its bytes; 0 if it takes no room.", required=True),
+        A("arg_index", "int32", "Number of the kernel argument that it is or belongs to.", default="-1", when=_OF_ARGUMENT),
+        A("addrmode", "<memory_addressing_mode>", "How the code reaches the memory.", when=_POINTER + ",const_base,global_base,inline_sampler"),
+        A("addrspace", "<address_space>", "Which memory it is.", when=_POINTER + ",inline_sampler"),
+        A("access_type", "<access_type>", "What the code does with it.", when=_POINTER),
+        A("sampler_index", "int32", "Number of the sampler.", default="-1", since=(1, 4), when=_POINTER + " & addrspace=sampler | arg_type=inline_sampler"),
+        A("source_offset", "int32", "Where this part stands in an aggregate passed by value.", default="-1", since=(1, 9), when="arg_type=arg_byvalue"),
+        A("slm_alignment", "int32", "Alignment of the local memory in bytes.", default="0", since=(1, 14), when=_POINTER + " & addrmode=slm & addrspace=local"),
+        A("image_type", "<image_type>", "Kind of the image.", since=(1, 15), when="addrspace=image"),
+        A("image_transformable", "bool", "The image may be seen as another kind.", default="false", since=(1, 15), when="addrspace=image"),
+        A("sampler_type", "<sampler_type>", "Kind of the sampler.", since=(1, 15), when="addrspace=sampler"),
+        A("is_pipe", "bool", "The argument is a pipe.", default="false", since=(1, 23), when=_POINTER),
+        A("is_ptr", "bool", "The value is used as a pointer.", default="false", since=(1, 25), when="arg_type=arg_byvalue,indirect_data_pointer,const_base,global_base,printf_buffer"),
+        A("bti_value", "int32", "Binding table index of constant or global data.", default="-1", since=(1, 28), when="arg_type=const_base,global_base"),
+    ),
+)  # fmt: skip
+_PER_THREAD: Final = Table(
+    "PerThreadPayloadArgument",
+    "One argument of the per-thread payload.",
+    (
+        A("arg_type", "<argument_type>", "What the argument is: local_id or packed_local_ids.", required=True),
+        A("offset", "int32", "Its first byte, counted from the start of the per-thread payload.", required=True),
+        A("size", "int32", "Its bytes.", required=True),
+    ),
+)
+_BINDING: Final = Table(
+    "BindingTableIndex",
+    "One surface of the binding table.",
+    (
+        A("bti_value", "int32", "Number of the surface.", required=True),
+        A("arg_index", "int32", "Number of the kernel argument; it is arg_bypointer and stateful.", required=True),
+    ),
+    unique="bti_value",
+)
+_BUFFER: Final = Table(
+    "PerThreadMemoryBuffer",
+    "Memory that each thread needs.",
+    (
+        A("type", "<allocation_type>", "Where the memory is.", required=True),
+        A("usage", "<memory_usage>", "What the memory is for.", required=True),
+        A("size", "int32", "Bytes of the buffer.", required=True),
+        A("slot", "int32", "Number of the scratch buffer.", default="0", when="type=scratch"),
+        A("is_simt_thread", "bool", "Every lane has a buffer, not every hardware thread.", default="false", when="type=global"),
+    ),
+)
+_SAMPLER: Final = Table(
+    "InlineSampler",
+    "A sampler written in the source.",
+    (
+        A("sampler_index", "int32", "Number of the sampler.", required=True, since=(1, 20)),
+        A("addrmode", "<sampler_desc_addrmode>", "What lies outside the image.", required=True, since=(1, 20)),
+        A("filtermode", "<sampler_desc_filtermode>", "How texels become a value.", required=True, since=(1, 20)),
+        A("normalized", "bool", "Coordinates go from 0 to 1.", default="false", since=(1, 20)),
+    ),
+    unique="sampler_index",
+)
+
+
+def _traced(name: str, what: str) -> A:
+    doc = f"Whether the code has a {what} that does not come from a kernel argument: 1 yes, 0 no, -1 not told."
+    return A(name, "int32", doc, default="-1", since=(1, 1))
+
+
+_EXPERIMENTAL: Final = Table(
+    "ExperimentalProperties",
+    "Facts for early evaluation; nothing may depend on them.",
+    (
+        _traced("has_non_kernel_arg_load", "load"),
+        _traced("has_non_kernel_arg_store", "store"),
+        _traced("has_non_kernel_arg_atomic", "atomic operation"),
+    ),
+)
+_DEBUG: Final = Table(
+    "DebugEnv",
+    "What a debugger needs.",
+    (
+        A("sip_surface_bti", "int32", "Binding table index of the system routine's surface.", default="-1", since=(1, 7)),
+        A("sip_surface_offset", "int32", "Offset of the system routine's surface.", default="-1", since=(1, 7)),
+    ),
+)  # fmt: skip
+_HOST: Final = Table(
+    "HostAccess",
+    "The host's name of a global variable.",
+    (
+        A("device_name", "str", "Name of the variable in the program.", required=True, since=(1, 12)),
+        A("host_name", "str", "Name by which the host finds it.", required=True, since=(1, 12)),
+    ),
+    unique="device_name",
+)
+_MISC: Final = Table(
+    "KernelMiscInfo",
+    "Facts about a kernel that no launch needs.",
+    (
+        A("name", "str", "Name of the kernel.", required=True, since=(1, 19)),
+        A("args_info", "ArgInfo[]", "Names and types of its arguments.", since=(1, 19)),
+    ),
+    unique="name",
+)
+_ARG: Final = Table(
+    "ArgInfo",
+    "What the source says of an argument.",
+    (
+        A("index", "int32", "Number of the argument.", required=True, since=(1, 19)),
+        A("name", "str", "Name of the argument.", since=(1, 19)),
+        A("address_qualifier", "str", "__global, __local, __constant or __private.", required=True, since=(1, 19)),
+        A("access_qualifier", "str", "__read_only, __write_only, __read_write or NONE.", required=True, since=(1, 19)),
+        A("type_name", "str", "Type and size: 'float*;8'.", required=True, since=(1, 19)),
+        A("type_qualifiers", "str", "const, restrict, volatile, pipe or NONE.", required=True, since=(1, 19)),
+    ),
+    unique="index",
+)
+
+
+def _costs(type_: str, *rows: tuple[str, str]) -> tuple[A, ...]:
+    return tuple(A(name, type_, doc, required=True, since=(1, 47)) for name, doc in rows)
+
+
+_COST: Final = (
+    Table(
+        "KernelCostInfo",
+        "What the loops of a kernel cost, as an estimate.",
+        (
+            A("name", "str", "Name of the kernel.", required=True, since=(1, 47)),
+            A("kcm_args_sym", "CostSymbol[]", "Arguments that the estimate depends on.", since=(1, 47)),
+            A("kcm_loop_count_exps", "CostCount[]", "How often each loop runs.", required=True, since=(1, 47)),
+            A("Kcm_loop_costs", "CostLoop[]", "What one run of each loop costs.", required=True, since=(1, 47)),
+        ),
+        unique="name",
+    ),
+    Table(
+        "CostSymbol",
+        "An argument that a cost estimate depends on.",
+        (
+            *_costs("int32", ("argNo", "Number of the argument."), ("byteOffset", "Offset behind the pointer.")),
+            *_costs("int32", ("sizeInBytes", "Bytes of the symbol.")),
+            *_costs("bool", ("isInDirect", "The argument is a pointer to the symbol.")),
+        ),
+    ),
+    Table(
+        "CostCount",
+        "How often a loop runs: factor * symbol + C.",
+        (
+            *_costs("float", ("factor", "Factor of the symbol."), ("C", "Constant term.")),
+            *_costs("int32", ("argsym_index", "Number of the symbol.")),
+        ),
+    ),
+    Table(
+        "CostLoop",
+        "What one run of a loop costs.",
+        _costs("int32", ("cycle", "Cycles."), ("bytes_loaded", "Bytes loaded."), ("bytes_stored", "Bytes stored."),
+               ("num_loops", "Loops directly inside.")),
+    ),
+)  # fmt: skip
+
+TABLES: Final[dict[str, Table]] = {
+    table.name: table
+    for table in (
+        _CONTAINER, _KERNEL, _FUNCTION, _USER, _ENV, _PAYLOAD, _PER_THREAD, _BINDING, _BUFFER, _SAMPLER, _EXPERIMENTAL,
+        _DEBUG, _HOST, _MISC, _ARG, *_COST,
+    )
+}  # fmt: skip

@@ -1,0 +1,271 @@
+"""``validate``: all that is wrong in one ze_info text, judged by the tables.
+
+The walk over the tables stands here; what concerns a kernel as a whole stands in ``kernels``. Invariant: any text ends in
+findings, at most ``MAX_FINDINGS`` of them, in the order of the text.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
+from visa_lsp.text import Span
+from visa_lsp.zeinfo import rules
+from visa_lsp.zeinfo.kernels import check_document
+from visa_lsp.zeinfo.schema import KNOWN_VERSION, SCALARS, SEED_VERSION, Version, parse_version, version_text
+from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.tables import ROOT, TABLES
+from visa_lsp.zeinfo.words import WORDS, word
+
+if TYPE_CHECKING:
+    from visa_lsp.zeinfo.schema import Attribute, Table
+    from visa_lsp.zeinfo.yaml import Item
+
+MAX_FINDINGS: Final = 500
+_LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
+
+
+def validate(text: str) -> tuple[Diagnostic, ...]:
+    """All findings about a ze_info text."""
+    return validate_source(Source.of(text))
+
+
+def validate_source(source: Source) -> tuple[Diagnostic, ...]:
+    """All findings about a text that was read already."""
+    if source.root is None:
+        assert source.error is not None
+        return (_broken(source),)
+    report = Report(source)
+    root = source.root
+    if not isinstance(root.value, dict):
+        report.add(rules.WRONG_TYPE, source.span(root), f"ze_info is a map with the keys version and kernels, this is {root.kind}")
+        return report.sorted()
+    walk = _Walk(report, _version(report, root))
+    walk.table(root, TABLES[ROOT], "the document")
+    check_document(report, root)
+    return report.sorted()
+
+
+def _broken(source: Source) -> Diagnostic:
+    assert source.error is not None
+    span, message = source.error_span(), source.error.message
+    fixes: tuple[Fix, ...] = ()
+    if message.startswith("a tab"):
+        end = span.start
+        while source.text[end : end + 1] == "\t":
+            end += 1
+        span = Span(span.start, end)
+        fixes = (Fix("indent by spaces", (Edit(span, "  " * (end - span.start)),)),)
+    return Diagnostic(rules.SYNTAX, span, message, fixes=fixes)
+
+
+@dataclass(slots=True)
+class Report:
+    """The findings so far about one source."""
+
+    source: Source
+    found: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def full(self) -> bool:
+        """Whether no more findings are taken."""
+        return len(self.found) >= MAX_FINDINGS
+
+    def add(
+        self,
+        rule: Rule,
+        span: Span,
+        message: str,
+        *,
+        related: tuple[Related, ...] = (),
+        fixes: tuple[Fix, ...] = (),
+        severity: Severity | None = None,
+    ) -> None:
+        """Take a finding, unless there are too many already."""
+        if not self.full:
+            self.found.append(Diagnostic(rule, span, message, related, fixes, severity))
+
+    def sorted(self) -> tuple[Diagnostic, ...]:
+        """The findings in the order of the text."""
+        self.found.sort(key=lambda d: (d.span, d.code))
+        if self.full:
+            end = Span(0, 0)
+            self.found.append(Diagnostic(rules.SYNTAX, end, f"more than {MAX_FINDINGS} findings: the others are not shown"))
+        return tuple(self.found)
+
+
+def _version(report: Report, root: Item) -> Version:
+    """The document's version; without a readable one the newest known."""
+    assert isinstance(root.value, dict)
+    item = root.value.get("version")
+    if item is None or not isinstance(item.value, str):
+        return KNOWN_VERSION
+    version = parse_version(item.value)
+    span = report.source.span(item)
+    if version is None:
+        report.add(rules.VERSION, span, f"'{item.value:.40}' is no version: two numbers with a point between, '1.14'")
+        return KNOWN_VERSION
+    known = version_text(KNOWN_VERSION)
+    if version[0] > KNOWN_VERSION[0]:
+        report.add(rules.VERSION, span, f"major version {version[0]} is newer than {KNOWN_VERSION[0]}: its keys may mean anything")
+    elif version > KNOWN_VERSION:
+        report.add(
+            rules.VERSION, span, f"version {item.value} is newer than {known}, the newest that is known; new keys are passed over",
+            severity=Severity.INFORMATION,
+        )  # fmt: skip
+    elif version[0] == 0:
+        report.add(rules.VERSION, span, f"version {item.value} is older than 1.0, the first version with a number")
+    return version
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Compares items with tables."""
+
+    report: Report
+    version: Version
+
+    def table(self, item: Item, table: Table, what: str) -> None:
+        if self.report.full:
+            return
+        if not isinstance(item.value, dict):
+            self.report.add(rules.WRONG_TYPE, self.report.source.span(item), f"{what} is a map, this is {item.kind}")
+            return
+        words = {key: child.value for key, child in item.value.items() if isinstance(child.value, str)}
+        for key, child in item.value.items():
+            row = table.get(key)
+            if row is None:
+                self._unknown(item, key, table)
+                continue
+            self._since(item, key, row)
+            if not row.applies(words):
+                self._misplaced(item, key, row)
+            self._value(child, row)
+        for row in table.attributes:
+            if row.required and row.name not in item.value and row.since <= max(self.version, SEED_VERSION):
+                self._missing(item, row, what)
+
+    def _unknown(self, item: Item, key: str, table: Table) -> None:
+        span = self.report.source.key_span(item, key)
+        known = [a.name for a in table.attributes if a.name not in (item.value if isinstance(item.value, dict) else ())]
+        near = difflib.get_close_matches(key, known, 1, 0.6)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        fixes = (Fix(f"change to '{near[0]}'", (Edit(span, near[0]),)),) if near else ()
+        self.report.add(rules.UNKNOWN, span, f"unknown key '{key:.60}' in {table.name}{hint}", fixes=fixes)
+
+    def _since(self, item: Item, key: str, row: Attribute) -> None:
+        span = self.report.source.key_span(item, key)
+        if row.removed and self.version >= row.removed:
+            self.report.add(
+                rules.NEWER_KEY, span, f"'{key}' was removed by version {version_text(row.removed)}", severity=Severity.WARNING
+            )
+        elif row.since > self.version:
+            self.report.add(
+                rules.NEWER_KEY, span,
+                f"'{key}' came with version {version_text(row.since)}, the document says {version_text(self.version)}",
+            )  # fmt: skip
+
+    def _misplaced(self, item: Item, key: str, row: Attribute) -> None:
+        span = self.report.source.key_span(item, key)
+        self.report.add(rules.OUT_OF_PLACE, span, f"'{key}' applies only where {row.when_text}")
+
+    def _missing(self, item: Item, row: Attribute, what: str) -> None:
+        source = self.report.source
+        fixes = ()
+        span = source.span(item)
+        if item.key_places and source.text[source.start(item)] != "{" and row.type in SCALARS:
+            value = "'1.14'" if row.name == "version" else {"str": "''", "bool": "false", "int32": "0"}.get(row.type, "0")
+            value = {"grf_count": "128", "simd_size": "16"}.get(row.name, value)
+            first = source.key_span(item, next(iter(item.key_places))).start
+            indent = " " * (item.column - 1)
+            fixes = (Fix(f"add {row.name}: {value}", (Edit(Span(first, first), f"{row.name}: {value}\n{indent}"),)),)
+        self.report.add(rules.MISSING, span, f"the key '{row.name}' is missing in {what}", fixes=fixes)
+
+    # Values.
+
+    def _value(self, item: Item, row: Attribute) -> None:
+        if row.is_list:
+            self._list(item, row)
+        elif row.table:
+            self.table(item, TABLES[row.table], row.name)
+        elif row.words:
+            self._word(item, row)
+        elif not _fits(item, row.type):
+            self._wrong_type(item, row)
+        elif row.type in _LIMITS and isinstance(item.value, int):
+            limit = _LIMITS[row.type]
+            if not -limit <= item.value < limit:
+                self.report.add(
+                    rules.RANGE, self.report.source.span(item), f"{row.name} is {SCALARS[row.type]}, {item.value} does not fit"
+                )
+
+    def _list(self, item: Item, row: Attribute) -> None:
+        if item.value is None:
+            return  # an empty list may be written as nothing
+        if not isinstance(item.value, list):
+            self.report.add(rules.WRONG_TYPE, self.report.source.span(item), f"{row.name} is a list, this is {item.kind}")
+            return
+        for entry in item.value:
+            self.table(entry, TABLES[row.table], f"an entry of {row.name}")
+
+    def _wrong_type(self, item: Item, row: Attribute) -> None:
+        source = self.report.source
+        span = source.span(item)
+        fixes: tuple[Fix, ...] = ()
+        written = source.text[span.start : span.end]
+        message = f"{row.name} is {SCALARS[row.type]}, this is {item.kind}"
+        if row.type == "str" and isinstance(item.value, int | float | bool):
+            message = f"{row.name} is a text, {written:.40} without quotes is {item.kind}"
+            fixes = (Fix("put it in quotes", (Edit(span, f"'{written}'"),)),)
+        elif row.type == "bool" and isinstance(item.value, str | int):
+            meant = {"1": "true", "yes": "true", "on": "true", "0": "false", "no": "false", "off": "false"}
+            value = meant.get(str(item.value).lower()) or {"true": "true", "false": "false"}.get(str(item.value).lower())
+            fixes = (Fix(f"change to {value}", (Edit(span, value),)),) if value else ()
+        elif row.type == "int32" and isinstance(item.value, str) and item.value.strip().isascii() and item.value.strip().isdigit():
+            fixes = (Fix("write it as a number", (Edit(span, str(int(item.value[:20]))),)),)
+        self.report.add(rules.WRONG_TYPE, span, message, fixes=fixes)
+
+    def _word(self, item: Item, row: Attribute) -> None:
+        span = self.report.source.span(item)
+        if not isinstance(item.value, str):
+            self.report.add(rules.WRONG_TYPE, span, f"{row.name} is a word, this is {item.kind}")
+            return
+        known = word(row.words, item.value)
+        if known is not None and known.removed and self.version >= known.removed:
+            better = f", it is called {known.renamed} now" if known.renamed else ""
+            fixes = (Fix(f"change to '{known.renamed}'", (Edit(span, known.renamed),)),) if known.renamed else ()
+            self.report.add(
+                rules.NEWER_KEY, span, f"'{known.name}' was removed by version {version_text(known.removed)}{better}",
+                fixes=fixes, severity=Severity.WARNING,
+            )  # fmt: skip
+        elif known is not None and known.since > self.version:
+            self.report.add(
+                rules.NEWER_KEY, span,
+                f"'{known.name}' came with version {version_text(known.since)}, the document says {version_text(self.version)}",
+            )  # fmt: skip
+        elif known is None:
+            names = [w.name for w in WORDS[row.words] if not w.removed or self.version < w.removed]
+            near = difflib.get_close_matches(item.value[:100], names, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
+            fixes = (Fix(f"change to '{near[0]}'", (Edit(span, near[0]),)),) if near else ()
+            newer = self.version > KNOWN_VERSION
+            self.report.add(
+                rules.WRONG_WORD, span, f"{row.name} does not know '{item.value:.60}'; {hint}", fixes=fixes,
+                severity=Severity.INFORMATION if newer else None,
+            )  # fmt: skip
+
+
+def _fits(item: Item, type_: str) -> bool:
+    value = item.value
+    match type_:
+        case "bool":
+            return isinstance(value, bool)
+        case "str":
+            return isinstance(value, str)
+        case "float":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "int32x3":
+            return isinstance(value, list) and len(value) == 3 and all(_fits(v, "int32") for v in value)
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,149 @@
+"""The closed sets of words of ze_info, each with its meaning and the version that brought it.
+
+Data only (seed 002 and later versions). Invariant: a word that a version renamed or dropped stays here with that version.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from visa_lsp.zeinfo.schema import Word
+
+_IMAGE: Final = (1, 15)
+_FLAT: Final = (1, 64)
+
+WORDS: Final[dict[str, tuple[Word, ...]]] = {
+    "thread_scheduling_mode": (
+        Word("age_based", "The oldest thread that can go on is taken.", (1, 10)),
+        Word("round_robin", "Threads take turns.", (1, 10)),
+        Word("round_robin_stall", "Threads take turns; the turn passes on when a thread has to wait.", (1, 10)),
+    ),
+    "argument_type": (
+        Word("packed_local_ids", "Local ids x, y, z of a SIMD1 thread: three 16-bit numbers."),
+        Word("local_id", "Local ids of every lane, 16 bits each, one GRF-aligned block for each dimension."),
+        Word("local_size", "Work items of a group in three dimensions (int32x3)."),
+        Word("group_count", "Groups in three dimensions (int32x3)."),
+        Word("work_dimensions", "How many dimensions the launch has (int32).", (1, 5)),
+        Word("global_size", "Work items of the launch in three dimensions (int32x3)."),
+        Word("enqueued_local_size", "Group size as the host asked for it, not cut at the edges (int32x3)."),
+        Word("global_id_offset", "What is added to every global id (int32x3)."),
+        Word("private_base_stateless", "Address of the private memory that per_thread_memory_buffers asks for (int64)."),
+        Word("buffer_offset", "Distance of a buffer argument from the aligned base of its surface.", (1, 2)),
+        Word("printf_buffer", "Address of the buffer that printf writes to.", (1, 3)),
+        Word("implicit_arg_buffer", "Address of the block of implicit arguments (int64)."),
+        Word("arg_byvalue", "A kernel argument passed by its value."),
+        Word("arg_bypointer", "A kernel argument that is a buffer, image, sampler or local memory."),
+        Word("buffer_address", "Address of a buffer that is otherwise reached through the binding table.", (1, 17)),
+        Word("image_height", "Height of an image argument.", _IMAGE),
+        Word("image_width", "Width of an image argument.", _IMAGE),
+        Word("image_depth", "Depth of an image argument.", _IMAGE),
+        Word("image_num_mip_levels", "Number of mip levels of an image argument.", _IMAGE),
+        Word("image_channel_data_type", "OpenCL channel type of an image argument.", _IMAGE),
+        Word("image_channel_order", "OpenCL channel order of an image argument.", _IMAGE),
+        Word("image_srgb_channel_order", "sRGB channel order of an image argument.", _IMAGE, (1, 66)),
+        Word("image_array_size", "Layers of an image array argument.", _IMAGE),
+        Word("image_num_samples", "Samples of a multi-sampled image argument.", _IMAGE),
+        Word("flat_image_baseoffset", "Base address of an image read as memory.", _IMAGE, _FLAT),
+        Word("flat_image_height", "Height of an image read as memory.", _IMAGE, _FLAT),
+        Word("flat_image_width", "Width of an image read as memory.", _IMAGE, _FLAT),
+        Word("flat_image_pitch", "Pitch of an image read as memory.", _IMAGE, _FLAT),
+        Word("sampler_address", "OpenCL addressing mode of a sampler argument.", _IMAGE),
+        Word("sampler_normalized", "Whether a sampler argument takes normalized coordinates.", _IMAGE),
+        Word("sampler_snap_wa", "Whether a sampler argument needs the coordinate snap workaround (going out of use).", _IMAGE),
+        Word("sync_buffer", "Address of the buffer for synchronisation between groups (int64).", (1, 22)),
+        Word("rt_global_buffer", "Address of the ray tracing globals (int64).", (1, 26)),
+        Word("const_base", "Base of the program's constant data.", (1, 28)),
+        Word("global_base", "Base of the program's global data.", (1, 28)),
+        Word("assert_buffer", "Address of the buffer that assert writes to (int64).", (1, 30)),
+        Word("indirect_data_pointer", "Address of the indirect data (int64).", (1, 31)),
+        Word("scratch_pointer", "Address of the scratch surface (int64).", (1, 31)),
+        Word("region_group_size", "Size of a region group in three dimensions (int32x3).", (1, 34)),
+        Word("region_group_dimension", "Dimension along which region groups are split (int32).", (1, 34)),
+        Word("region_group_wg_count", "Work groups of a region group (int32).", (1, 34)),
+        Word("buffer_size", "Size in bytes of a buffer argument (int64).", (1, 40)),
+        Word("region_group_barrier_buffer", "Address of the buffer for region barriers (int64).", (1, 43)),
+        Word("inline_sampler", "Bindless handle of a sampler written in the source.", (1, 44)),
+    ),
+    "memory_addressing_mode": (
+        Word("stateless", "By address."),
+        Word("stateful", "Through the binding table: binding_table_indices has an entry of the same arg_index."),
+        Word("bindless", "By a handle in the payload."),
+        Word("slm", "An offset in shared local memory."),
+        Word("shared_local_memory", "Old name of slm.", (0, 0), (1, 0), "slm"),
+    ),
+    "address_space": (
+        Word("global", "Memory of all threads."),
+        Word("local", "Shared local memory of a group."),
+        Word("constant", "Memory that the kernel only reads."),
+        Word("image", "An image."),
+        Word("sampler", "A sampler."),
+    ),
+    "access_type": (
+        Word("readonly", "The kernel only reads."),
+        Word("writeonly", "The kernel only writes."),
+        Word("readwrite", "The kernel reads and writes."),
+    ),
+    "allocation_type": (
+        Word("global", "Global memory, for private_space only; its base comes by private_base_stateless."),
+        Word("scratch", "Scratch memory of a hardware thread; its offset comes in element 5 of r0."),
+        Word("slm", "Shared local memory."),
+    ),
+    "memory_usage": (
+        Word("private_space", "Private variables, and arguments of stack calls."),
+        Word("spill_fill_space", "Spilled registers, and what stack calls save."),
+        Word("single_space", "Private variables, spills and saved registers in one buffer."),
+    ),
+    "image_type": tuple(
+        Word(name, doc, _IMAGE)
+        for name, doc in (
+            ("image_buffer", "One-dimensional, over a buffer."),
+            ("image_1d", "One-dimensional."),
+            ("image_1d_array", "Array of one-dimensional images."),
+            ("image_2d", "Two-dimensional."),
+            ("image_2d_array", "Array of two-dimensional images."),
+            ("image_3d", "Three-dimensional."),
+            ("image_cube", "Cube."),
+            ("image_cube_array", "Array of cubes."),
+            ("image_2d_depth", "Two-dimensional with depth values."),
+            ("image_2d_array_depth", "Array of two-dimensional images with depth values."),
+            ("image_2d_msaa", "Two-dimensional, multi-sampled."),
+            ("image_2d_msaa_depth", "Two-dimensional, multi-sampled, with depth values."),
+            ("image_2d_array_msaa", "Array of multi-sampled images."),
+            ("image_2d_array_msaa_depth", "Array of multi-sampled images with depth values."),
+            ("image_2d_media", "Two-dimensional, for media reads."),
+            ("image_2d_media_block", "Two-dimensional, for media block reads."),
+        )
+    ),
+    "sampler_type": (
+        Word("texture", "A texture sampler.", _IMAGE),
+        *(
+            Word(f"sample_8x8{kind and '_' + kind}", f"An 8x8 sampler{kind and ': ' + kind}.", _IMAGE)
+            for kind in (
+                "", "2dconvolve", "erode", "dilate", "minmaxfilter", "minmax", "centroid", "bool_centroid", "bool_sum",
+            )
+        ),
+    ),
+    "sampler_desc_addrmode": (
+        Word("none", "No defined value outside the image.", (1, 20)),
+        Word("clamp_border", "The border colour outside the image.", (1, 20)),
+        Word("clamp_edge", "The nearest texel of the edge outside the image.", (1, 20)),
+        Word("repeat", "The image repeats.", (1, 20)),
+        Word("mirror", "The image repeats, every second time mirrored.", (1, 20)),
+    ),
+    "sampler_desc_filtermode": (
+        Word("nearest", "The nearest texel.", (1, 20)),
+        Word("linear", "A weighted mean of the neighbours.", (1, 20)),
+    ),
+    "l1_cache_policy": (
+        Word("wbp", "Write bypass.", (1, 69)),
+        Word("uc", "Not cached.", (1, 69)),
+        Word("wb", "Write back.", (1, 69)),
+        Word("wt", "Write through.", (1, 69)),
+        Word("ws", "Write streaming.", (1, 69)),
+    ),
+}  # fmt: skip
+
+
+def word(words: str, name: str) -> Word | None:
+    """A word of a set by its name."""
+    return next((w for w in WORDS[words] if w.name == name), None)
