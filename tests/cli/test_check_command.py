@@ -97,16 +97,6 @@ def test_json_finding_has_the_names_of_the_contract(words, check):
             {"title": "say good", "safe": True, "edits": [{**edit, "new_text": "GOOD"}]},
             {"title": "say nothing", "safe": False, "edits": [{**edit, "new_text": ""}]},
         ],
-        "related": [
-            {
-                "path": "a.visaasm",
-                "line": 1,
-                "column": 1,
-                "end_line": 1,
-                "end_column": 2,
-                "message": "the text starts here",
-            }
-        ],
     } == finding
 
 
@@ -392,3 +382,20 @@ def test_rules_that_are_off_run_when_they_are_named(words, options, comment, nam
     done = program("check", "-", "--format", "json", *options, stdin=UNUSED + comment)
     found = [f["name"] for f in json.loads(done.stdout) if f["name"] in ("unused-variable", "useless-suppression")]
     assert found == names
+
+
+def test_a_mistake_in_the_settings_does_not_end_watching(words, run, monkeypatch):
+    write(words, "a.visaasm", "BAD\n")
+    write(words, "visa-lsp.toml", "")
+    rounds = []
+
+    def pause(_):
+        rounds.append(1)
+        if len(rounds) > 2:
+            raise KeyboardInterrupt
+        write(words, "visa-lsp.toml", "igore = 1" if len(rounds) == 1 else "ignore = ['V902']")
+
+    monkeypatch.setattr("visa_lsp.cli.check.watch", lambda files, check: watch(files, check, pause))
+    _, out, err = run("check", "--watch", "a.visaasm")
+    assert len(out.splitlines()) == 2
+    assert "did you mean 'ignore'" in err

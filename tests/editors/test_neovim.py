@@ -20,7 +20,7 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
     seen = drive_neovim(editor, Path(__file__).with_name("neovim_session.lua"), kernel.path, tmp_path / "home")
     assert seen["ok"], seen
-    assert "visa" == seen["filetype"]
+    assert seen["filetype"] == "visa"
     [found] = seen["findings"]
     assert ("V201", line_of(kernel.text, "mad (M1") + 1, 4) == (found["code"], found["line"], found["column"])
     assert "Multiply, then add" in seen["hover_mad"]
@@ -28,8 +28,8 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     assert line_of(kernel.text, ".decl V0061") + 1 == seen["decl_line"]
     assert line_of(kernel.text, "_0_004:") + 1 == seen["label_line"]
     assert seen["run"]["ok"], seen["run"]
-    assert [1.0, 3.5, 6.0] == seen["run"]["buffers"][0]["head"][:3]
+    assert seen["run"]["buffers"][0]["head"][:3] == [1.0, 3.5, 6.0]
     assert seen["assembled"]["ok"]
-    assert b"CISA" == (folder / "saxpy.isa").read_bytes()[:4]
+    assert (folder / "saxpy.isa").read_bytes()[:4] == b"CISA"
     if editor.version >= (0, 11):
-        assert "utf-8" == seen["encoding"]
+        assert seen["encoding"] == "utf-8"

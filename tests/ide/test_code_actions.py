@@ -31,9 +31,9 @@ def analysis(text: str) -> Shouting:
 
 def test_fix_of_the_finding_at_the_cursor_comes_first_then_all_alike():
     found = code_actions(analysis("ONE two THREE"), Span(1, 1))
-    assert ["Write `one`", "Fix all 2 shouting findings"] == [a.title for a in found]
+    assert [a.title for a in found] == ["Write `one`", "Fix all 2 shouting findings"]
     assert found[0].preferred
-    assert "one two three" == applied("ONE two THREE", found[1].edits)
+    assert applied("ONE two THREE", found[1].edits) == "one two three"
 
 
 def test_nothing_is_offered_where_nothing_is_found():
@@ -43,4 +43,4 @@ def test_nothing_is_offered_where_nothing_is_found():
 def test_overlapping_fixes_are_applied_once():
     first, second = (Edit(Span(0, 3), "x"),), (Edit(Span(2, 4), "y"),)
     assert first == joined([first, second])
-    assert "one two three" == applied("ONE two THREE", fix_all(analysis("ONE two THREE")))
+    assert applied("ONE two THREE", fix_all(analysis("ONE two THREE"))) == "one two three"

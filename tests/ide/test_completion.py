@@ -59,14 +59,14 @@ def test_variables_of_the_right_type_come_first():
 def test_the_choice_replaces_what_is_written():
     analysis, offset = marked("mov (M1, 8) A(0,0)<1> %r^")
     item = next(i for i in complete(analysis, offset) if i.label == "%r0")
-    assert "%r" == analysis.document.slice(item.span)
-    assert "%r0(${1:0},${2:0})<${3:1;1,0}>" == item.insert
+    assert analysis.document.slice(item.span) == "%r"
+    assert item.insert == "%r0(${1:0},${2:0})<${3:1;1,0}>"
 
 
 def test_snippet_of_an_instruction_has_all_its_operands():
     analysis, offset = marked("mad^")
     item = next(i for i in complete(analysis, offset) if i.label == "mad")
-    assert "mad (${1:M1}, ${2:16}) ${3:dst} ${4:src0} ${5:src1} ${6:src2}" == item.insert
+    assert item.insert == "mad (${1:M1}, ${2:16}) ${3:dst} ${4:src0} ${5:src1} ${6:src2}"
     assert "Multiply, then add" in documentation(analysis, ItemKind.MNEMONIC, "mad", 3)
     assert "alias of" in documentation(analysis, ItemKind.VARIABLE, "B", 3)
 

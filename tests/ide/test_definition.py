@@ -29,7 +29,7 @@ def check(find, source: str) -> str | None:
         ("goto (M1, 16) ^L\nret (M1, 1)\nL:", "[L]:"),
         ('call (M1, 1) ^S\nret (M1, 1)\n.function "S"\nS:', '.function "[S]"'),
         ("mov (M1, 8) r[^AD(0),0]<1>:d A(0,0)<1;1,0>", ".decl [AD] v_type=A num_elts=4"),
-        ('fcall (M1, 1) "^k" 0 0', '.kernel "[k]"'),
+        ("fcall (M1, 1) ^k 0 0", '.kernel "[k]"'),
         ("mov (M1, 8) ^%r0(0,0)<1> A(0,0)<1;1,0>", None),
         ("^mov (M1, 8) A(0,0)<1> A(0,0)<1;1,0>", None),
         ("goto (M1, 16) ^NOWHERE", None),

@@ -10,8 +10,8 @@ from visa_lsp.sema.lower import assemble
     [
         ("mov (M1, 8) ^B(0,0)<1> B(0,0)<1;1,0>", "Big", ["alias=<Big, 32>", ".decl Big v_type", "Big(0,0)<1> Big(0,0)<1;1,0>"]),
         ("mov (M1, 1) A(0,0)<1> ^X(0,0)<0;1,0>", "n", [".input n offset", "n(0,0)<0;1,0>"]),
-        ("goto (M1, 1) ^L\nL:\nret (M1, 1)", "done-1", ["goto (M1, 1) done-1\ndone-1:"]),
-        ('call (M1, 1) ^S\nret (M1, 1)\n.function "S"\nS:\nret (M1, 1)', "sub", ['call (M1, 1) sub', '.function "sub"\nsub:']),
+        ("goto (M1, 1) ^L\nL:\nret (M1, 1)", "done_1", ["goto (M1, 1) done_1\ndone_1:"]),
+        ('call (M1, 1) ^S\nret (M1, 1)\n.function "S"\nS:\nret (M1, 1)', "sub", ["call (M1, 1) sub", '.function "sub"\nsub:']),
     ],
 )  # fmt: skip
 def test_rename_keeps_the_program(source, name, expected):

@@ -10,13 +10,13 @@ SOURCE = DECLARATIONS + 'L1:\n    mov (M1, 8) A(0,0)<1> X(0,0)<0;1,0>\n\n.functi
 
 def test_outline_has_kernels_with_their_members():
     [kernel] = document_symbols(Analysis.of(SOURCE))
-    assert ("k", "kernel") == (kernel.name, kernel.kind.value)
+    assert (kernel.name, kernel.kind.value) == ("k", "kernel")
     shown = [f"{c.kind.value} {c.name}" for c in kernel.children]
-    assert [
+    assert shown == [
         "variable A", "variable B", "variable W", "variable X", "predicate P1", "address AD", "handle T6", "label L1",
         "subroutine S",
-    ] == shown  # fmt: skip
-    assert "16 × d = A+0" == kernel.children[1].detail
+    ]  # fmt: skip
+    assert kernel.children[1].detail == "16 × d = A+0"
 
 
 def test_names_lie_inside_their_symbols():
@@ -30,7 +30,7 @@ def test_names_lie_inside_their_symbols():
 
 def test_workspace_symbols_match_letters_in_order():
     found = workspace_symbols(Analysis.of(SOURCE), "L1")
-    assert [("L1", "k")] == [(entry.name, holder) for entry, holder in found]
+    assert [(entry.name, holder) for entry, holder in found] == [("L1", "k")]
 
 
 def test_folds_are_kernels_runs_blocks_and_comments():
@@ -43,10 +43,10 @@ def test_tokens_tell_what_names_mean():
     tokens = list(semantic_tokens(analysis, 10, 10))
     text = analysis.document.line_text(10)
     shown = [(text[t.span.start : t.span.end], t.type, t.modifiers) for t in tokens]
-    assert ("P1", "variable", ("predicate",)) == shown[0]
-    assert [("mov", "keyword", ()), ("sat", "modifier", ()), ("M1", "enumMember", ()), ("8", "number", ())] == shown[1:5]
-    assert ("A", "variable", ("modification",)) == shown[5]
-    assert ("X", "parameter", ()) == next(s for s in shown if s[0] == "X")
+    assert shown[0] == ("P1", "variable", ("predicate",))
+    assert shown[1:5] == [("mov", "keyword", ()), ("sat", "modifier", ()), ("M1", "enumMember", ()), ("8", "number", ())]
+    assert shown[5] == ("A", "variable", ("modification",))
+    assert next(s for s in shown if s[0] == "X") == ("X", "parameter", ())
 
 
 def test_tokens_are_in_order_and_do_not_overlap():

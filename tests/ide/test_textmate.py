@@ -23,8 +23,8 @@ def test_every_mnemonic_is_coloured():
 def test_the_language_of_the_extension_has_both_extensions():
     package = json.loads((ROOT / "vscode-extension" / "package.json").read_text())
     [language] = package["contributes"]["languages"]
-    assert ("visa", [".visaasm", ".isaasm"]) == (language["id"], language["extensions"])
-    assert "machine" == package["contributes"]["configuration"]["properties"]["visa.serverPath"]["scope"]
+    assert (language["id"], language["extensions"]) == ("visa", [".visaasm", ".isaasm"])
+    assert package["contributes"]["configuration"]["properties"]["visa.serverPath"]["scope"] == "machine"
 
 
 def test_the_lock_file_names_no_registry():

@@ -1,4 +1,4 @@
-from visa_lsp.ide.workspace import Settings, Workspace
+from visa_lsp.ide.workspace import Settings, Workspace, settings_of
 
 TEXT = '.version 4.1\n.kernel "k"\nret (M1, 1)\n'
 
@@ -8,7 +8,7 @@ def test_a_document_is_known_while_it_is_open():
     workspace.open("a", 1, TEXT)
     opened = workspace.get("a")
     assert opened is not None
-    assert (1, TEXT) == (opened.version, opened.analysis.document.text)
+    assert (opened.version, opened.analysis.document.text) == (1, TEXT)
     workspace.close("a")
     workspace.close("a")
     assert workspace.get("a") is None
@@ -18,18 +18,24 @@ def test_an_update_leaves_the_old_snapshot_as_it_was():
     workspace = Workspace()
     first = workspace.open("a", 1, TEXT)
     second = workspace.update("a", 2, first.analysis.document.edit(0, 0, "// x\n"))
-    assert TEXT == first.analysis.document.text
-    assert "// x\n" + TEXT == second.analysis.document.text
+    assert first.analysis.document.text == TEXT
+    assert second.analysis.document.text == "// x\n" + TEXT
     assert workspace.get("a") is second
 
 
 def test_settings_give_every_document_a_new_analysis():
     workspace = Workspace()
     before = workspace.open("a", 1, TEXT)
-    assert workspace.configure(Settings("PVC"))
+    assert workspace.configure(Settings("DG2"))
     after = workspace.get("a")
     assert after is not None
     assert after.analysis.platform is not None
-    assert ("PVC", 1) == (after.analysis.platform.name, after.version)
+    assert (after.analysis.platform.name, after.version) == ("DG2", 1)
     assert before.analysis.platform is None
-    assert not workspace.configure(Settings("PVC"))
+    assert not workspace.configure(Settings("DG2"))
+
+
+def test_settings_are_read_with_and_without_their_section():
+    assert settings_of({"visa": {"platform": "DG2"}}) == Settings("DG2") == settings_of({"platform": "DG2"})
+    for value in (None, 7, {"visa": None}, {"visa": {"platform": 7}}, {"platform": "NONE"}, []):
+        assert settings_of(value) == Settings()

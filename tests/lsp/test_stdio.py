@@ -52,13 +52,13 @@ def replace(start: types.Position, end: types.Position, text: str) -> types.Text
 async def test_dump_without_mistakes_has_no_finding(client, tmp_path):
     kernel = saxpy(tmp_path)
     client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
-    assert [] == await findings(client, kernel.uri)
+    assert await findings(client, kernel.uri) == []
 
 
 async def test_edits_bring_and_take_away_findings(client, tmp_path):
     kernel = saxpy(tmp_path)
     client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
-    assert [] == await findings(client, kernel.uri)
+    assert await findings(client, kernel.uri) == []
     # Two changes in one message: the second is counted on the result of the first.
     start = at(kernel.text, "mad (M1")
     name = at(kernel.text, "V0034(0,0)<0;1,0> V0061")
@@ -91,7 +91,7 @@ async def test_edits_bring_and_take_away_findings(client, tmp_path):
     codes = [d.code for d in await findings(client, kernel.uri)]
     assert "V103" in codes
     client.text_document_did_change(change(kernel, 5, types.TextDocumentContentChangeWholeDocument(kernel.text)))
-    assert [] == await findings(client, kernel.uri)
+    assert await findings(client, kernel.uri) == []
 
 
 async def test_closing_clears_what_was_published(client, tmp_path):
@@ -99,7 +99,7 @@ async def test_closing_clears_what_was_published(client, tmp_path):
     client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1"))))
     assert await findings(client, kernel.uri)
     client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
-    assert [] == await findings(client, kernel.uri)
+    assert await findings(client, kernel.uri) == []
 
 
 async def test_hover_of_mnemonic_predefined_and_declared(client, tmp_path):
@@ -147,7 +147,7 @@ async def test_assemble_of_a_broken_text_writes_nothing(client, tmp_path):
     client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1"))))
     answer = plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.assemble", [kernel.uri])))
     assert not answer["ok"]
-    assert ["V201"] == [d["code"] for d in answer["diagnostics"]]
+    assert [d["code"] for d in answer["diagnostics"]] == ["V201"]
     assert not (tmp_path / "saxpy.isa").exists()
 
 
@@ -156,8 +156,8 @@ async def test_run_gives_buffers_and_expectations(client, tmp_path):
     client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
     answer = plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.run", [kernel.uri])))
     assert answer["ok"], answer
-    assert [1.0, 3.5, 6.0, 8.5] == answer["buffers"][0]["head"][:4]
-    assert ([True], []) == ([e["ok"] for e in answer["expectations"]], answer["faults"])
+    assert answer["buffers"][0]["head"][:4] == [1.0, 3.5, 6.0, 8.5]
+    assert ([e["ok"] for e in answer["expectations"]], answer["faults"]) == ([True], [])
 
 
 async def test_commands_answer_mistakes_with_words(client, tmp_path):
@@ -202,7 +202,7 @@ async def test_columns_count_in_the_negotiated_encoding(encoding, column, tmp_pa
         client.text_document_did_change(
             types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, uri), [edit])
         )
-        assert [] == await findings(client, uri)
+        assert await findings(client, uri) == []
         hover = await client.text_document_hover_async(
             types.HoverParams(types.TextDocumentIdentifier(uri), found.range.start)
         )

@@ -5,13 +5,25 @@ Knows launch arguments and pyopencl, nothing of the simulator. ``missing()`` say
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
+import sys
 import tempfile
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 
-from visa_lsp.sim.launch_config import BufferArg, LocalArg, ValueArg
+from visa_lsp.sim.launch_config import BufferArg, ImageArg, LocalArg, SamplerArg, ValueArg
+
+_ORDERS = {1: "R", 2: "RG", 4: "RGBA"}
+_TYPES = {
+    "unorm8": "UNORM_INT8", "snorm8": "SNORM_INT8", "unorm16": "UNORM_INT16", "snorm16": "SNORM_INT16",
+    "uint8": "UNSIGNED_INT8", "uint16": "UNSIGNED_INT16", "uint32": "UNSIGNED_INT32",
+    "sint8": "SIGNED_INT8", "sint16": "SIGNED_INT16", "sint32": "SIGNED_INT32",
+    "float16": "HALF_FLOAT", "float32": "FLOAT",
+}  # fmt: skip
 
 
 @functools.cache
@@ -39,8 +51,78 @@ def missing() -> str:
     return context if isinstance(context, str) else ""
 
 
-def run(source: str, kernel: str, groups, local, args, options=()) -> dict[int, np.ndarray]:
-    """Buffers after a run, by argument index."""
+@contextmanager
+def standard_output():
+    """What is written to file descriptor 1 meanwhile: a function that gives the text afterwards."""
+    flush = ctypes.CDLL(None).fflush
+    sys.stdout.flush()
+    flush(None)
+    kept = os.dup(1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "out"
+        handle = os.open(path, os.O_RDWR | os.O_CREAT)
+        os.dup2(handle, 1)
+        text = []
+        try:
+            yield lambda: "".join(text)
+        finally:
+            flush(None)
+            os.dup2(kept, 1)
+            os.close(kept)
+            os.close(handle)
+            text.append(path.read_text())
+
+
+def _image(arg: ImageArg, kind: str):
+    import pyopencl as cl
+
+    form = cl.ImageFormat(
+        getattr(cl.channel_order, _ORDERS[arg.channels]), getattr(cl.channel_type, _TYPES[arg.format])
+    )
+    width, height, depth = arg.dims
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    if kind == "buffer":
+        memory = cl.Buffer(_context(), flags, hostbuf=arg.array)
+        return cl.Image(
+            _context(), cl.mem_flags.READ_ONLY, form,
+            desc=_descriptor(cl, cl.mem_object_type.IMAGE1D_BUFFER, (width, 0, 0), buffer=memory),
+        )  # fmt: skip
+    if kind == "array":
+        return cl.Image(
+            _context(), flags, form, hostbuf=arg.array,
+            desc=_descriptor(cl, cl.mem_object_type.IMAGE2D_ARRAY, (width, height, 0), depth),
+        )  # fmt: skip
+    shape = (width, height, depth) if depth > 1 else (width, height)
+    return cl.Image(_context(), flags, form, shape=shape, hostbuf=arg.array)
+
+
+def _descriptor(cl, kind, shape, layers=0, buffer=None):
+    found = cl.ImageDescriptor()
+    found.image_type = kind
+    found.shape = shape
+    found.array_size = layers
+    found.pitches = (0, 0)
+    found.num_mip_levels = 0
+    found.num_samples = 0
+    found.buffer = buffer
+    return found
+
+
+def _sampler(arg: SamplerArg):
+    import pyopencl as cl
+
+    modes = {"none": "NONE", "clamp_to_edge": "CLAMP_TO_EDGE", "clamp": "CLAMP", "repeat": "REPEAT",
+             "mirrored_repeat": "MIRRORED_REPEAT"}  # fmt: skip
+    return cl.Sampler(
+        _context(), arg.normalized, getattr(cl.addressing_mode, modes[arg.address]),
+        getattr(cl.filter_mode, arg.filter.upper()),
+    )  # fmt: skip
+
+
+def run(
+    source: str, kernel: str, groups, local, args, options=(), offset=None, printed=None, image_kinds=None
+) -> dict[int, np.ndarray]:
+    """Buffers and images after a run, by argument index; what it prints is appended to ``printed``."""
     import pyopencl as cl
 
     assert not missing()
@@ -56,12 +138,29 @@ def run(source: str, kernel: str, groups, local, args, options=()) -> dict[int, 
                 handle.set_arg(index, buffers[index])
             case LocalArg():
                 handle.set_arg(index, cl.LocalMemory(arg.size))
+            case ImageArg():
+                kind = (image_kinds or {}).get(index, "")
+                image = _image(arg, kind)
+                handle.set_arg(index, image)
+                if not kind:
+                    buffers[index] = image
+            case SamplerArg():
+                handle.set_arg(index, _sampler(arg))
             case ValueArg():
                 handle.set_arg(index, arg.array[()] if arg.array.ndim == 0 else arg.array.tobytes())
     sizes = tuple(g * n for g, n in zip(groups, local, strict=True))
-    cl.enqueue_nd_range_kernel(queue, handle, sizes, tuple(local)).wait()
+    with standard_output() as text:
+        cl.enqueue_nd_range_kernel(queue, handle, sizes, tuple(local), global_work_offset=offset).wait()
+        queue.finish()
+    if printed is not None:
+        printed.append(text())
     found = {}
     for index, buffer in buffers.items():
         found[index] = np.empty_like(args[index].array)
-        cl.enqueue_copy(queue, found[index], buffer).wait()
+        if isinstance(buffer, cl.Image):
+            width, height, depth = args[index].dims
+            region = (width, height, depth)
+            cl.enqueue_copy(queue, found[index], buffer, origin=(0, 0, 0), region=region).wait()
+        else:
+            cl.enqueue_copy(queue, found[index], buffer).wait()
     return found

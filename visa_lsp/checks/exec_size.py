@@ -18,10 +18,19 @@ silently a size that only the instruction's page forbids.
 
 from __future__ import annotations
 
-from visa_lsp.checks.facts import words
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.facts import exec_control, words
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.isa.model import Instruction
 from visa_lsp.isa.types import EXEC_SIZES
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.diagnostics import Fix, Severity
 
 RULE = rule("V209", "exec-size", ERROR, __doc__)
 
@@ -30,13 +39,39 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     row, size = problem.args["row"], problem.args["size"]
     assert isinstance(row, Instruction)
     assert isinstance(size, int)
-    if size not in EXEC_SIZES:
-        message = f"`{ctx.text(problem.place)}` is no execution size; it is {words(row.exec_sizes)}"
-    else:
-        message = f"`{row.mnemonic}` cannot have execution size {size}; it is {words(row.exec_sizes)}"
+    if size in EXEC_SIZES:
+        return _forbidden(ctx, row, size, problem.place)
+    message = f"`{ctx.text(problem.place)}` is no execution size; it is {words(row.exec_sizes)}"
+    return ctx.report(RULE, problem.place, message, fixes=(_nearest(ctx, row, size, problem.place),))
+
+
+def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    control, statement = exec_control(bound), bound.statement
+    row = bound.row
+    if control is None or row is None or not isinstance(statement, tree.Instruction) or statement.exec is None:
+        return
+    if control.exec_size not in row.exec_sizes:
+        place = Place(bound.line, statement.exec.size.span)
+        severity = ERROR if _verified(row, control.exec_size) else WARNING
+        yield _forbidden(ctx, row, control.exec_size, place, severity)
+
+
+def _verified(row: Instruction, size: int) -> bool:
+    """Whether the finalizer rejects the size as well."""
+    return row.family == "svm" and size == 32
+
+
+def _forbidden(ctx: CheckContext, row: Instruction, size: int, place: Place, severity: Severity = ERROR) -> Diagnostic:
+    tail = "" if severity is ERROR else " (the finalizer does not check)"
+    message = f"`{row.mnemonic}` cannot have execution size {size}; it is {words(row.exec_sizes)}{tail}"
+    return ctx.report(RULE, place, message, fixes=(_nearest(ctx, row, size, place),), severity=severity)
+
+
+def _nearest(ctx: CheckContext, row: Instruction, size: int, place: Place) -> Fix:
     nearest = min(row.exec_sizes, key=lambda legal: (abs(legal - size), -legal))
-    fixes = [ctx.fix(f"change to {nearest}", problem.place, str(nearest))]
-    return ctx.report(RULE, problem.place, message, fixes=fixes)
+    return ctx.fix(f"change to {nearest}", place, str(nearest))
 
 
-CHECK = Check(RULE, {"exec-size": _report})
+CHECK = Check(
+    RULE, {"exec-size": _report}, instruction=_instruction, wants=lambda row: row.exec_sizes != EXEC_SIZES
+)

@@ -20,7 +20,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.checks.facts import slot_words
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import General, Indirect
 from visa_lsp.sema.model import Place
@@ -29,6 +31,9 @@ from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from visa_lsp.isa.model import Instruction
+    from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V216", "misplaced-modifier", ERROR, __doc__)
 _SHIFTS = frozenset({"shl", "shr", "asr", "rol", "ror"})
@@ -56,22 +61,34 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     row = bound.row
     assert row is not None
     for operand in bound.operands:
-        value, node = operand.value, operand.node
-        if not isinstance(value, (General, Indirect)) or value.modifier in (OperandModifier.NONE, OperandModifier.SAT):
+        node = operand.node
+        if not isinstance(node, (tree.Ref, tree.IndirectRef)) or node.modifier is None or operand.value is None:
             continue
-        if not isinstance(node, (tree.Ref, tree.IndirectRef)) or node.modifier is None:
-            continue
-        place = Place(bound.line, node.modifier.span)
-        text = node.modifier.text
-        if value.modifier is OperandModifier.NOT and row.family != "logic":
-            yield ctx.report(RULE, place, f"`{text}` belongs to and, or, xor and not; `{row.mnemonic}` cannot invert a source")
-        elif value.modifier is not OperandModifier.NOT and row.family == "logic" and row.mnemonic not in _SHIFTS:
-            yield ctx.report(RULE, place, f"`{text}` is arithmetic; a source of `{row.mnemonic}` can only have `(~)`")
+        message = _wrong(row, operand, node.modifier.text)
+        if message is not None:
+            place = Place(bound.line, node.modifier.span)
+            yield ctx.report(RULE, place, message, fixes=(ctx.fix(f"remove `{node.modifier.text}`", place, ""),))
+
+
+def _wrong(row: Instruction, operand: BoundOperand, text: str) -> str | None:
+    """What is wrong with a modifier, if anything."""
+    value, name = operand.value, row.mnemonic
+    if not isinstance(value, (General, Indirect)):
+        return f"`{text}` modifies sources in registers; {slot_words(operand.slot)} of `{name}` cannot have it"
+    if operand.slot.role is Role.WRITE:
+        # On a general destination binding has said so already.
+        return f"`{text}` modifies sources; a destination cannot have it" if isinstance(value, Indirect) else None
+    inverts = value.modifier is OperandModifier.NOT
+    if inverts and row.family != "logic":
+        return f"`{text}` belongs to and, or, xor and not; `{name}` cannot invert a source"
+    if not inverts and row.family == "logic" and name not in _SHIFTS:
+        return f"`{text}` is arithmetic; a source of `{name}` can only have `(~)`"
+    return None
 
 
 CHECK = Check(
     RULE,
     {"destination-modifier": _destination, "modifier-on-immediate": _immediate},
     instruction=_instruction,
-    wants=lambda row: row.family in ("arith", "math", "logic", "mov", "compare"),
+    wants=lambda row: bool(row.slots),
 )

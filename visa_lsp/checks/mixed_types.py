@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.verifier import demanded
 from visa_lsp.isa.model import Role, Shape
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V402", "mixed-types", ERROR, __doc__)
+_CHOICES = frozenset({"sel", "min", "max"})
 # Instructions with operands of several kinds by their nature.
 _FREE = frozenset({"sad2", "sad2add", "srnd", "fcvt", "dp4a", "lzd", "addc", "subb", "madw"})
 
@@ -41,8 +43,11 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     typed = [(o, t) for o in bound.operands if o.slot.shape is Shape.VECTOR and (t := facts.type_of(o.value)) is not None]
     if any(t.name in ("bf", "bool") for _, t in typed):
         return
-    if bound.row.family == "mov":
+    if bound.row.mnemonic in _CHOICES:
         yield from _select(ctx, bound, [(o, t) for o, t in typed if o.slot.role is Role.READ])
+        return
+    demands = [(demanded(bound.row, o.slot, ctx.platform), t) for o, t in typed]
+    if any(demand is not None and t not in demand for demand, t in demands):
         return
     written = [t for o, t in typed if o.slot.role is Role.WRITE]
     for operand, type_ in typed:
@@ -83,5 +88,5 @@ def _select(ctx: CheckContext, bound: Bound, sources: list[tuple[BoundOperand, D
 CHECK = Check(
     RULE,
     instruction=_instruction,
-    wants=lambda row: row.mnemonic not in _FREE and (row.family in ("arith", "math") or row.mnemonic in ("sel", "min", "max")),
+    wants=lambda row: row.mnemonic not in _FREE and (row.family in ("arith", "math") or row.mnemonic in _CHOICES),
 )

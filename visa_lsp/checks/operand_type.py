@@ -20,47 +20,55 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place, slot_words
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.verifier import demanded
 from visa_lsp.isa.model import Shape
 from visa_lsp.isa.types import FLOAT_TYPES, INT_TYPES, TYPES
-from visa_lsp.program.model import Immediate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from visa_lsp.isa.model import Instruction
     from visa_lsp.isa.types import DataType
 
 RULE = rule("V401", "operand-type", WARNING, __doc__)
 
 
+_FIRST_BF = 125
+
+
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     row = bound.row
     assert row is not None
-    for operand in bound.operands:
-        allowed = operand.slot.types
-        type_ = ctx.facts(body).type_of(operand.value)
-        if allowed is None or type_ is None or type_ in allowed or type_.name == "bool":
-            continue
+    typed = [(o, t) for o in bound.operands if (t := ctx.facts(body).type_of(o.value)) is not None]
+    for operand, type_ in typed:
+        if type_.name == "bf" and ctx.platform is not None and ctx.platform.generation < _FIRST_BF:
+            message = f"{ctx.platform.name} has no type `bf`; it exists from XeHP_SDV on"
+            yield ctx.report(RULE, operand_place(bound, operand), message, severity=ERROR)
+            return
+        demand = demanded(row, operand.slot, ctx.platform)
+        if demand is not None and type_ not in demand and type_.name not in ("bool", "bf"):
+            allowed = demand if operand.slot.types is None else demand & operand.slot.types or demand
+            message = f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
+            yield ctx.report(RULE, operand_place(bound, operand), message, severity=ERROR)
+            return
+    for operand, type_ in typed:
+        allowed = operand.slot.types or frozenset()
         # v and uv stand for words, vf for floats.
         stands_for = FLOAT_TYPES if type_.name == "vf" else INT_TYPES
-        if type_.is_packed and isinstance(operand.value, Immediate) and allowed & stands_for:
+        if not allowed or type_ in allowed or type_.name == "bool" or (type_.is_packed and allowed & stands_for):
             continue
-        severity = ERROR if _verified(row, type_) else WARNING
-        tail = "" if severity is ERROR else " (the finalizer does not check)"
-        message = f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}{tail}"
-        yield ctx.report(RULE, operand_place(bound, operand), message, severity=severity)
+        message = (
+            f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
+            " (the finalizer does not check)"
+        )
+        yield ctx.report(RULE, operand_place(bound, operand), message)
         return
-
-
-def _verified(row: Instruction, type_: DataType) -> bool:
-    """Whether the finalizer's verifier looks at the types of this instruction."""
-    return row.family == "logic" and type_.is_float
 
 
 def type_words(allowed: Iterable[DataType]) -> str:
     """A set of types as words, integers and floats by one word where all of them are meant."""
     kept = frozenset(allowed)
     parts = []
+    kept = frozenset(t for t in kept if not t.is_packed)
     if kept >= INT_TYPES:
         parts.append("an integer")
         kept -= INT_TYPES

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.checks.raw_alignment import RAW_SHAPES
-from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.program.model import RawOperand
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     for operand in bound.operands:
         value = operand.value
         if not isinstance(value, RawOperand) or not value.offset:
+            continue
+        if value.var == 0:
+            yield ctx.report(RULE, operand_place(bound, operand), "`%null` has no bytes; its offset must be 0", severity=ERROR)
             continue
         symbol = variables.get(value.var)
         if symbol is None or symbol.predefined or value.offset < symbol.byte_size:

@@ -51,4 +51,25 @@ def _where(row: Instruction) -> str:
     return f"it exists from {names[0]} to {names[-1]}"
 
 
-CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.platforms != ALL)
+def _precise(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """Exact division and roots, and those of doubles, need a macro unit that some platforms lack."""
+    row, statement = bound.row, bound.statement
+    assert row is not None
+    if ctx.platform is None or ctx.platform.name not in _NO_MACROS or not isinstance(statement, tree.Instruction):
+        return
+    type_ = next((ctx.facts(body).type_of(o.value) for o in bound.operands if o.slot.name == "dst"), None)
+    name = type_.name if type_ else ""
+    if name == "df" or (name == "f" and row.mnemonic in ("divm", "sqrtm")):
+        place = Place(bound.line, statement.words[0].span)
+        yield ctx.report(RULE, place, f"{ctx.platform.name} has no `{row.mnemonic}` for type `{name}`: it lacks the unit for exact results")
+
+
+def _visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    yield from _instruction(ctx, body, bound)
+    if bound.row is not None and bound.row.mnemonic in _PRECISE:
+        yield from _precise(ctx, body, bound)
+
+
+_PRECISE = frozenset({"divm", "sqrtm", "inv", "div", "sqrt"})
+_NO_MACROS = frozenset({"ICLLP", "TGLLP", "DG2", "MTL"})
+CHECK = Check(RULE, instruction=_visit, wants=lambda row: row.platforms != ALL or row.mnemonic in _PRECISE)

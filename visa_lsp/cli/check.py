@@ -7,6 +7,7 @@ reported but are nothing wrong. Loads neither pygls nor NumPy. Invariant: the re
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,16 +138,7 @@ def check_command(args: argparse.Namespace) -> int:
         return _run(args, paths, overrides, new_baseline, stdin, {})
     if STDIN in paths:
         raise CliError("check: --watch cannot watch standard input")
-    results: dict[str, tuple[Stamp, Task, FileResult]] = {}
-    clear = _CLEAR if sys.stdout.isatty() else ""
-
-    def again() -> int:
-        sys.stdout.write(clear)
-        status = _run(args, paths, overrides, new_baseline, None, results)
-        sys.stdout.flush()
-        return status
-
-    return watch(lambda: _watched(paths, overrides), again)
+    return _watch(args, paths, overrides, new_baseline)
 
 
 def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
@@ -226,6 +218,30 @@ def _shown(settings: Settings, args: argparse.Namespace, overrides: Overrides) -
         "per-file-ignores": {f.pattern: list(f.selectors) for f in selection.per_file},
     }
     return settings, values
+
+
+def _watch(args: argparse.Namespace, paths: list[str], overrides: Overrides, new_baseline: str | None) -> int:
+    results: dict[str, tuple[Stamp, Task, FileResult]] = {}
+    watched = _watched(paths, overrides)
+    clear = _CLEAR if sys.stdout.isatty() else ""
+
+    def files() -> list[str]:
+        # A mistake in a settings file is reported by the check; until it is mended, the files known last are watched.
+        with contextlib.suppress(CliError):
+            watched[:] = _watched(paths, overrides)
+        return watched
+
+    def again() -> int:
+        sys.stdout.write(clear)
+        try:
+            status = _run(args, paths, overrides, new_baseline, None, results)
+        except CliError as error:
+            complain(str(error))
+            status = EXIT_USAGE
+        sys.stdout.flush()
+        return status
+
+    return watch(files, again)
 
 
 def _watched(paths: list[str], overrides: Overrides) -> list[str]:

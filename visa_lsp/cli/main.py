@@ -27,11 +27,11 @@ COMMANDS: Final = {
     "asm": "make an object from a text",
     "dis": "make a text from an object",
     "run": "run a kernel on the simulator",
-    "zeinfo": "check or make ze_info (not part of this version)",
+    "zeinfo": "check ze_info, alone and against the kernels, or make it",
     "explain": "explain an opcode, a finding's code, or a predefined variable",
     "dap": "debug adapter (not part of this version)",
 }
-_NOT_BUILT: Final = ("zeinfo", "dap")
+_NOT_BUILT: Final = ("dap",)
 _ARGFILES_DEEP: Final = 8
 
 

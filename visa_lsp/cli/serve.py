@@ -16,6 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp import __version__
+
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
@@ -41,7 +43,7 @@ def serve(args: Namespace) -> int:
         logging.basicConfig(filename=args.log, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     else:
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    server = import_module("visa_lsp.lsp.server").create_server(services)
+    server = import_module("visa_lsp.lsp.server").create_server(services, __version__)
     if args.tcp:
         host, _, port = args.tcp.rpartition(":")
         if not port.isdigit() or int(port) > 65535:

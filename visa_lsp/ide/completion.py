@@ -16,7 +16,7 @@ from visa_lsp.ide.opcode_text import describe_row, describe_rows
 from visa_lsp.ide.symbol_text import describe_symbol
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.model import ExecStyle, Modifier, Role, Shape
-from visa_lsp.isa.operands import ALIGN_CODE, IM, A, G, P
+from visa_lsp.isa.operands import ALIGN_CODE, IM, ST, A, G, P
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import EXEC_SIZES, TYPES, DataType
 from visa_lsp.sema.model import SymbolKind
@@ -183,7 +183,7 @@ def _operands(context: Context, body: Body | None) -> Iterator[Item]:
     if slot is None or body is None:
         return
     match slot.shape:
-        case Shape.LABEL | Shape.LABELS:
+        case Shape.LABEL | Shape.LABELS | Shape.NAME | Shape.IDENTIFIER:
             for label in body.labels.values():
                 yield _item(context, label.name, ItemKind.LABEL, label.kind.value)
         case Shape.SURFACE:
@@ -197,6 +197,9 @@ def _operands(context: Context, body: Body | None) -> Iterator[Item]:
             for kind, cls in _CLASS_OF.items():
                 if kind is SymbolKind.GENERAL or cls in slot.classes:
                     yield from _variables(context, body, slot, kind)
+            if ST in slot.classes:
+                yield from _variables(context, body, slot, SymbolKind.SURFACE)
+                yield from _variables(context, body, slot, SymbolKind.SAMPLER)
             if IM in slot.classes:
                 yield from _immediates(context, slot)
         case _:
@@ -238,6 +241,8 @@ def _use(symbol: Symbol, slot: Slot | None) -> str:
             return f"{symbol.name}(${{1:0}},${{2:0}})<${{3:1}}>"
         scalar = slot.scalar or symbol.num_elements == 1
         return f"{symbol.name}(${{1:0}},${{2:0}})<${{3:{'0;1,0' if scalar else '1;1,0'}}}>"
+    if slot.shape is Shape.VECTOR and symbol.kind in (SymbolKind.SURFACE, SymbolKind.SAMPLER):
+        return f"{symbol.name}(${{1:0}})"
     if slot.shape is Shape.VECTOR and symbol.kind is SymbolKind.ADDRESS:
         return f"{symbol.name}(${{1:0}})<${{2:1}}>"
     return symbol.name

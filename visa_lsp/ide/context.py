@@ -68,6 +68,7 @@ class Context:
 
 
 _WORD: Final = re.compile(r"%?[A-Za-z0-9_$@?]*$")
+_EXEC: Final = re.compile(r"^\s*\([^()]*\)(?:\s*\.\s*[A-Za-z0-9_-]+)*")
 _HEAD: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\s*[A-Za-z0-9_<>-]+)*")
 
 
@@ -131,7 +132,7 @@ def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
     used = tuple(words[taken:])
     head = _HEAD.match(before)
     tail = before[head.end() :] if head else ""
-    count = _operands(before, node)
+    count = _operands(_EXEC.sub("", tail, count=1))
     base = {"row": row, "rows": rows, "operand": count}
     if re.fullmatch(r"\s*\.\s*", tail) and head:
         return Context(Wanted.MODIFIER, word, line, prefix, used=used, row=row, rows=rows)
@@ -148,7 +149,21 @@ def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
     return Context(Wanted.OPERAND, word, line, prefix, **base)  # type: ignore[arg-type]
 
 
-def _operands(before: str, node: tree.Instruction) -> int:
-    """How many operands are complete: those that end before blanks which end the text."""
-    count = len(node.operands)
-    return count if not node.operands or before[-1:].isspace() else count - 1
+def _operands(tail: str) -> int:
+    """How many operands are complete: words outside brackets and strings, but for one that still goes on."""
+    count, depth, inside, quoted = 0, 0, False, False
+    for ch in tail:
+        if ch == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif ch in "([<":
+            depth += 1
+        elif ch in ")]>":
+            depth -= 1
+        elif ch.isspace() and depth <= 0:
+            count += inside
+            inside = False
+            continue
+        inside = True
+    return count

@@ -1,7 +1,7 @@
 """Formatting in the layout of the compiler's dumps.
 
 Labels and directives stand in column 0, instructions behind four blanks, one blank between words, a trailing ``//``
-comment in column 81 or behind the code where that is longer.
+comment in column 82 or behind the code where that is longer.
 Only blanks change, never inside strings and comments, and never to none where there were some: the meaning of a line
 cannot change. Lines with block comments, broken lines and lines of comment alone keep their inside.
 """
@@ -50,7 +50,7 @@ def format_line(text: str, statement: tree.Statement | None) -> str:
     if not comment:
         return shaped
     if isinstance(statement, tree.Instruction):
-        return shaped.ljust(_COMMENT_COLUMN - 1) + (" " if len(shaped) >= _COMMENT_COLUMN - 1 else "") + comment
+        return shaped.ljust(_COMMENT_COLUMN) + (" " if len(shaped) >= _COMMENT_COLUMN else "") + comment
     return f"{shaped} {comment}"
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from visa_lsp.ide.analysis import Analysis
     from visa_lsp.text import Span
 
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
+# Definitions of labels may hold more, but not every place that names one.
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Words that the text takes for something else where an operand stands.
 _RESERVED: Final = frozenset({"r", "flat", "bti", "bss", "ss", "surf", "arg"})
 
@@ -65,7 +65,7 @@ def _check(analysis: Analysis, spot: Spot, name: str) -> None:
     assert symbol is not None
     assert body is not None
     label = symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE)
-    if not (_LABEL if label else _VARIABLE).fullmatch(name):
+    if not _NAME.fullmatch(name):
         raise RenameRefused(f"`{name}` is no name of a {symbol.kind.value}")
     if name in TABLE.by_mnemonic or name in _RESERVED:
         raise RenameRefused(f"`{name}` is a word of the language")

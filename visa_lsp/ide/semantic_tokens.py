@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.token_at import bound_at, symbol_of
+from visa_lsp.ide.token_at import bound_at, statement_of, symbol_of
 from visa_lsp.ide.tokens import Token, TokenKind, tokens_of
 from visa_lsp.isa.model import Role
 from visa_lsp.sema.model import SymbolKind
@@ -74,10 +74,10 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
     for line in range(max(0, first), end + 1):
-        statement = document.statement(line)
+        body, bound = bound_at(analysis, line)
+        statement = statement_of(analysis, line, bound)
         if statement is None:
             continue
-        body, bound = bound_at(analysis, line)
         for token in tokens_of(statement, bound):
             coloured = _token(line, token, body, bound)
             if coloured is not None:

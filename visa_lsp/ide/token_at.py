@@ -73,20 +73,24 @@ def bound_at(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
 
 def line_tokens(analysis: Analysis, line: int) -> tuple[Token, ...]:
     """The tokens of a line."""
-    statement = analysis.document.statement(line)
-    if statement is None:
-        return ()
-    return tokens_of(statement, bound_at(analysis, line)[1])
+    _, bound = bound_at(analysis, line)
+    statement = statement_of(analysis, line, bound)
+    return tokens_of(statement, bound) if statement is not None else ()
+
+
+def statement_of(analysis: Analysis, line: int, bound: Bound | None) -> tree.Statement | None:
+    """The statement of a line: the one that was bound, whose nodes the bound operands hold, where there is one."""
+    return bound.statement if bound is not None else analysis.document.statement(line)
 
 
 def spot_at(analysis: Analysis, offset: int) -> Spot | None:
     """The token at an offset; None between tokens, in comments and outside the text."""
     document = analysis.document
     line, column = document.position(offset)
-    statement = document.statement(line)
+    body, bound = bound_at(analysis, line)
+    statement = statement_of(analysis, line, bound)
     if statement is None:
         return None
-    body, bound = bound_at(analysis, line)
     tokens = tokens_of(statement, bound)
     token = next((t for t in tokens if column in t.span), None) or next(
         (t for t in tokens if t.span.touches(column)), None

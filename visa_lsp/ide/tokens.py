@@ -62,6 +62,7 @@ class Token:
     definition: bool = False
 
 
+_FUNCTIONS: Final = (Shape.NAME, Shape.IDENTIFIER)
 _FIXED_WORDS: Final = {tree.Decl: ".decl", tree.KernelAttr: ".kernel_attr", tree.Version: ".version"}
 
 
@@ -206,7 +207,7 @@ def _operand(node: tree.Operand, slot: Slot | None) -> Iterator[Token]:
                     yield from _ref(item, node, slot)
                 elif isinstance(item, tree.Literal):
                     yield Token(TokenKind.NUMBER, item.span, "", node, item)
-        case tree.Quoted() if slot is not None and slot.shape is Shape.NAME:
+        case tree.Quoted() if slot is not None and slot.shape in _FUNCTIONS:
             yield Token(TokenKind.FUNCTION, Span(node.span.start + 1, node.span.end - 1), node.text, node)
         case tree.Quoted():
             yield Token(TokenKind.STRING, node.span, node.text, node)
@@ -219,7 +220,7 @@ def _name_kind(slot: Slot | None) -> TokenKind:
         return TokenKind.VARIABLE
     if slot.shape in (Shape.LABEL, Shape.LABELS):
         return TokenKind.LABEL
-    if slot.shape is Shape.NAME:
+    if slot.shape in _FUNCTIONS:
         return TokenKind.FUNCTION
     return TokenKind.KEYWORD if slot.shape is Shape.EXEC_WORD else TokenKind.VARIABLE
 

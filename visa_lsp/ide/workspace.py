@@ -24,6 +24,15 @@ class Settings:
     platform: str = ""
 
 
+def settings_of(value: object) -> Settings:
+    """The settings in what an editor sent, with or without the section's name around them; unknown things are ignored."""
+    section = value.get("visa", value) if isinstance(value, dict) else None
+    platform = section.get("platform") if isinstance(section, dict) else None
+    if isinstance(platform, str) and platform_named(platform) is not None:
+        return Settings(platform)
+    return Settings()
+
+
 @dataclass(frozen=True, slots=True)
 class OpenDocument:
     """A document as the editor has it. ``key`` is the editor's name for it."""

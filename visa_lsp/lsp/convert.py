@@ -6,7 +6,7 @@ asks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from lsprotocol import types
 
@@ -17,8 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.diagnostics import Diagnostic, Edit
-    from visa_lsp.syntax.document import Document
     from visa_lsp.text import Encoding
+
+
+
+class Text(Protocol):
+    """What is needed of a document: its lines, and offsets from and to (line, column) in code points."""
+
+    def line_text(self, line: int) -> str:
+        """Give a line without its end."""
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Give line and column of an offset."""
+
+    def offset(self, line: int, column: int) -> int:
+        """Give the offset of a line and column."""
+
 
 SOURCE: Final = "visa-lsp"
 _SEVERITY: Final = {
@@ -29,44 +43,44 @@ _SEVERITY: Final = {
 }
 
 
-def to_offset(document: Document, position: types.Position, encoding: Encoding) -> int:
+def to_offset(document: Text, position: types.Position, encoding: Encoding) -> int:
     """The offset of a client's position."""
     line = document.line_text(position.line)
     return document.offset(position.line, code_points(line, position.character, encoding))
 
 
-def to_span(document: Document, range_: types.Range, encoding: Encoding) -> Span:
+def to_span(document: Text, range_: types.Range, encoding: Encoding) -> Span:
     """The span of a client's range."""
     start, end = to_offset(document, range_.start, encoding), to_offset(document, range_.end, encoding)
     return Span(min(start, end), max(start, end))
 
 
-def position(document: Document, offset: int, encoding: Encoding) -> types.Position:
+def position(document: Text, offset: int, encoding: Encoding) -> types.Position:
     """The client's position of an offset."""
     line, column = document.position(offset)
     text = document.line_text(line)
     return types.Position(line, units(text[:column], encoding))
 
 
-def range_of(document: Document, span: Span, encoding: Encoding) -> types.Range:
+def range_of(document: Text, span: Span, encoding: Encoding) -> types.Range:
     """The client's range of a span."""
     return types.Range(position(document, span.start, encoding), position(document, span.end, encoding))
 
 
-def line_range(document: Document, line: int, span: Span, encoding: Encoding) -> types.Range:
+def line_range(document: Text, line: int, span: Span, encoding: Encoding) -> types.Range:
     """The client's range of a span of one line, without a search for the line."""
     text = document.line_text(line)
     start, end = units(text[: span.start], encoding), units(text[: span.end], encoding)
     return types.Range(types.Position(line, start), types.Position(line, end))
 
 
-def text_edits(document: Document, edits: Iterable[Edit], encoding: Encoding) -> list[types.TextEdit]:
+def text_edits(document: Text, edits: Iterable[Edit], encoding: Encoding) -> list[types.TextEdit]:
     """The client's edits."""
     return [types.TextEdit(range_of(document, e.span, encoding), e.new_text) for e in edits]
 
 
 def diagnostic(
-    document: Document, uri: str, found: Diagnostic, encoding: Encoding, *, related: bool = True
+    document: Text, uri: str, found: Diagnostic, encoding: Encoding, *, related: bool = True
 ) -> types.Diagnostic:
     """The client's diagnostic of a finding; ``related`` where the client can show other places."""
     places = [

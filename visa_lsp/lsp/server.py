@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 HANDLERS: Final = (sync, diagnostics, language, structure, editing, commands)
 
 
-def create_server(services: Services) -> VisaServer:
+def create_server(services: Services, version: str) -> VisaServer:
     """A server that answers everything it can; ``start_io`` or ``start_tcp`` makes it live."""
-    server = VisaServer(services)
+    server = VisaServer(services, version)
     for module in HANDLERS:
         module.register(server)
     return server

@@ -15,7 +15,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from visa_lsp import __version__
 from visa_lsp.ide.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -68,8 +67,8 @@ class Protocol(LanguageServerProtocol):
 class VisaServer(LanguageServer):
     """The language server: documents, settings, services."""
 
-    def __init__(self, services: Services) -> None:
-        super().__init__("visa-lsp", __version__, protocol_cls=Protocol)
+    def __init__(self, services: Services, version: str) -> None:
+        super().__init__("visa-lsp", version, protocol_cls=Protocol)
         self.services = services
         self.documents = Workspace()
         self.pending: dict[str, asyncio.Task[None]] = {}

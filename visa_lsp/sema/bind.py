@@ -16,6 +16,7 @@ from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import BOOL, UD, UW, type_named
 from visa_lsp.program.model import Attribute, Input, Inst
+from visa_lsp.sema import seed
 from visa_lsp.sema.context import Binding
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import (
@@ -132,6 +133,8 @@ class _Binder:
         word = node.directive.text
         if word in (".kernel", ".global_function"):
             name = node.name.text if node.name else ""
+            if node.name is not None:
+                seed.name(ctx, node.name)
             place = ctx.place(node.name.span if node.name else node.span)
             twin = next((b for b in ctx.bodies if b.name == name and b.place is not None and name), None)
             if twin is not None and twin.place is not None:
@@ -210,7 +213,11 @@ class _Binder:
                 if symbol.type is None:
                     ctx.problem("unknown-type", node.type.span, name=node.type.text)
             symbol.type = symbol.type or UD
-        if node.num_elts is None:
+        elif node.type is not None:
+            ctx.problem("seed-property", node.type.span, of=symbol.kind)
+        if node.num_elts is None and symbol.kind in (SymbolKind.SAMPLER, SymbolKind.SURFACE):
+            ctx.problem("seed-count", node.name.span, end=node.span.end, of=symbol.kind)
+        elif node.num_elts is None:
             ctx.problem("missing-property", node.name.span, name=symbol.name, prop="num_elts")
         else:
             count = ctx.number(node.num_elts, 1, None, "element count")
@@ -301,6 +308,8 @@ class _Binder:
             return Attribute(index, 0, b"")
         if isinstance(value, (tree.Quoted, tree.Word)):
             text = value.text
+            if isinstance(value, tree.Word):
+                ctx.problem("seed-string", value.span, text=text)
             if node.name.text == "Target":
                 if text not in ("3d", "cm", "cs"):
                     ctx.problem("attribute-value", value.span, name="Target", got=text, known=known)

@@ -5,7 +5,7 @@ One ``Binding`` lives for one pass over a document and is thrown away; what outl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.types import type_named
 from visa_lsp.sema.model import Body, Place, Problem, Reference, Scope, Symbol, SymbolKind
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.table import Table
     from visa_lsp.text import Span
+
+
+# Problems that leave a program: findings, but no reason to write no object.
+HARMLESS: Final = frozenset({
+    "seed-alias", "seed-mnemonic", "seed-mask", "seed-option", "seed-word", "seed-elements", "seed-order", "seed-plane",
+    "seed-string", "seed-width", "seed-address-of", "seed-region", "seed-property", "seed-count",
+    "unknown-kernel-attribute", "redeclared-body",
+})  # fmt: skip
 
 
 class Binding:

@@ -27,7 +27,8 @@ from visa_lsp.program.model import (
     PredicateOperand,
     RawOperand,
 )  # fmt: skip
-from visa_lsp.sema import lsc_operands, operands
+from visa_lsp.sema import lsc_operands, operands, seed
+from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
 from visa_lsp.syntax import tree
 
@@ -46,14 +47,14 @@ _NO_EXEC = ExecControl(1, 0, no_mask=True)
 
 def instruction(ctx: Binding, node: tree.Instruction) -> Bound:
     """Bind one instruction line; problems go to the binding."""
-    words = [w.text for w in node.words]
-    rows, taken = ctx.table.lookup(words)
+    before = len(ctx.problems)
+    rows, taken = seed.lookup(ctx, node)
     if not rows:
-        ctx.problem("unknown-mnemonic", node.words[0].span, name=words[0])
+        ctx.problem("unknown-mnemonic", node.words[0].span, name=node.words[0].text)
         _note_names(ctx, node)
         return Bound(ctx.line, node, None, (), None)
     row = rows[0] if len(rows) == 1 else _choose(rows, node, taken)
-    return _bind(ctx, node, row, taken)
+    return _bind(ctx, node, row, taken, before)
 
 
 def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int) -> Row:
@@ -96,16 +97,21 @@ def match_modifiers(
     return found, bad, missing
 
 
-def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int) -> Bound:
-    before = len(ctx.problems)
+def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int, before: int) -> Bound:
+    line = node
     name_span = node.words[0].span
     values: dict[str, object] = {}
     for f in row.fields:
         values[f.name] = f.const if f.const is not None else _default(f)
     modifiers, bad, missing = match_modifiers(row, node.words[taken:])
     for word in node.words[taken:]:
-        if any(word.text in modifier.seed_words for modifier, _ in modifiers):
-            ctx.problem("seed-word", word.span, word=word.text, modern=word.text.lower())
+        found = next((m for m, _ in modifiers if word.text in m.seed_words), None)
+        if found is not None:
+            ctx.problem("seed-word", word.span, word=word.text, modern=found.format(found.words[word.text])[1:])
+    node, size = seed.element_size(ctx, node, missing)
+    if size is not None:
+        modifiers.append(size)
+        missing.remove(size[0])
     for word in bad:
         ctx.problem("unknown-modifier", word.span, row=row, word=word.text)
     for modifier in missing:
@@ -128,13 +134,13 @@ def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int) -> Bound:
             values[operand.slot.name] = None
     if saturate:
         _saturate(values)
-    clean = len(ctx.problems) == before and not node.errors
+    clean = all(p.kind in HARMLESS for p in ctx.problems[before:]) and not node.errors
     inst = None
     if clean:
         _counts(row, values)
         _tool_quirks(row, values)
         inst = Inst(row, tuple(cast("FieldValue", values[f.name]) for f in row.fields), ctx.line)
-    return Bound(ctx.line, node, row, tuple(bound), inst)
+    return Bound(ctx.line, line, row, tuple(bound), inst)
 
 
 def _default(field: Field) -> object:
@@ -174,16 +180,23 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str,
         if not row.exec_optional:
             ctx.problem("missing-exec", node.words[0].span, row=row)
         return
-    offset, no_mask = 0, False
+    offset, no_mask = 0, seed.option(ctx, node)
     mask = node.exec.mask
-    if mask is not None:
+    if mask is not None and mask.text in seed.MASKS:
+        modern, unmasked = seed.MASKS[mask.text]
+        no_mask |= unmasked
+        ctx.problem("seed-mask", mask.span, name=mask.text, modern=modern)
+    elif mask is not None:
         if mask.text not in _MASKS:
             ctx.problem("unknown-mask", mask.span, name=mask.text)
-        offset, no_mask = _MASKS.get(mask.text, (0, False))
+        offset, unmasked = _MASKS.get(mask.text, (0, False))
+        no_mask |= unmasked
     size = ctx.number(node.exec.size)
     if size is None:
         return
-    if size not in EXEC_SIZES or size not in row.exec_sizes:
+    # An exec byte holds every size; where only an instruction's page forbids one, a rule says so and the object is made.
+    stored = field is not None and row.fields[row.index[field]].kind is FieldKind.EXEC
+    if size not in EXEC_SIZES or (size not in row.exec_sizes and not stored):
         ctx.problem("exec-size", node.exec.size.span, row=row, size=size)
         return
     if field is not None:
@@ -248,7 +261,7 @@ def _operands(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, 
         required = sum(not s.optional for s in row.slots)
         ctx.problem("operand-count", at, row=row, missing=missing, got=len(node.operands), required=required)
     bound = []
-    for slot, operand in pairs:
+    for slot, operand in seed.sampler_order(ctx, pairs):
         value = _operand(ctx, row, slot, operand, values)
         bound.append(BoundOperand(slot, operand, value))
     _message_operands(ctx, node, row, values)
@@ -291,6 +304,7 @@ def _operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dic
             value = operands.raw(ctx, slot, node, bare=True)
         case Shape.SURFACE | Shape.SAMPLER:
             value = operands.state(ctx, slot, node)
+            seed.plane(ctx, row, node, values)
         case Shape.RAWS:
             value = operands.raw(ctx, slot, node)
             values[slot.name] = (*_tuple(values.get(slot.name)), value)

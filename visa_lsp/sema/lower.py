@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Kernel, Label, Module, StateVariable, Variable
 from visa_lsp.sema.bind import bind
+from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Body, BoundModule, SymbolKind
 from visa_lsp.syntax.document import Document
 
@@ -30,10 +31,6 @@ class AssembleResult:
         if self.module is None:
             return ()
         return tuple(tuple(inst.line for inst in kernel.instructions) for kernel in self.module.bodies)
-
-
-# Problems that leave a program: findings, but no reason to write no object.
-HARMLESS = frozenset({"seed-alias", "unknown-kernel-attribute", "redeclared-body"})
 
 
 def lower(bound: BoundModule) -> Module | None:

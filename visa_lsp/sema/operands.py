@@ -118,7 +118,7 @@ def _general(ctx: Binding, slot: Slot, node: tree.Ref, symbol: Symbol) -> Genera
     if node.indices is not None and len(node.indices) != 2:
         ctx.problem("origin-form", node.span, name=node.name.text)
         return None
-    if node.region.form != (1 if write else 3):
+    if node.region.form != (1 if write else 3) or (not write and node.region.vert is None):
         ctx.problem("region-form", node.region.span, write=write, indirect=False)
         return None
     row, col = (ctx.number(i) for i in node.indices) if node.indices else (0, 0)
@@ -140,7 +140,9 @@ def _address(ctx: Binding, node: tree.Ref, symbol: Symbol) -> Address | None:
         return None
     offset = ctx.number(node.indices[0], 0, 255, "address element")
     width: int | None = 1
-    if node.region is not None:
+    if node.region is None:
+        ctx.problem("seed-width", node.span, name=node.name.text)
+    else:
         width = ctx.number(node.region.horz) if node.region.form == 1 else -1
         if width not in _WIDTHS:
             ctx.problem("region-value", node.region.span, what="address width", value=width, legal=_WIDTHS)
@@ -161,6 +163,9 @@ def _indirect(ctx: Binding, slot: Slot, node: tree.IndirectRef) -> Indirect | No
         ctx.problem("operand-class", node.name.span, slot=slot, got=symbol.kind.value, expected="an address variable")
         return None
     write = slot.role is Role.WRITE
+    if node.seed_form:
+        ctx.problem("seed-indirect", node.span, node=node)
+        return None
     if node.suffix is None or node.region is None:
         ctx.problem("indirect-form", node.span)
         return None
@@ -170,6 +175,8 @@ def _indirect(ctx: Binding, slot: Slot, node: tree.IndirectRef) -> Indirect | No
     region = _region(ctx, node.region, write=write)
     if type_ is None or index is None or offset is None or region is None:
         return None
+    if not write and node.region.form == 3 and node.region.vert is None:
+        ctx.problem("seed-region", node.region.span)
     if write and node.region.form != 1:
         ctx.problem("region-form", node.region.span, write=True, indirect=True)
         return None
@@ -216,6 +223,8 @@ def _address_of(ctx: Binding, node: tree.AddressOfRef) -> AddressOf | State | No
     symbol = ctx.lookup(node.name, Role.OTHER)
     if symbol is None:
         return None
+    if node.seed_form:
+        ctx.problem("seed-address-of", node.span, node=node)
     offset = ctx.number(node.offset, -32768, 32767, "address offset") if node.offset is not None else 0
     if offset is None:
         return None

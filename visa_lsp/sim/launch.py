@@ -66,6 +66,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
         raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")
     geometry = _geometry(kernel, info, config, platform)
     world = World(info.env.slm_size if info else _static_slm(kernel))
+    world.add_sections(config.sections)
     world.add_symbols(config.symbols)
     names: dict[int | str, str] = {}
     printf = None

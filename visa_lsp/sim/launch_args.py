@@ -245,6 +245,11 @@ def _work_dimensions(a: Arguments) -> int:
     return 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
 
 
+def _layers(a: Arguments, entry: PayloadArgument) -> int:
+    lines = any(p.image_type == "image_1d_array" and p.arg_index == entry.arg_index for p in a.info.payload)
+    return a.image(entry).dims[1 if lines else 2]
+
+
 def _snap(a: Arguments, entry: PayloadArgument) -> bytes:
     state = a.sampler(entry)
     return _number(0xFFFFFFFF if (state.address, state.filter) == ("clamp", "nearest") else 0, 4)
@@ -269,7 +274,7 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "image_width": lambda a, e: _number(a.image(e).dims[0], 4),
     "image_height": lambda a, e: _number(a.image(e).dims[1], 4),
     "image_depth": lambda a, e: _number(a.image(e).dims[2], 4),
-    "image_array_size": lambda a, e: _number(a.image(e).dims[2], 4),
+    "image_array_size": lambda a, e: _number(_layers(a, e), 4),
     "image_channel_order": lambda a, e: _number(_CHANNEL_ORDER[a.image(e).channels], 4),
     "image_channel_data_type": lambda a, e: _number(_CHANNEL_TYPE[a.image(e).format], 4),
     "image_num_mip_levels": lambda _a, _e: bytes(4),

@@ -94,6 +94,21 @@ class SamplerArg:
     normalized: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DataSection:
+    """Data of the program that no argument stands for: its constants, its globals, the strings it prints.
+
+    ``symbols`` are places in ``data``; ``pointers`` are places where the address of a symbol is put (offset, symbol,
+    bytes). ``base`` is the payload argument that asks for the section's address, or empty.
+    """
+
+    name: str
+    data: bytes
+    base: str = ""
+    symbols: Mapping[str, int] = field(default_factory=dict)
+    pointers: tuple[tuple[int, str, int], ...] = ()
+
+
 Arg = BufferArg | ValueArg | LocalArg | ImageArg | SamplerArg
 
 
@@ -120,4 +135,5 @@ class LaunchConfig:
     threads: tuple[int, int] | None = None  # media mode
     args: tuple[Arg, ...] | Mapping[str, Arg] = ()
     symbols: Mapping[str, Array] = field(default_factory=dict)
+    sections: tuple[DataSection, ...] = ()
     expect: tuple[Expectation, ...] = ()

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.launch_config import MAX_BUFFER_BYTES, Array, BufferArg, ImageArg, LaunchError, LocalArg, SamplerArg
+from visa_lsp.sim.launch_config import (
+    MAX_BUFFER_BYTES,
+    Array,
+    BufferArg,
+    DataSection,
+    ImageArg,
+    LaunchError,
+    LocalArg,
+    SamplerArg,
+)
 from visa_lsp.sim.launch_layout import align
 from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler
 
@@ -93,6 +102,22 @@ class World:
         for name, array in symbols.items():
             self.symbols[name] = self.memory.add(Buffer(name, array.copy())).address
 
+    def add_sections(self, sections: tuple[DataSection, ...]) -> None:
+        """Place the program's data, then put addresses into it."""
+        placed = [(s, self.memory.add(Buffer(s.name, bytearray(s.data)))) for s in sections if s.data]
+        for section, buffer in placed:
+            self.symbols.update({name: buffer.address + at for name, at in section.symbols.items()})
+            if section.base:
+                self.symbols[section.base] = buffer.address
+        for section, buffer in placed:
+            for at, name, size in section.pointers:
+                address = self.symbols.get(name)
+                if address is None or not 0 <= at <= buffer.size - size:
+                    raise LaunchError(f"{section.name} has a relocation at byte {at} to '{name}' that cannot be made")
+                raw = buffer.data[at : at + size]
+                moved = int.from_bytes(raw.tobytes(), "little") + address
+                raw[:] = list((moved & (1 << 8 * size) - 1).to_bytes(size, "little"))
+
 
 def inline_sampler(sampler: InlineSampler) -> Sampler:
     """Give the state of a sampler that is written in the source."""
@@ -107,6 +132,8 @@ def argument_sampler(arg: SamplerArg) -> Sampler:
 
 def _image(name: str, arg: ImageArg, array: Array, image_type: str) -> Image:
     width, height, depth = arg.dims
+    if image_type == "image_1d_array":
+        height, depth = 1, max(height, depth)
     axes = 3 if depth > 1 else 2 if height > 1 else 1
     return Image(
         name,
@@ -117,4 +144,5 @@ def _image(name: str, arg: ImageArg, array: Array, image_type: str) -> Image:
         channels=arg.channels,
         format=arg.format,
         dims=_DIMS.get(image_type, axes),
+        layered=image_type.endswith("array") if image_type else None,
     )

@@ -171,6 +171,7 @@ def _indirect(node: Node) -> tree.IndirectRef:
         _region(node),
         _suffix(node),
         _span(node),
+        node.expr_name == "seed_indir",
     )
 
 
@@ -241,6 +242,7 @@ def _address(node: Node) -> tree.AddressRef:
 _OPERAND: Final[dict[str, Callable[[Node], tree.Operand]]] = {
     "ref": _ref,
     "indirect": _indirect,
+    "seed_indir": _indirect,
     "address_of": _address_of,
     "literal": _literal,
     "length": _length,
@@ -295,7 +297,7 @@ def _nothing(_name: str) -> None:
 def instruction(node: Node) -> tree.Instruction:
     """``(P1) add.sat (M1, 16) ..``."""
     words, operands, errors = [], [], []
-    predicate, execute = None, None
+    predicate, execute, option = None, None, None
     for part in _parts(node):
         match part.expr_name:
             case "predicate":
@@ -307,12 +309,14 @@ def instruction(node: Node) -> tree.Instruction:
             case "exec":
                 size = next(p for p in _parts(part) if p.expr_name == "expr")
                 execute = tree.ExecText(_word(_child(part, "exec_mask")), expression(size), _span(part))
+            case "option":
+                option = _word(_child(part, "ident"))
             case "operand":
                 one = operand(next(_parts(part)))
                 operands.append(one)
                 if isinstance(one, tree.Junk):
                     errors.append(tree.SyntaxProblem(f"`{one.text}` is no operand", one.span))
-    return tree.Instruction(predicate, tuple(words), execute, tuple(operands), _span(node), tuple(errors))
+    return tree.Instruction(predicate, tuple(words), execute, tuple(operands), _span(node), tuple(errors), option)
 
 
 def _label(node: Node) -> tree.Label:

@@ -58,7 +58,7 @@ def code_of(text: str, in_block: bool) -> str:
 class Facts:
     """What a block says by itself. ``decls`` and ``rests`` go together; ``specials`` are all other directives.
 
-    ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
+    ``names`` is for whoever keeps track of names. ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
     """
 
     decls: tuple[str, ...]
@@ -71,6 +71,7 @@ class Facts:
     scopes: bool
     narrow: bool
     opens_body: bool
+    names: bytes = b""
 
 
 def facts_of(code: str, share: dict[str, str]) -> Facts:
@@ -133,9 +134,11 @@ def instructions_of(code: str, facts: Facts) -> str:
     return _DIRECTIVE.sub("\n", code) if facts.decls or facts.specials else code
 
 
-def classes(code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str]) -> list[str]:
-    """The lines of a block with each name and large number replaced by what it stands for."""
+def classes(code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str], names: set[str] | None = None) -> list[str]:
+    """The lines of a block with each name and large number replaced by what it stands for; adds them to ``names``."""
     pieces = pattern.split(code)
+    if names is not None:
+        names.update(pieces[1::2])
     pieces[1::2] = map(classes_of.__getitem__, pieces[1::2])
     return [line.rstrip() for line in "".join(pieces).split("\n")[1:]]
 

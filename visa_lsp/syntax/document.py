@@ -167,6 +167,21 @@ class Document:
         at = min(max(at, 0), len(self.chunks) - 1)
         return at, line - self._first_lines[at]
 
+    def line_of(self, chunk: int) -> int:
+        """The first line of a chunk by its number; behind the last chunk, the number of lines."""
+        return self._first_lines[chunk]
+
+    def chunk_at(self, line: int) -> int:
+        """The number of the chunk that a line is in."""
+        return self._locate(line)[0]
+
+    def code(self, line: int) -> str:
+        """A line without comment and end; empty for a line outside the text."""
+        if not 0 <= line < self.line_count:
+            return ""
+        chunk, inside = self._locate(line)
+        return self.chunks[chunk].code(inside)
+
     def line_text(self, line: int) -> str:
         """A line without its end; empty for a line outside the text."""
         if not 0 <= line < self.line_count:

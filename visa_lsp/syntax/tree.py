@@ -129,7 +129,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class IndirectRef:
-    """``(-)r[A0(0),32]<8;8,1>:d``."""
+    """``(-)r[A0(0),32]<8;8,1>:d``; ``seed_form`` has no ``r`` before the bracket."""
 
     modifier: Word | None
     name: Word
@@ -138,6 +138,7 @@ class IndirectRef:
     region: RegionText | None
     suffix: Word | None
     span: Span
+    seed_form: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +252,7 @@ class Instruction:
     """``(P1) add.sat (M1, 16) a b c``.
 
     ``words`` is the mnemonic and its dotted words; those behind the parenthesis (``gather.4 (M1, 8).mod``) follow in
-    the same list.
+    the same list. ``option`` is the seed's word in braces behind a line, ``{NoMask}``.
     """
 
     predicate: PredicateText | None
@@ -260,6 +261,7 @@ class Instruction:
     operands: tuple[Operand, ...]
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
+    option: Word | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ _BARRIERS: Final = ("barrier", "nbarrier", "sbarrier", "named_barrier_wait", "na
 _CALLS: Final = ("fcall", "ifcall")
 _STATELESS_WRITES: Final = ("svm_scatter", "svm_scatter4scaled", "svm_atomic")
 _FIRST_SURFACE: Final = 6
+_START: Final = Span(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class KernelText:
 
     kernel: Kernel
     path: str
-    name: Span = Span(0, 0)
+    name: Span = _START
     inputs: tuple[Span, ...] = ()
     attributes: Mapping[str, Span] = field(default_factory=dict)
     line: Callable[[int], Span] | None = None

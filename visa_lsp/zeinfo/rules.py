@@ -90,7 +90,7 @@ ARGUMENT_LIST: Final = _rule(
 NO_SUCH_KERNEL: Final = _rule(
     "V720", "ze-info-no-such-kernel", _E, "The document describes a kernel that the text does not have, or leaves one out.",
     "kernels are found by name; without an entry the runtime cannot launch one.",
-    "kernels:\n  - name: saxpi   # the text has .kernel \"saxpy\"", "kernels:\n  - name: saxpy",
+    'kernels:\n  - name: saxpi   # the text has .kernel "saxpy"', "kernels:\n  - name: saxpy",
 )  # fmt: skip
 SIMD_DIFFERS: Final = _rule(
     "V721", "ze-info-simd-size", _W, "simd_size is not the SimdSize of the kernel.",

@@ -25,7 +25,8 @@ MAX_NESTING: Final = 200
 _MARK: Final = re.compile(r"[\n,:\[\]{}&*?!|>]|- ")
 _BAD: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _TAB: Final = re.compile(r"^ *(?:- *)*(\t+)(?=[^\s#])", re.MULTILINE)
-_SCALAR: Final = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"|[^\s,\[\]{}#][^\n,\]}]*?(?=\s*(?:$|[,\]}]|\s#))", re.M)
+_QUOTED: Final = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"")
+_PLAIN: Final = re.compile(r"[^\n,\]}]+")
 _KEY: Final = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"|[^\s:,\[\]{}]+")
 
 
@@ -58,7 +59,7 @@ class Source:
         """A scalar's token, the first key of a map, the first character of other values."""
         if isinstance(item.value, dict) and item.key_places and self.text[self.start(item)] != "{":
             return self.key_span(item, next(iter(item.key_places)))
-        return self._token(self.start(item), _SCALAR)
+        return self._scalar(self.start(item))
 
     def start(self, item: Item) -> int:
         """The offset of an item, within the text."""
@@ -66,18 +67,22 @@ class Source:
 
     def key_span(self, item: Item, key: str) -> Span:
         """The word of a key of a map."""
-        return self._token(self.offset(*item.key_places[key]), _KEY)
+        start = self.offset(*item.key_places[key])
+        match = _KEY.match(self.text, start)
+        return Span(start, match.end()) if match else Span(start, min(start + 1, len(self.text)))
 
     def error_span(self) -> Span:
         """The place of the error."""
         assert self.error is not None
-        return self._token(min(self.offset(self.error.line, self.error.column), max(0, len(self.text) - 1)), _SCALAR)
+        return self._scalar(min(self.offset(self.error.line, self.error.column), max(0, len(self.text) - 1)))
 
-    def _token(self, start: int, pattern: re.Pattern[str]) -> Span:
-        match = pattern.match(self.text, start)
+    def _scalar(self, start: int) -> Span:
+        match = _QUOTED.match(self.text, start)
         if match is not None:
-            return Span(start, max(match.end(), start))
-        return Span(start, min(start + 1, len(self.text)))
+            return Span(start, match.end())
+        match = _PLAIN.match(self.text, start)
+        words = match[0].split(" #", 1)[0].rstrip() if match and match[0][0] not in "[{#" else ""
+        return Span(start, start + len(words)) if words else Span(start, min(start + 1, len(self.text)))
 
 
 def _load(text: str) -> Item:
@@ -88,7 +93,7 @@ def _load(text: str) -> Item:
         raise YamlError(f"the text has {lines} lines, at most {MAX_LINES} are read")
     bad = _BAD.search(text)
     if bad is not None:
-        raise YamlError(_encoding(text, bad[0]), *_place(text, bad.start()))
+        raise YamlError(_encoding(bad[0]), *_place(text, bad.start()))
     root = load_plain(text)
     if root is not None:
         return root
@@ -105,7 +110,7 @@ def _load(text: str) -> Item:
     return load(text)
 
 
-def _encoding(text: str, character: str) -> str:
+def _encoding(character: str) -> str:
     if "\ud800" <= character <= "\udfff":
         return "the text is not UTF-8"
     if character == "\0":

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from visa_lsp.zeinfo.schema import Attribute as A
-from visa_lsp.zeinfo.schema import Table
+from visa_lsp.zeinfo.schema import Attribute, Table
+
+A = Attribute
 
 ROOT: Final = "Container"
 

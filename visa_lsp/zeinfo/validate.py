@@ -134,13 +134,15 @@ class _Walk:
             self.report.add(rules.WRONG_TYPE, self.report.source.span(item), f"{what} is a map, this is {item.kind}")
             return
         words = {key: child.value for key, child in item.value.items() if isinstance(child.value, str)}
+        # What depends on a misspelt word is not judged: the word is reported.
+        misspelt = [a.name for a in table.attributes if a.words and a.name in words and word(a.words, words[a.name]) is None]
         for key, child in item.value.items():
             row = table.get(key)
             if row is None:
                 self._unknown(item, key, table)
                 continue
             self._since(item, key, row)
-            if not row.applies(words):
+            if not row.applies(words) and not any(f"{name}=" in row.when for name in misspelt):
                 self._misplaced(item, key, row)
             self._value(child, row)
         for row in table.attributes:
@@ -173,7 +175,7 @@ class _Walk:
 
     def _missing(self, item: Item, row: Attribute, what: str) -> None:
         source = self.report.source
-        fixes = ()
+        fixes: tuple[Fix, ...] = ()
         span = source.span(item)
         if item.key_places and source.text[source.start(item)] != "{" and row.type in SCALARS:
             value = "'1.14'" if row.name == "version" else {"str": "''", "bool": "false", "int32": "0"}.get(row.type, "0")

@@ -94,7 +94,7 @@ function show(command: string, result: unknown, file: string): void {
   const ok = (result as { ok?: boolean } | null)?.ok === true;
   const details = 'Show Results';
   const message = ok
-    ? vscode.window.showInformationMessage(`vISA: ${command === 'visa.run' ? 'run: all expectations hold' : lines[0]}`, details)
+    ? vscode.window.showInformationMessage(`vISA: ${command === 'visa.run' ? 'the run is ok' : lines[0]}`, details)
     : vscode.window.showErrorMessage(`vISA: ${lines[0]}`, details);
   void message.then((answer) => {
     if (answer === details) {

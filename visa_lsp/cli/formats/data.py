@@ -25,8 +25,8 @@ def range_of(place: Place) -> dict[str, int]:
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
-    """A finding as the contract describes it; ``related`` stands there when there is any."""
-    value: dict[str, Any] = {
+    """A finding exactly as the contract describes it; the places that belong to it are in ``sarif`` and ``full``."""
+    return {
         "path": printable(finding.path),
         **range_of(finding.place),
         "severity": finding.severity.value,
@@ -42,11 +42,6 @@ def finding_object(finding: Finding) -> dict[str, Any]:
             for r in finding.remedies
         ],
     }
-    if finding.notes:
-        value["related"] = [
-            {"path": printable(n.path), **range_of(n.place), "message": n.message} for n in finding.notes
-        ]
-    return value
 
 
 def as_json(report: Report, look: Look) -> Iterator[str]:  # noqa: ARG001 - all formats are called alike

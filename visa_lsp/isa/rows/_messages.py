@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.lane import Meaning
 
-ATOMIC_WORDS: Final = Modifier("op", ATOMIC_OP, mask=0x1F, doc="atomic operation")
+_SEED_ATOMICS: Final = {"imin": ATOMIC_OP["minsint"], "imax": ATOMIC_OP["maxsint"]}
+ATOMIC_WORDS: Final = Modifier(
+    "op", ATOMIC_OP | _SEED_ATOMICS, mask=0x1F, seed_words=frozenset(_SEED_ATOMICS), doc="atomic operation"
+)
 MOD: Final = Modifier(
     "modified", {"mod": 1}, optional=True, doc="the surface may have been written in this kernel; objects drop the word"
 )

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from visa_lsp.ide.workspace import Settings
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.ide.workspace import settings_of
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, schedule
-from visa_lsp.syntax.document import Document
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer
@@ -41,14 +39,15 @@ def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> Non
     opened = ls.opened(params.text_document)
     if opened is None:
         return
-    document = opened.analysis.document
+    version = params.text_document.version
+    analysis = opened.analysis
     for change in params.content_changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
-            span = to_span(document, change.range, ls.encoding)
-            document = document.edit(span.start, span.end, change.text)
+            span = to_span(analysis.document, change.range, ls.encoding)
+            analysis = analysis.edited(span.start, span.end, change.text)
         else:
-            document = Document.parse(change.text)
-    ls.documents.update(opened.key, params.text_document.version, document)
+            analysis = ls.documents.open(opened.key, version, change.text).analysis
+    ls.documents.update(opened.key, version, analysis.document)
     schedule(ls, opened.key)
 
 
@@ -56,14 +55,6 @@ def did_close(ls: VisaServer, params: types.DidCloseTextDocumentParams) -> None:
     """Forget a document and clear its findings."""
     ls.documents.close(params.text_document.uri)
     clear(ls, params.text_document.uri)
-
-
-def settings_of(value: object) -> Settings:
-    """The settings in what a client sent, with or without the section's name around them; unknown things are ignored."""
-    section = value.get("visa", value) if isinstance(value, dict) else None
-    platform = section.get("platform") if isinstance(section, dict) else None
-    known = isinstance(platform, str) and platform_named(platform) is not None
-    return Settings(platform if known and isinstance(platform, str) else "")
 
 
 def did_change_configuration(ls: VisaServer, params: types.DidChangeConfigurationParams) -> None:

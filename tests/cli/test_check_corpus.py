@@ -1,0 +1,56 @@
+"""The command on texts of the oracle corpus: the two spellings, many processes, fixes that never make worse."""
+
+import shutil
+
+import pytest
+from check_support import check, run  # noqa: F401 - fixtures
+from corpus import CORPUS, needs_corpus, read
+
+from visa_lsp.cli.fixes import mend
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.suppressions import visible
+
+# ruff: noqa: F811 - a fixture is asked for by its name
+
+pytestmark = needs_corpus
+TEXTS = sorted(CORPUS.glob("errors/*.visaasm"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    shutil.copytree(CORPUS / "errors", tmp_path / "errors")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "errors"
+
+
+def test_both_spellings_and_any_number_of_processes_report_the_same(folder, run):
+    reports = {
+        run(*command, "--format", form, "errors", "--jobs", jobs)
+        for form in ("concise", "sarif")
+        for command, jobs in ((["check"], "1"), (["--check"], "2"))
+    }
+    assert len(reports) == 2
+    assert {status for status, _, _ in reports} == {1}
+
+
+def test_command_finds_what_the_engine_finds(folder, check):
+    _, found = check("errors")
+    expected = [(f"errors/{p.name}", d.code, d.message) for p in TEXTS for d in visible(Analysis.of(read(p)))]
+    assert [(f["path"], f["code"], f["message"]) for f in found] == expected
+
+
+def test_findings_point_at_their_token(folder, check):
+    for finding in check("errors")[1]:
+        lines = (folder.parent / finding["path"]).read_bytes().decode("utf-8", "surrogateescape").split("\n")
+        line = lines[finding["line"] - 1]
+        assert 1 <= finding["column"] <= len(line) + 1
+        assert (finding["line"], finding["column"]) <= (finding["end_line"], finding["end_column"])
+
+
+def test_fixes_never_make_a_text_worse():
+    for path in TEXTS:
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        before = visible(Analysis.of(text))
+        once = mend(text, lambda t: visible(Analysis.of(t)), lambda _: True)
+        assert len(once.diagnostics) <= len(before), path.name
+        assert mend(once.text, lambda t: visible(Analysis.of(t)), lambda _: True).text == once.text, path.name

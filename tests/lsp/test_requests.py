@@ -1,0 +1,116 @@
+"""Every request once over stdio, with a real dump: that the rim converts what ``ide`` answers."""
+
+from __future__ import annotations
+
+import pytest
+import pytest_lsp
+from lsp_client import SERVER, at, line_of, saxpy
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+
+@pytest_lsp.fixture(config=ClientServerConfig(server_command=SERVER))
+async def client(lsp_client: LanguageClient):
+    capabilities = client_capabilities("visual_studio_code")
+    await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities))
+    yield
+    await lsp_client.shutdown_session()
+
+
+@pytest.fixture
+def kernel(client, tmp_path):
+    found = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(found.item()))
+    return found
+
+
+async def test_references_and_highlights(client, kernel):
+    place = at(kernel.text, "V0061(0,0)<1;1,0>")
+    context = types.ReferenceContext(include_declaration=True)
+    found = await client.text_document_references_async(types.ReferenceParams(context, kernel.identifier, place))
+    lines = [location.range.start.line for location in found]
+    assert [line_of(kernel.text, t) for t in (".decl V0061", "gather4_scaled.R (M1", "mad (M1")] == lines
+    marks = await client.text_document_document_highlight_async(types.DocumentHighlightParams(kernel.identifier, place))
+    kinds = types.DocumentHighlightKind
+    assert [m.kind for m in marks] == [kinds.Text, kinds.Write, kinds.Read]
+
+
+async def test_type_definition_is_the_alias_base(client, kernel):
+    params = types.TypeDefinitionParams(kernel.identifier, at(kernel.text, "V0059.0"))
+    [link] = await client.text_document_type_definition_async(params)
+    assert link.target_selection_range.start == at(kernel.text, ".decl V0057", 6)
+
+
+async def test_outline_folding_and_colours(client, kernel):
+    [outline] = await client.text_document_document_symbol_async(types.DocumentSymbolParams(kernel.identifier))
+    assert outline.name == "saxpy"
+    assert {"V0032", "P1", "_0_004"} <= {child.name for child in outline.children}
+    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(kernel.identifier))
+    assert line_of(kernel.text, "/// VISA Predefined") in {fold.start_line for fold in folds}
+    full = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(kernel.identifier))
+    assert len(full.data) % 5 == 0
+    line = line_of(kernel.text, "mad (M1")
+    lines = types.Range(types.Position(line, 0), types.Position(line, 10))
+    part = await client.text_document_semantic_tokens_range_async(
+        types.SemanticTokensRangeParams(kernel.identifier, lines)
+    )
+    assert list(part.data[:3]) == [line, 4, 3]
+    found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("v0061"))
+    assert [symbol.name for symbol in found] == ["V0061"]
+
+
+async def test_completion_with_its_page_and_signature(client, kernel):
+    place = at(kernel.text, "V0061(0,0)<1;1,0>")
+    offered = await client.text_document_completion_async(types.CompletionParams(kernel.identifier, place))
+    item = next(i for i in offered.items if i.label == "V0062")
+    assert item.insert_text_format is types.InsertTextFormat.Snippet
+    resolved = await client.completion_item_resolve_async(item)
+    assert "general variable" in resolved.documentation.value
+    shown = await client.text_document_signature_help_async(types.SignatureHelpParams(kernel.identifier, place))
+    assert "mad" in shown.signatures[shown.active_signature].label
+    assert shown.active_parameter == 2
+
+
+async def test_rename_and_its_refusal(client, kernel):
+    place = at(kernel.text, "V0061(0,0)<1;1,0>")
+    prepared = await client.text_document_prepare_rename_async(types.PrepareRenameParams(kernel.identifier, place))
+    assert prepared.placeholder == "V0061"
+    edit = await client.text_document_rename_async(types.RenameParams(kernel.identifier, place, "x_values"))
+    assert [e.new_text for e in edit.changes[kernel.uri]] == ["x_values"] * 3
+    with pytest.raises(JsonRpcException, match="already a variable"):
+        await client.text_document_rename_async(types.RenameParams(kernel.identifier, place, "V0062"))
+
+
+async def test_formatting(client, kernel):
+    options = types.FormattingOptions(tab_size=4, insert_spaces=True)
+    edits = await client.text_document_formatting_async(types.DocumentFormattingParams(kernel.identifier, options))
+    assert [e.new_text for e in edits] == [".kernel_attr SimdSize=32"]
+    line = line_of(kernel.text, "mad (M1")
+    lines = types.Range(types.Position(line, 0), types.Position(line + 1, 0))
+    params = types.DocumentRangeFormattingParams(kernel.identifier, lines, options)
+    assert not await client.text_document_range_formatting_async(params)
+
+
+async def test_code_action_mends_a_misspelt_mnemonic(client, kernel):
+    broken = kernel.text.replace("mad (M1", "madd (M1")
+    client.text_document_did_change(
+        types.DidChangeTextDocumentParams(
+            types.VersionedTextDocumentIdentifier(2, kernel.uri), [types.TextDocumentContentChangeWholeDocument(broken)]
+        )
+    )
+    place = at(broken, "madd (M1")
+    params = types.CodeActionParams(
+        kernel.identifier, types.Range(place, place), types.CodeActionContext(diagnostics=[])
+    )
+    actions = await client.text_document_code_action_async(params)
+    assert "mad" in [edit.new_text for action in actions for edit in action.edit.changes[kernel.uri]]
+    assert actions[0].diagnostics[0].code == "V201"
+
+
+async def test_unknown_documents_and_places_get_empty_answers(client, kernel):
+    stranger = types.TextDocumentIdentifier("file:///nowhere/x.visaasm")
+    far = types.Position(10**6, 10**6)
+    assert await client.text_document_hover_async(types.HoverParams(stranger, far)) is None
+    assert await client.text_document_definition_async(types.DefinitionParams(kernel.identifier, far)) is None
+    assert await client.text_document_document_symbol_async(types.DocumentSymbolParams(stranger)) is None

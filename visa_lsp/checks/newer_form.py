@@ -1,0 +1,88 @@
+"""A part of the line is a form of text 4.2 in a text of an older version.
+
+Such are addresses `:a32u` and `surf(..)`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
+offsets in typed addresses, and the narrow float types.
+
+Why: the finalizer of 4.1 rejects the line, and an object has no place for it.
+
+Example:
+
+    .version 4.1
+    lsc_load.ugm.ca.ca.uc (M1, 16) V33:d32 flat[V34]:a64
+
+Instead:
+
+    .version 4.1
+    lsc_load.ugm.ca.ca (M1, 16) V33:d32 flat[V34]:a64
+
+Authority: what the compiler of 2026 prints; the finalizer 1.0.12504 rejects it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.isa import lsc_codes
+from visa_lsp.isa.model import Dialect, Field, FieldKind
+from visa_lsp.isa.types import TYPE_BY_CODE
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.text import Span
+
+RULE = rule("V235", "newer-form", WARNING, __doc__)
+
+
+def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    if ctx.dialect is Dialect.V42 or bound.inst is None or bound.row is None or ctx.dialect not in bound.row.dialects:
+        return
+    for field, value in zip(bound.row.fields, bound.inst.values, strict=True):
+        what = _newer(field, value)
+        if what is not None:
+            place = Place(bound.line, _span(bound, field.name))
+            yield ctx.report(RULE, place, f"{what} is a form of text 4.2; this text is {ctx.dialect.value}")
+            return
+
+
+def _newer(field: Field, value: object) -> str | None:
+    """What a value needs text 4.2 for; None if it does not."""
+    if not field.stored and not field.lossy and isinstance(value, int) and value != field.default:
+        return _FIELDS.get(field.name, f"`{field.name}`")
+    if field.kind in (FieldKind.SURFACE, FieldKind.SAMPLER) and not isinstance(value, int):
+        return f"a {field.kind.name.lower()} with an index or in a register"
+    if field.name == "addrsize" and value in lsc_codes.ADDRSIZE_TEXT_ONLY:
+        return "this address size"
+    if field.name == "addrtype" and value == lsc_codes.ADDRTYPE_SURF:
+        return "`surf`"
+    if field.name in ("l1", "l3") and value in lsc_codes.CACHE_TEXT_ONLY:
+        return "the cache control `.cc`"
+    return None
+
+
+_FIELDS = {"l2": "a third cache control", "surfidx": "a surface index", "payload": "a block address in one register"}
+
+
+def _span(bound: Bound, field: str) -> Span:
+    operand = next((o for o in bound.operands if o.slot.name == field), None)
+    if operand is None and field in ("addrsize", "addrtype", "surfidx", "payload"):
+        operand = next((o for o in bound.operands if isinstance(o.node, tree.AddressRef)), None)
+    if operand is not None:
+        return operand.node.span
+    assert isinstance(bound.statement, tree.Instruction)
+    return bound.statement.words[0].span
+
+
+def _types(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    for symbol in body.symbols:
+        if symbol.type is None or symbol.type.code in TYPE_BY_CODE or ctx.dialect is Dialect.V42:
+            continue
+        if symbol.decl is not None and symbol.decl.type is not None and symbol.place is not None:
+            place = Place(symbol.place.line, symbol.decl.type.span)
+            yield ctx.report(RULE, place, f"the type `{symbol.type.name}` is of text 4.2; this text is {ctx.dialect.value}")
+
+
+CHECK = Check(RULE, instruction=_instruction, body=_types)

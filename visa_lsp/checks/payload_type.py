@@ -1,0 +1,78 @@
+"""A raw operand of an atomic, gather or scatter is of a type that the message does not carry.
+
+`dword_atomic` takes offsets of type `ud`; its data are `ud`, for `add` and `sub` also `d`, for the float operations `f`. The data of `gather`
+and `scatter` have elements of four bytes.
+
+Why: the message works on dwords, whatever the variable was declared as.
+
+Example:
+
+    dword_atomic.xchg (M1, 8) T6 V36.0 V35.0 %null.0 V36.0
+
+Instead:
+
+    dword_atomic.xchg (M1, 8) T6 V36.0 V36.0 %null.0 V36.0
+
+Authority: seed 003, DWORD_ATOMIC, GATHER and SCATTER; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.facts import operand_place, slot_words
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.program.model import RawOperand
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V403", "payload-type", ERROR, __doc__)
+_FLOAT = frozenset({"fmax", "fmin", "fcmpwr", "fadd", "fsub"})
+_NO_DATA = frozenset({"inc", "dec"})
+_TWO_DATA = frozenset({"cmpxchg", "fcmpwr"})
+
+
+def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    row, statement = bound.row, bound.statement
+    assert row is not None
+    if not isinstance(statement, tree.Instruction):
+        return
+    words = {w.text for w in statement.words}
+    for operand in bound.operands:
+        value, name = operand.value, operand.slot.name
+        if not isinstance(value, RawOperand):
+            continue
+        symbol = ctx.facts(body).variables.get(value.var)
+        if symbol is None or symbol.type is None:
+            continue
+        place = operand_place(bound, operand)
+        if row.mnemonic != "dword_atomic":
+            if name in ("dst", "src", "data") and not symbol.predefined and symbol.type.size != 4:
+                message = f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{symbol.type.name}`; its elements must have four bytes"
+                yield ctx.report(RULE, place, message)
+            continue
+        null = value.var == 0
+        if (name == "src0" and words & _NO_DATA and not null) or (name == "src1" and not words & _TWO_DATA and not null):
+            yield ctx.report(RULE, place, f"`{name}` is not used by this operation; it must be `%null.0`")
+            continue
+        allowed = _atomic_types(name, words)
+        if not symbol.predefined and symbol.type.name not in allowed:
+            names = " or ".join(f"`{t}`" for t in allowed)
+            yield ctx.report(RULE, place, f"{slot_words(operand.slot)} of this operation has type `{symbol.type.name}`; it must be {names}")
+
+
+def _atomic_types(slot: str, words: set[str]) -> tuple[str, ...]:
+    if slot not in ("src0", "src1", "dst"):
+        return ("ud",)
+    if words & _FLOAT:
+        return ("f",)
+    if words & {"minsint", "maxsint"}:
+        return ("d",)
+    return ("ud", "d") if words & {"add", "sub"} else ("ud",)
+
+
+CHECK = Check(
+    RULE, instruction=_instruction, wants=lambda row: row.mnemonic in ("dword_atomic", "gather", "scatter")
+)

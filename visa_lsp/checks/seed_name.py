@@ -1,0 +1,30 @@
+"""A name or value that is no identifier stands without quotes, as in the specification.
+
+Why: the finalizer reads an identifier, a number or a quoted string there.
+
+Example:
+
+    .kernel_attr OutputAsmPath=IS_genx_1.asm
+
+Instead:
+
+    .kernel_attr OutputAsmPath="IS_genx_1.asm"
+
+Authority: seed 003, directives; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, rule
+
+RULE = rule("V132", "seed-name", WARNING, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    text = str(problem.args["text"])
+    quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    fix = ctx.fix(f"write `{quoted}`", problem.place, quoted, safe=True)
+    return ctx.report(RULE, problem.place, f"`{text}` needs quotes: `{quoted}`", fixes=(fix,))
+
+
+CHECK = Check(RULE, {"seed-string": _report})

@@ -1,0 +1,97 @@
+"""An operand has the form of the specification's appendix.
+
+Understood are `&V1+32`, an address without its width (`A0(0)`), a region without its first number (`<;w,h>`), a plane in brackets
+(`T6[0]`), a surface before its sampler, and the element size of a gather in a second parenthesis.
+
+Why: the finalizer reads today's forms only.
+
+Example:
+
+    addr_add (M1, 1) A0(0)<1> &V34+32 0x4:uw
+
+Instead:
+
+    addr_add (M1, 1) A0(0)<1> &V34[32] 0x4:uw
+
+Authority: seed 003, operands and formats of instructions; the finalizer rejects each of these forms.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.diagnostics import Fix
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+from visa_lsp.text import Span
+
+RULE = rule("V233", "seed-operand", WARNING, __doc__)
+
+
+def _replaced(ctx: CheckContext, problem: Problem, modern: str) -> Diagnostic:
+    fix = ctx.fix(f"write `{modern}`", problem.place, modern, safe=True)
+    message = f"the finalizer does not read `{ctx.text(problem.place)}`; today it is `{modern}`"
+    return ctx.report(RULE, problem.place, message, fixes=(fix,))
+
+
+def _address_of(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    node = problem.args["node"]
+    assert isinstance(node, tree.AddressOfRef)
+    offset = ctx.text(Place(problem.place.line, Span(node.name.span.end, node.span.end))).replace(" ", "").lstrip("+")
+    return _replaced(ctx, problem, f"&{node.name.text}[{offset}]")
+
+
+def _width(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    return _replaced(ctx, problem, f"{ctx.text(problem.place)}<1>")
+
+
+def _region(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    return _replaced(ctx, problem, "<" + ctx.text(problem.place).partition(";")[2].lstrip())
+
+
+def _plane(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name, _, rest = ctx.text(problem.place).partition("[")
+    return _replaced(ctx, problem, f"{name.rstrip()} {rest.rpartition(']')[0].strip()}")
+
+
+def _order(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    first, second = problem.args["first"], problem.args["second"]
+    assert isinstance(first, Span)
+    assert isinstance(second, Span)
+    line = problem.place.line
+    one, two = ctx.text(Place(line, first)), ctx.text(Place(line, second))
+    edits = (ctx.edit(Place(line, first), two), ctx.edit(Place(line, second), one))
+    fix = Fix(f"write `{two} {one}`", edits, safe=True)
+    return ctx.report(RULE, problem.place, f"today the sampler stands before the surface: `{two} {one}`", fixes=(fix,))
+
+
+def _elements(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    node, number = problem.args["node"], problem.args["number"]
+    assert isinstance(node, tree.Instruction)
+    line = problem.place.line
+    word = node.words[0].span.end
+    text = ctx.document.line_text(line)
+    start = len(text[: problem.place.span.start].rstrip())
+    edits = (ctx.edit(Place(line, Span(word, word)), f".{number}"), ctx.edit(Place(line, Span(start, problem.place.span.end)), ""))
+    message = f"today the element size stands behind the mnemonic: `{node.words[0].text}.{number}`"
+    fix = Fix(f"write `{node.words[0].text}.{number}`", edits, safe=True)
+    return ctx.report(RULE, problem.place, message, fixes=(fix,))
+
+
+def _indirect(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    text = ctx.text(problem.place)
+    message = f"an indirect operand begins with `r` and ends with a type: `r{text}:ud`"
+    return ctx.report(RULE, problem.place, message, severity=ERROR)
+
+
+CHECK = Check(
+    RULE,
+    {
+        "seed-address-of": _address_of,
+        "seed-width": _width,
+        "seed-region": _region,
+        "seed-plane": _plane,
+        "seed-order": _order,
+        "seed-elements": _elements,
+        "seed-indirect": _indirect,
+    },
+)

@@ -1,0 +1,29 @@
+"""A word behind the mnemonic is the specification's: `.GT` for `.gt`, `.imin` for `.minsint`.
+
+Why: the finalizer stops at these words.
+
+Example:
+
+    cmp.GT (M1, 16) P1 V34(0,0)<1;1,0> 0x1:d
+
+Instead:
+
+    cmp.gt (M1, 16) P1 V34(0,0)<1;1,0> 0x1:d
+
+Authority: seed 003, tokens; the finalizer gives up on `.GT` and does not know `.imin`.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, rule
+
+RULE = rule("V232", "seed-word", WARNING, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    word, modern = str(problem.args["word"]), str(problem.args["modern"])
+    fix = ctx.fix(f"change to `{modern}`", problem.place, modern, safe=True)
+    return ctx.report(RULE, problem.place, f"the finalizer does not know `.{word}`; today it is `.{modern}`", fixes=(fix,))
+
+
+CHECK = Check(RULE, {"seed-word": _report})

@@ -1,0 +1,142 @@
+"""Control flow is written with the structured words of the specification: `if`, `else`, `endif`, `do`, `while`, `break`, `cont`.
+
+Why: no finalizer reads them any more; their opcodes mean other things today. The simulator still runs them. `goto` says the same:
+the lanes that leave wait at its label.
+
+Example:
+
+    (P1) if (M1, 8)
+    endif (M1, 8)
+
+Instead:
+
+    (!P1) goto (M1, 8) L_endif
+    L_endif:
+
+Authority: seed 003, opcodes 0x60 to 0x66; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.diagnostics import Edit, Fix
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V234", "structured-flow", ERROR, __doc__)
+_WORDS: Final = frozenset({"if", "else", "endif", "do", "while", "break", "cont"})
+_CLOSES: Final = {"if": "endif", "do": "while"}
+_MODERN: Final = {
+    "if": "`(!P) goto` to the label where `else` or `endif` stands",
+    "else": "`goto` to the end and the label of the other half",
+    "endif": "the label that the lanes wait for",
+    "do": "the label of the loop's head",
+    "while": "`(P) goto` back to the loop's head",
+    "break": "`(P) goto` to a label behind the loop",
+    "cont": "`(P) goto` to a label before the backward `goto`",
+}
+
+
+class _Unpaired(Exception):  # noqa: N818
+    """A word without its partner; ``args`` are its statement and what it lacks."""
+
+
+def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    words = [b for b in body.code if b.row is not None and b.row.mnemonic in _WORDS]
+    if not words:
+        return
+    fixes: tuple[Fix, ...] = ()
+    lacks: dict[int, str] = {}
+    try:
+        fixes = (Fix("write all of them with `goto`", tuple(_edits(ctx, words)), safe=False),)
+    except _Unpaired as problem:
+        lacks[problem.args[0]] = problem.args[1]
+    for bound in words:
+        assert isinstance(bound.statement, tree.Instruction)
+        word = bound.statement.words[0]
+        name = word.text.lower()
+        message = f"no finalizer reads `{name}`; today it is {_MODERN[name]}"
+        if bound.line in lacks:
+            message += f"; {lacks[bound.line]}"
+        yield ctx.report(RULE, Place(bound.line, word.span), message, fixes=fixes)
+
+
+def _edits(ctx: CheckContext, words: list[Bound]) -> Iterator[Edit]:
+    """The whole body's structured words as gotos and labels."""
+    opened: list[tuple[str, int, Bound]] = []
+    halves: set[int] = set()
+    pending: dict[int, Bound] = {}
+    number = 0
+    for bound in words:
+        assert bound.row is not None
+        name = bound.row.mnemonic
+        if name in _CLOSES:
+            opened.append((name, number, bound))
+            if name == "if":
+                pending[number] = bound
+            else:
+                yield _line(ctx, bound, labels_before=(f"seed_do_{number}",))
+            number += 1
+        elif name in ("break", "cont"):
+            loop = next((n for kind, n, _ in reversed(opened) if kind == "do"), None)
+            if loop is None:
+                raise _Unpaired(bound.line, f"there is no `do` around this `{name}`")
+            yield _line(ctx, bound, goto=f"seed_{'exit' if name == 'break' else 'while'}_{loop}")
+        else:
+            wanted = "do" if name == "while" else "if"
+            if not opened or opened[-1][0] != wanted:
+                raise _Unpaired(bound.line, f"there is no open `{wanted}` before it")
+            current = opened[-1][1]
+            if name == "else":
+                if current in halves:
+                    raise _Unpaired(bound.line, "its `if` has an `else` already")
+                halves.add(current)
+                yield _line(ctx, pending.pop(current), goto=f"seed_else_{current}", invert=True)
+                yield _line(ctx, bound, goto=f"seed_endif_{current}", labels_after=(f"seed_else_{current}",))
+                continue
+            opened.pop()
+            if name == "while":
+                yield _line(ctx, bound, (f"seed_while_{current}",), f"seed_do_{current}", (f"seed_exit_{current}",))
+                continue
+            if current in pending:
+                yield _line(ctx, pending.pop(current), goto=f"seed_endif_{current}", invert=True)
+            yield _line(ctx, bound, labels_before=(f"seed_endif_{current}",))
+    if opened:
+        kind, _, bound = opened[-1]
+        raise _Unpaired(bound.line, f"there is no `{_CLOSES[kind]}` for it")
+
+
+def _line(
+    ctx: CheckContext,
+    bound: Bound,
+    labels_before: tuple[str, ...] = (),
+    goto: str | None = None,
+    labels_after: tuple[str, ...] = (),
+    *,
+    invert: bool = False,
+) -> Edit:
+    """The edit that puts labels and a goto where a word stands."""
+    node = bound.statement
+    assert isinstance(node, tree.Instruction)
+    text = ctx.document.line_text(bound.line)
+    indent = text[: len(text) - len(text.lstrip())]
+    lines = [f"{label}:" for label in labels_before]
+    if goto is not None:
+        predicate = ""
+        if node.predicate is not None:
+            words = text[node.predicate.span.start : node.predicate.span.end]
+            inner = words[1:-1].strip().removeprefix("!").strip() if invert and node.predicate.inverse else words[1:-1].strip()
+            predicate = f"(!{inner}) " if invert and not node.predicate.inverse else f"({inner}) "
+        size = text[node.exec.span.start : node.exec.span.end] if node.exec else "(M1, 1)"
+        lines.append(f"{indent}{predicate}goto {size} {goto}")
+    lines += [f"{label}:" for label in labels_after]
+    return Edit(ctx.span(Place(bound.line, Span(0, node.span.end))), "\n".join(lines))
+
+
+CHECK = Check(RULE, body=_body)

@@ -1,0 +1,280 @@
+"""The command ``visa-lsp zeinfo``: ``check`` judges ze_info, alone and against the kernels; ``emit`` makes one.
+
+Knows which files belong together: beside NAME.zeinfo.yaml lie NAME.visaasm and KERNEL.visaasm. Exit status: 0 nothing
+wrong, 1 errors or warnings (check), diagnostics (emit), 2 wrong usage or an unreadable file. NumPy is loaded for a launch
+file only.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.cli.common import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    EXIT_USAGE,
+    OBJECT_MAGIC,
+    STDIN,
+    STDIN_NAME,
+    CliError,
+    add_platform,
+    complain,
+    decode,
+    wants_colour,
+)  # fmt: skip
+from visa_lsp.cli.files import read_bytes, write_output
+from visa_lsp.cli.formats import FORMATS, Look
+from visa_lsp.cli.report import FileResult, Report, findings_of, numbered
+from visa_lsp.codec.decode import decode as decode_object
+from visa_lsp.codec.errors import CodecError
+from visa_lsp.diagnostics import Severity
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.zeinfo_facts import kernel_texts
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
+from visa_lsp.zeinfo.against import disagreements, in_document
+from visa_lsp.zeinfo.emit import EmitError, Hint, emit
+from visa_lsp.zeinfo.facts import KernelText
+from visa_lsp.zeinfo.kernels import entries, word_of
+from visa_lsp.zeinfo.layout import registers
+from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.validate import validate_source
+from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from visa_lsp.cli.report import Finding
+    from visa_lsp.diagnostics import Diagnostic
+
+_ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", ".zebin")
+_TEXT_SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="check|emit")
+    check = actions.add_parser("check", help="report what is wrong in ze_info", allow_abbrev=False)
+    check.add_argument("files", nargs="+", metavar="FILE", help="ze_info as YAML, or a zebin; - is standard input")
+    check.add_argument(
+        "--text", action="append", metavar="FILE", help="compare with the kernels of this text or object; default: those beside FILE"
+    )
+    check.add_argument("--no-text", action="store_true", help="judge the document alone")
+    check.add_argument("--format", choices=tuple(FORMATS), metavar="NAME", help="form of the report: " + ", ".join(FORMATS))
+    check.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours in the report")
+    check.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    add_platform(check)
+    make = actions.add_parser("emit", help="make ze_info for a text or object", allow_abbrev=False)
+    make.add_argument("input", metavar="IN", help="a text or an object; - is standard input")
+    make.add_argument("--launch", metavar="FILE", help="launch file that tells what the arguments are; default: the sibling NAME.launch.yaml")
+    make.add_argument("-o", "--output", metavar="OUT", help="the document; default: standard output")
+    make.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    add_platform(make)
+
+
+def zeinfo_command(args: argparse.Namespace) -> int:
+    """Do what the command line asks for; gives the exit status."""
+    return _check(args) if args.action == "check" else _emit(args)
+
+
+# Check.
+
+
+def _check(args: argparse.Namespace) -> int:
+    results = tuple(_check_file(path, args) for path in args.files)
+    report = Report(results)
+    form = args.format or ("full" if sys.stdout.isatty() else "concise")
+    for piece in FORMATS[form](report, Look(wants_colour(sys.stdout, args.color))):
+        sys.stdout.write(piece)
+    for result in report.errors:
+        complain(result.error)
+    if report.errors:
+        return EXIT_USAGE
+    return EXIT_FINDINGS if report.count(Severity.ERROR, Severity.WARNING) else EXIT_OK
+
+
+def _check_file(path: str, args: argparse.Namespace) -> FileResult:
+    name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
+    try:
+        source = Source.of(_document(name, read_bytes(path)))
+        found = list(validate_source(source))
+        texts: dict[str, str] = {}
+        if source.root is not None and not args.no_text:
+            kernels: list[KernelText] = []
+            for text in _texts(Path(name), source, args.text):
+                kernels += _kernels(text, args.platform, texts)
+            platform = platform_named(args.platform) if args.platform else None
+            where = registers(platform.grf_bytes, platform.generation) if platform else None
+            found += in_document(disagreements(source, kernels, where))
+        return FileResult(name, _findings(name, source.text, found, texts))
+    except CliError as error:
+        return FileResult(name, error=str(error))
+
+
+def _document(name: str, data: bytes) -> str:
+    """The ze_info text of a file: the file itself, or a section of a zebin."""
+    if not is_elf(data):
+        return decode(name, data).text
+    try:
+        zebin = read_zebin(data)
+    except ZebinError as error:
+        raise CliError(f"{name}: {error}") from None
+    if not zebin.ze_info_bytes:
+        raise CliError(f"{name}: this zebin has no section .ze_info")
+    return zebin.ze_info
+
+
+def _texts(path: Path, source: Source, named: Sequence[str] | None) -> Iterator[Path]:
+    """The texts to compare with: those named, else those beside the document that have its name or a kernel's."""
+    if named:
+        yield from (Path(n) for n in named)
+        return
+    stem = next((path.name[: -len(e)] for e in _ENDINGS if path.name.endswith(e)), path.stem)
+    names = dict.fromkeys([stem, *(word_of(k, "name") for k in entries(source.root, "kernels"))])
+    for name in names:
+        if name and Path(name).name == name:
+            candidates = (path.with_name(name + suffix) for suffix in _TEXT_SUFFIXES)
+            found = next((c for c in candidates if _is_file(c)), None)
+            if found is not None:
+                yield found
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a kernel's name can be longer than a file's name may be
+        return False
+
+
+def _kernels(path: Path, platform: str | None, texts: dict[str, str]) -> tuple[KernelText, ...]:
+    name = str(path)
+    data = read_bytes(name)
+    if data.startswith(OBJECT_MAGIC):
+        try:
+            return tuple(KernelText(kernel, name) for kernel in decode_object(data).bodies)
+        except CodecError as error:
+            raise CliError(f"{name}: {error}") from None
+    texts[name] = decode(name, data).text
+    found = kernel_texts(Analysis.of(texts[name], platform), name)
+    if not found:
+        complain(f"{name}: the text has errors and is not compared (visa-lsp check tells them)")
+    return found
+
+
+def _findings(name: str, text: str, found: Sequence[Diagnostic], texts: Mapping[str, str]) -> tuple[Finding, ...]:
+    """The findings for a report, with the places of related texts resolved."""
+    out = []
+    for diagnostic in found:
+        (finding,) = findings_of(name, text, [diagnostic])
+        notes = []
+        for note, related in zip(finding.notes, diagnostic.related, strict=True):
+            other = texts.get(related.path or "")
+            if other is None:
+                notes.append(note)
+                continue
+            (place,) = findings_of(related.path or "", other, [replace(diagnostic, span=related.span, related=(), fixes=())])
+            notes.append(replace(note, place=place.place, excerpt=place.excerpt))
+        out.append(replace(finding, notes=tuple(notes)))
+    out.sort(key=lambda f: (f.place, f.code, f.message))
+    return numbered(out)
+
+
+# Emit.
+
+
+def _emit(args: argparse.Namespace) -> int:
+    name = (args.stdin_filename or STDIN_NAME) if args.input == STDIN else args.input
+    data = read_bytes(args.input)
+    launch = _launch(args, Path(name))
+    chosen = args.platform or (launch.platform if launch is not None else None) or DEFAULT_PLATFORM
+    platform = platform_named(chosen)
+    if platform is None:
+        raise CliError(f"zeinfo emit: unknown platform '{chosen}'")
+    kernels = _programs(name, data, platform.name)
+    if kernels is None:
+        return EXIT_FINDINGS
+    hints = _hints(launch, [k.kernel.name for k in kernels])
+    try:
+        text = emit([k.kernel for k in kernels], registers(platform.grf_bytes, platform.generation), hints)
+    except EmitError as error:
+        print(f"{_place(name, data, kernels, error)}: error: {error}", file=sys.stderr)
+        return EXIT_FINDINGS
+    write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"))
+    return EXIT_OK
+
+
+def _programs(name: str, data: bytes, platform: str) -> list[KernelText] | None:
+    """The kernels of a text or object; None, and the reasons on stderr, where it has errors."""
+    if data.startswith(OBJECT_MAGIC):
+        try:
+            found = [KernelText(kernel, name) for kernel in decode_object(data).kernels]
+        except CodecError as error:
+            raise CliError(f"{name}: {error}") from None
+    else:
+        source = decode(name, data)
+        analysis = Analysis.of(source.text, platform)
+        errors = [d for d in analysis.diagnostics if d.severity is Severity.ERROR]
+        for finding in errors:
+            line, column = analysis.document.position(finding.span.start)
+            print(f"{name}:{line + 1}:{column + 1}: error {finding.code} {finding.name}: {finding.message}", file=sys.stderr)
+        texts = () if errors else kernel_texts(analysis, name)
+        if not texts:
+            if not errors:
+                complain(f"{name}: the text has errors")
+            return None
+        found = [text for text in texts if text.kernel.is_kernel]
+    if not found:
+        raise CliError(f"{name}: there is no kernel, only functions; ze_info describes kernels")
+    return found
+
+
+def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitError) -> str:
+    text = next(k for k in kernels if k.kernel.name == error.kernel)
+    if data.startswith(OBJECT_MAGIC):
+        return name
+    span = text.input(error.input) if error.input >= 0 else text.name
+    before = decode(name, data).text[: span.start]
+    return f"{name}:{before.count(chr(10)) + 1}:{span.start - before.rfind(chr(10))}"
+
+
+def _launch(args: argparse.Namespace, path: Path) -> Any:
+    """The launch file, read; None if there is none."""
+    where = Path(args.launch) if args.launch else path.with_suffix(".launch.yaml")
+    if not where.is_file():
+        if args.launch:
+            raise CliError(f"{args.launch}: there is no such file")
+        return None
+    try:
+        files = import_module("visa_lsp.cli.launchfile")
+    except ModuleNotFoundError:
+        if not args.launch:
+            return None
+        raise CliError("zeinfo emit: launch files need NumPy: pip install 'visa-lsp[run]'") from None
+    config = import_module("visa_lsp.sim.launch_config")
+    try:
+        return files.read_launch_file(where)
+    except config.LaunchError as error:
+        raise CliError(str(error)) from None
+
+
+def _hints(launch: Any, names: Sequence[str]) -> dict[str, Any] | None:
+    if launch is None:
+        return None
+    name = launch.config.kernel or (names[0] if len(names) == 1 else None)
+    if name is None:
+        raise CliError(f"{launch.path}: several kernels, say which one is launched: kernel: {' | '.join(names)}")
+    args = launch.config.args
+    given = {k: _hint(a) for k, a in args.items()} if isinstance(args, dict) else [_hint(a) for a in args]
+    return {name: given}
+
+
+def _hint(arg: Any) -> Hint:
+    kind = type(arg).__name__.removesuffix("Arg").lower()
+    if kind == "image":
+        _, height, depth = arg.dims
+        return Hint(kind, image_type="image_3d" if depth > 1 else "image_2d" if height > 1 else "image_1d")
+    return Hint(kind, arg.array.size if kind == "value" else 1)

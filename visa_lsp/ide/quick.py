@@ -1,0 +1,224 @@
+"""Which lines can have no finding: judged once per kind of line, by the real binder and the real rules.
+
+A line's *class* is its text with every name replaced by a token for what the name was declared as, and every large
+immediate by its size. Two lines of one class in one kind of body differ in nothing that a rule about one line may ask
+for: so one of them is bound and checked, and its verdict serves all. What a rule may ask of an immediate of three hex
+digits and more is its length, its bit length and whether it is a power of two; everything else stands in the class.
+Invariant: a class counts as clean only after the full path has found nothing in a line of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from functools import cache, lru_cache
+from itertools import count
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.checks import run_checks
+from visa_lsp.checks.context import CheckContext, dialect_of
+from visa_lsp.checks.facts import int_attribute
+from visa_lsp.isa import lsc_codes
+from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.table import TABLE
+from visa_lsp.sema.bind import bind
+from visa_lsp.sema.names import predefined_symbols
+from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.document import Document
+from visa_lsp.syntax.grammar import grammar_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.sema.model import Body, BoundModule
+    from visa_lsp.syntax.tree import Statement
+
+UNKNOWN: Final = "\x02"
+_WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
+# Rules that look at a whole body or text: what they say of a few lines picked out of it means nothing.
+WIDE_RULES: Final = frozenset({"missing-label", "undeclared-name", "missing-return", "recursion", "subroutine-jump"})
+_SOFT_PROBLEMS: Final = frozenset({"undeclared-name", "missing-label"})
+_MAX_CLASSES: Final = 200_000
+
+
+class Verdicts:
+    """What is known of the classes of one kind of body.
+
+    ``odd`` holds, for lines with undeclared names, one letter each: L a label, U an undeclared variable, - neither;
+    ``!`` for lines that have to be looked at one by one.
+    """
+
+    __slots__ = ("clean", "decls", "odd")
+
+    def __init__(self) -> None:
+        self.clean: set[str] = {"", UNKNOWN + ":"}
+        self.odd: dict[str, str] = {}
+        self.decls: set[str] = set()
+
+
+_verdicts: OrderedDict[object, Verdicts] = OrderedDict()
+
+
+def verdicts_of(key: object) -> Verdicts:
+    """The verdicts of a kind of body, shared by all texts of the process."""
+    found = _verdicts.get(key)
+    if found is None or len(found.clean) + len(found.odd) > _MAX_CLASSES:
+        found = _verdicts[key] = Verdicts()
+        while len(_verdicts) > 64:
+            _verdicts.popitem(last=False)
+    _verdicts.move_to_end(key)
+    return found
+
+
+@cache
+def special_words() -> frozenset[str]:
+    """Words that may mean something besides a declared name: keywords, mnemonics, predefined names."""
+    words: set[str] = set(_WORD.findall(grammar_text()))
+    for row in TABLE.rows:
+        words.update(row.mnemonic.split("."))
+        for modifier in row.modifiers:
+            words.update(modifier.words)
+        for slot in row.slots:
+            words.update(slot.words or ())
+    words.update(predefined_symbols(32), lsc_codes.ADDRTYPE, lsc_codes.ADDRSIZE)
+    words.update(f"{letter}{number}" for letter in "MPSTV" for number in range(21))
+    words.update(f"M{number}_NM" for number in range(21))
+    words.update(("NoMask", "NM", "GRF", "P0", "T252", "TSS", "abs", "not", "r"))
+    return frozenset(words)
+
+
+_ids = count()
+
+
+@lru_cache(maxsize=200_000)
+def class_token(definition: str) -> str:
+    """A token for a definition; forgotten definitions get a new one, so that a token never has two meanings."""
+    return f"\x01{next(_ids)};"
+
+
+@lru_cache(maxsize=50_000)
+def _value_class(text: str) -> str:
+    if text[:2] not in ("0x", "0X"):
+        return "\x04"
+    value = int(text, 16)
+    return f"\x03{text[1]}{len(text)}.{value.bit_length()}.{value & (value - 1) == 0};"
+
+
+class Tokens(dict[str, str]):
+    """What each name of a body stands for; undeclared names and immediates are worked out when they are met."""
+
+    __slots__ = ()
+
+    def __missing__(self, name: str) -> str:
+        if name[0].isdigit():
+            return _value_class(name)
+        if name in special_words():
+            self[name] = name
+            return name
+        return UNKNOWN
+
+
+class Sparse(Document):
+    """Some lines of a document, at their places: what binder and rules see when only those lines matter."""
+
+    def __init__(self, document: Document, lines: Sequence[int]) -> None:
+        super().__init__(document.chunks, document.lineage)
+        self._lines = lines
+        self._wanted = frozenset(lines)
+        self._of_lines: list[tuple[int, Statement]] | None = None
+        self._first_lines = document._first_lines  # noqa: SLF001 - prefix sums of the same chunks
+        self._first_offsets = document._first_offsets  # noqa: SLF001
+
+    @property
+    def text(self) -> str:
+        """The whole text where it ends in an open comment, else the lines alone: rules search it for what lines hold."""
+        if self.chunks[-1].closes_in_block:
+            return super().text
+        end = "" if self.line_text(self.line_count - 1) else "\n"
+        return "\n".join([self.line_text(line) for line in self._lines]) + end
+
+    def statement(self, line: int) -> Statement | None:
+        """The statement of a line that matters."""
+        return super().statement(line) if line in self._wanted else None
+
+    def statements(self) -> Iterator[tuple[int, Statement]]:
+        """The statements of the lines that matter."""
+        if self._of_lines is None:
+            self._of_lines = list(self._parse())
+        yield from self._of_lines
+
+    def _parse(self) -> Iterator[tuple[int, Statement]]:
+        here, codes, first = -1, [""], 0
+        for line in self._lines:
+            chunk, inside = self._locate(line)
+            if chunk != here:
+                here, first = chunk, self._first_lines[chunk]
+                codes = self.chunks[chunk].codes()
+            statement = statement_of(codes[line - first])
+            if statement is not None:
+                yield line, statement
+
+
+class Judged(NamedTuple):
+    """A few lines bound and checked."""
+
+    bound: BoundModule
+    findings: list[Diagnostic]
+
+
+def judge(document: Document, lines: Sequence[int], platform: Platform | None) -> Judged:
+    """The full path over some lines of a document; ``lines`` are in order."""
+    sparse = Sparse(document, lines)
+    bound = bind(sparse, platform)
+    return Judged(bound, run_checks(CheckContext(sparse, bound, platform, dialect_of(bound))))
+
+
+def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int, str]]]) -> dict[int, str]:
+    """The verdict of each line: empty for a clean one, else as in ``Verdicts.odd``.
+
+    ``lines`` gives the columns of a line's tokens with what they stand for.
+    """
+    hard = {document.position(d.span.start)[0] for d in judged.findings if d.name not in WIDE_RULES}
+    seen: dict[int, dict[int, str]] = {}
+    for problem in judged.bound.problems:
+        if problem.kind not in _SOFT_PROBLEMS:
+            hard.add(problem.place.line)
+        elif problem.kind == "undeclared-name" and problem.place.line in lines:
+            seen.setdefault(problem.place.line, {})[problem.place.span.start] = "U"
+    columns = {line: dict(tokens) for line, tokens in lines.items()}
+    for body in judged.bound.bodies:
+        for symbol in [*body.symbols, *body.predefined.values()]:
+            for place, role in symbol.references:
+                written = symbol.input is not None and role in (Role.WRITE, Role.READ_WRITE)
+                known = columns.get(place.line)
+                if written or (known is not None and not symbol.predefined and place.span.start not in known):
+                    hard.add(place.line)
+        for label in body.labels.values():
+            for place, _ in label.references:
+                known = columns.get(place.line)
+                if known is not None:
+                    if known.get(place.span.start) == UNKNOWN:
+                        seen.setdefault(place.line, {})[place.span.start] = "L"
+                    else:
+                        hard.add(place.line)
+        hard.update(_uses_missing_memory(body))
+    found = {}
+    for line, tokens in lines.items():
+        if line in hard:
+            found[line] = "!"
+        else:
+            marks = seen.get(line, {})
+            found[line] = "".join([marks.pop(column, "-") for column, token in tokens if token == UNKNOWN])
+            if marks:
+                found[line] = "!"
+    return found
+
+
+def _uses_missing_memory(body: Body) -> Iterator[int]:
+    """Lines that use shared local memory in a kernel that has none: only the first of them is reported."""
+    if body.is_kernel and int_attribute(body, "SLMSize") == 0:
+        for bound in body.code:
+            if any(o.slot.shape is Shape.SURFACE and o.value == 0 for o in bound.operands):
+                yield bound.line

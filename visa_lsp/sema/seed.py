@@ -1,0 +1,107 @@
+"""Forms of the specification's appendix (seed 003) that today's text writes otherwise.
+
+They are understood here: each gives the meaning of its modern form and a problem that names that form. The problems of
+``HARMLESS`` leave a program.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.model import Instruction as Row
+from visa_lsp.isa.model import Shape, Slot
+from visa_lsp.sema.model import SymbolKind
+from visa_lsp.syntax import tree
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.isa.model import Modifier
+    from visa_lsp.sema.context import Binding
+
+MASKS: Final = {"M0": ("M1", False), "NM": ("NoMask", True)}
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def lookup(ctx: Binding, node: tree.Instruction) -> tuple[tuple[Row, ...], int]:
+    """Rows of a mnemonic, in any case of letters, and how many of the words it took."""
+    words = [w.text for w in node.words]
+    rows, taken = ctx.table.lookup(words)
+    if rows:
+        return rows, taken
+    lower = [word.lower() for word in words]
+    rows, taken = ctx.table.lookup(lower)
+    if rows:
+        span = Span(node.words[0].span.start, node.words[taken - 1].span.end)
+        ctx.problem("seed-mnemonic", span, name=".".join(words[:taken]), modern=".".join(lower[:taken]))
+    return rows, taken
+
+
+def option(ctx: Binding, node: tree.Instruction) -> bool:
+    """Whether the line ends with ``{NoMask}``; any other word in braces is a problem."""
+    word = node.option
+    if word is None:
+        return False
+    if word.text not in ("NoMask", "NM"):
+        ctx.problem("syntax", word.span, message=f"`{word.text}` is no option; the seed's only one is `{{NoMask}}`")
+        return False
+    ctx.problem("seed-option", word.span, exec=node.exec, node=node)
+    return True
+
+
+def element_size(
+    ctx: Binding, node: tree.Instruction, missing: list[Modifier]
+) -> tuple[tree.Instruction, tuple[Modifier, int] | None]:
+    """``GATHER (8) (4) ..``: the second parenthesis is the element size. The line without it, and what it says."""
+    modifier = next((m for m in missing if m.field == "eltsize"), None)
+    first = node.operands[0] if node.operands else None
+    if modifier is None or not isinstance(first, tree.Literal) or first.suffix is not None:
+        return node, None
+    number = ctx.number(first.value)
+    value = None if number is None else modifier.parse(str(number))
+    if value is None:
+        return node, None
+    ctx.problem("seed-elements", first.span, number=number, node=node)
+    return replace(node, operands=node.operands[1:]), (modifier, value)
+
+
+def sampler_order(
+    ctx: Binding, pairs: Sequence[tuple[Slot, tree.Operand]]
+) -> list[tuple[Slot, tree.Operand]]:
+    """The surface before the sampler, where today's text has it behind: exchanged."""
+    out = list(pairs)
+    for at in range(len(out) - 1):
+        (one, a), (two, b) = out[at], out[at + 1]
+        if (one.shape, two.shape) == (Shape.SAMPLER, Shape.SURFACE) and (
+            (_kind(ctx, a), _kind(ctx, b)) == (SymbolKind.SURFACE, SymbolKind.SAMPLER)
+        ):
+            ctx.problem("seed-order", Span(a.span.start, b.span.end), first=a.span, second=b.span)
+            out[at], out[at + 1] = (one, b), (two, a)
+    return out
+
+
+def _kind(ctx: Binding, node: tree.Operand) -> SymbolKind | None:
+    if not isinstance(node, tree.Ref):
+        return None
+    symbol = ctx.scope.find(node.name.text) or ctx.body.predefined.get(node.name.text)
+    return symbol.kind if symbol else None
+
+
+def plane(ctx: Binding, row: Row, node: tree.Operand, values: dict[str, object]) -> None:
+    """``T6[0]``: the plane of a media block in brackets; elsewhere such brackets mean nothing."""
+    if not isinstance(node, tree.Ref) or node.element is None or node.region is not None:
+        return
+    if "plane" not in row.index:
+        ctx.problem("operand-class", node.span, slot=row.slots[0], got=f"`{node.name.text}` with brackets")
+        return
+    values["plane"] = ctx.number(node.element, 0, 255, "plane")
+    ctx.problem("seed-plane", node.span, name=node.name)
+
+
+def name(ctx: Binding, word: tree.Word) -> None:
+    """A name of a body without quotes that is no identifier."""
+    if not word.quoted and not _IDENTIFIER.match(word.text):
+        ctx.problem("seed-string", word.span, text=word.text)

@@ -1,0 +1,236 @@
+"""A ze_info document against the kernels that it describes: what the two say differently, with a place in both.
+
+Knows items and resolved kernels, neither files nor syntax. ``disagreements`` finds; ``in_document`` and ``in_text`` give
+the findings of either side. Invariant: where no platform is known, only what no register size explains is reported.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Severity
+from visa_lsp.zeinfo import rules
+from visa_lsp.zeinfo.disagreement import Disagreement
+from visa_lsp.zeinfo.facts import uses_of
+from visa_lsp.zeinfo.kernels import child, entries, number, word_of
+from visa_lsp.zeinfo.layout import CANDIDATES, PayloadLayout
+from visa_lsp.zeinfo.placement import payload_disagreements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from visa_lsp.diagnostics import Rule
+    from visa_lsp.program.model import Inst
+    from visa_lsp.text import Span
+    from visa_lsp.zeinfo.facts import KernelText
+    from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.source import Source
+    from visa_lsp.zeinfo.yaml import Item
+
+_DEFAULT_GRFS = 128
+
+
+def disagreements(
+    source: Source, texts: Sequence[KernelText], platform: Registers | None = None
+) -> tuple[Disagreement, ...]:
+    """Compare a document with kernels; those that only one side has are told from the text's side.
+
+    A document may speak of kernels that are in other texts: that is no disagreement.
+    """
+    kernels = {word_of(k, "name"): k for k in entries(source.root, "kernels")}
+    found: list[Disagreement] = []
+    for text in texts:
+        if not text.kernel.is_kernel:
+            continue
+        item = kernels.get(text.kernel.name)
+        if item is None:
+            found.append(_no_kernel(source, text, kernels))
+        else:
+            found += kernel_disagreements(source, item, text, platform)
+    return tuple(found)
+
+
+def in_document(found: Iterable[Disagreement]) -> tuple[Diagnostic, ...]:
+    """The findings about the document; the related places are in the texts."""
+    return tuple(
+        Diagnostic(
+            d.rule, d.yaml, d.message, (Related(d.text, d.text_says, d.path),),
+            (Fix(f"change to {d.value}", (Edit(d.yaml, d.value),)),) if d.value else (), d.severity,
+        )
+        for d in found
+    )  # fmt: skip
+
+
+def in_text(found: Iterable[Disagreement], path: str, document: str) -> tuple[Diagnostic, ...]:
+    """The findings about the text at ``path``; the related places are in the document at ``document``."""
+    return tuple(
+        Diagnostic(d.rule, d.text, d.message, (Related(d.yaml, d.yaml_says, document),), (), d.severity)
+        for d in found
+        if d.path == path
+    )
+
+
+def _no_kernel(source: Source, text: KernelText, kernels: dict[str, Item]) -> Disagreement:
+    name = text.kernel.name
+    near = difflib.get_close_matches(name, [k for k in kernels if k], 1)
+    key = child(kernels[near[0]], "name") if near else child(source.root, "kernels")
+    hint = f"; it has '{near[0]}'" if near else ""
+    span = source.span(key if key is not None else source.root) if source.root is not None else text.name
+    value = name if near else ""
+    return Disagreement(
+        rules.NO_SUCH_KERNEL, span, text.name, text.path, f"the document has no kernel '{name}'{hint}",
+        f"kernel '{name}'", "the document's kernels" if not near else f"this is '{near[0]}'", value,
+    )  # fmt: skip
+
+
+def kernel_disagreements(
+    source: Source, item: Item, text: KernelText, platform: Registers | None = None
+) -> list[Disagreement]:
+    """Compare one kernel's entry with the kernel."""
+    found = _environment(source, item, text)
+    tries = (platform,) if platform is not None else CANDIDATES
+    placed = [payload_disagreements(source, item, text, layout_of(item, text, grf)) for grf in tries]
+    return found + min(placed, key=len)
+
+
+def layout_of(item: Item, text: KernelText, grf: Registers) -> PayloadLayout:
+    """Where a kernel's payload lies, for the SIMD width of its text."""
+    env = child(item, "execution_env")
+    said = number(env, "simd_size") or 1
+    per_thread = [
+        (word_of(e, "arg_type"), number(e, "offset") or 0, number(e, "size") or 0)
+        for e in entries(item, "per_thread_payload_arguments")
+    ]
+    return PayloadLayout.of(
+        grf,
+        max((offset + size for _, offset, size in per_thread), default=0),
+        sum(size for kind, _, size in per_thread if kind == "local_id"),
+        said,
+        text.kernel.int_attribute("SimdSize") or said,
+        number(env, "inline_data_payload_size") or 0,
+    )
+
+
+def _environment(source: Source, item: Item, text: KernelText) -> list[Disagreement]:
+    env = child(item, "execution_env")
+    if env is None or not isinstance(env.value, dict):
+        return []
+    check = _Check(source, env, item, text)
+    kernel = text.kernel
+    uses = uses_of(kernel)
+    simd, said = kernel.int_attribute("SimdSize"), number(env, "simd_size")
+    if simd is not None and said is not None and simd != said:
+        check.differs(rules.SIMD_DIFFERS, "simd_size", str(simd), text.attribute("SimdSize"), f"the kernel has SimdSize={simd}")
+    grfs = kernel.int_attribute("NumGRF")
+    if grfs and grfs != (number(env, "grf_count") or _DEFAULT_GRFS):
+        check.differs(rules.GRF_DIFFERS, "grf_count", str(grfs), text.attribute("NumGRF"), f"the kernel has NumGRF={grfs}")
+    check.barriers(uses.barrier, uses.named_barriers)
+    check.shared_memory(uses.slm)
+    check.flag("has_stack_calls", uses.stack_call, "calls functions through the stack")
+    check.flag("has_global_atomics", uses.global_atomic, "has atomic operations on global memory")
+    check.flag("has_dpas", uses.dpas, "has systolic instructions")
+    if child(env, "has_sample") is not None:
+        check.flag("has_sample", uses.sample, "samples images")
+    if uses.stateless_write is not None and _true(env, "has_no_stateless_write"):
+        check.differs(
+            rules.FLAG_DIFFERS, "has_no_stateless_write", "false", text.instruction(uses.stateless_write),
+            f"the kernel writes by address ({uses.stateless_write.row.mnemonic})",
+        )  # fmt: skip
+    bound = {number(b, "bti_value") for b in entries(item, "binding_table_indices")}
+    bound |= {number(a, "bti_value") for a in entries(item, "payload_arguments")}
+    for surface, inst in uses.surfaces.items():
+        if surface not in bound:
+            check.say(
+                rules.SURFACE_DIFFERS, "binding_table_indices", text.instruction(inst),
+                f"the kernel uses surface {surface}, binding_table_indices has no entry for it",
+                f"{inst.row.mnemonic} uses surface {surface}",
+            )  # fmt: skip
+    return check.found
+
+
+def _true(env: Item, key: str) -> bool:
+    found = child(env, key)
+    return found is not None and found.value is True
+
+
+class _Check:
+    """The disagreements about one execution_env."""
+
+    def __init__(self, source: Source, env: Item, item: Item, text: KernelText) -> None:
+        self.source = source
+        self.env = env
+        self.item = item
+        self.text = text
+        self.found: list[Disagreement] = []
+
+    def place(self, key: str) -> Span:
+        """The value of a key of the environment or kernel; where it is absent the map that it is absent from."""
+        for holder in (self.env, self.item):
+            found = child(holder, key)
+            if found is not None:
+                return self.source.key_span(holder, key) if isinstance(found.value, dict | list) else self.source.span(found)
+        return self.source.key_span(self.item, "execution_env")
+
+    def say(
+        self, rule: Rule, key: str, place: Span, message: str, text_says: str, value: str = "", severity: Severity | None = None
+    ) -> None:
+        present = child(self.env, key)
+        yaml_says = f"the document says {key}: {present.plain()}" if present is not None else f"the document has no {key}"
+        self.found.append(
+            Disagreement(
+                rule, self.place(key), place, self.text.path, message, text_says, yaml_says,
+                value if present is not None else "", severity,
+            )
+        )  # fmt: skip
+
+    def differs(self, rule: Rule, key: str, value: str, place: Span, text_says: str) -> None:
+        present = child(self.env, key)
+        said = f"{key} is {str(present.plain()).lower()}" if present is not None else f"there is no {key}"
+        self.say(rule, key, place, f"{said}, but {text_says}", text_says, value)
+
+    def flag(self, key: str, inst: Inst | None, what: str) -> None:
+        if _true(self.env, key) == (inst is not None):
+            return
+        if inst is not None:
+            self.differs(rules.FLAG_DIFFERS, key, "true", self.text.instruction(inst), f"the kernel {what} ({inst.row.mnemonic})")
+        else:
+            self.say(
+                rules.FLAG_DIFFERS, key, self.text.name, f"{key} is true, but nothing in the kernel {what}", "this kernel",
+                "false", Severity.WARNING,
+            )  # fmt: skip
+
+    def barriers(self, inst: Inst | None, named: int) -> None:
+        said = number(self.env, "barrier_count") or 0
+        needed = max(named, int(inst is not None))
+        if said < needed:
+            place = self.text.instruction(inst) if inst is not None else self.text.attribute("NBarrierCnt")
+            words = f"the kernel has NBarrierCnt={named}" if named > 1 else "the kernel has a barrier"
+            self.differs(rules.BARRIER_DIFFERS, "barrier_count", str(needed), place, words)
+        elif said and not needed:
+            self.say(
+                rules.BARRIER_DIFFERS, "barrier_count", self.text.name, f"barrier_count is {said}, but the kernel has no barrier",
+                "this kernel", "0", Severity.WARNING,
+            )  # fmt: skip
+
+    def shared_memory(self, inst: Inst | None) -> None:
+        size = number(self.env, "slm_size") or 0
+        wanted = 1024 * (self.text.kernel.int_attribute("SLMSize") or 0)
+        local = any(
+            word_of(a, "addrmode") == "slm" or word_of(a, "addrspace") == "local" for a in entries(self.item, "payload_arguments")
+        )
+        if wanted and size != wanted:
+            self.differs(
+                rules.SLM_DIFFERS, "slm_size", str(wanted), self.text.attribute("SLMSize"),
+                f"the kernel has SLMSize={wanted // 1024}, {wanted} bytes",
+            )  # fmt: skip
+        elif inst is not None and not size and not local:
+            self.differs(
+                rules.SLM_DIFFERS, "slm_size", "", self.text.instruction(inst),
+                f"the kernel uses shared local memory ({inst.row.mnemonic})",
+            )  # fmt: skip
+        elif size and inst is None and not wanted:
+            self.say(
+                rules.SLM_DIFFERS, "slm_size", self.text.name, f"slm_size is {size}, but the kernel uses no shared local memory",
+                "this kernel", "0", Severity.WARNING,
+            )  # fmt: skip

@@ -1,0 +1,28 @@
+"""One thing that a ze_info document and a text say differently: a plain value with a place on either side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from visa_lsp.diagnostics import Rule, Severity
+    from visa_lsp.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One thing that document and text say differently. ``yaml`` and ``text`` are the places; each side has its words.
+
+    ``value`` is what the document would have to say at its place; empty where that is not one word.
+    """
+
+    rule: Rule
+    yaml: Span
+    text: Span
+    path: str
+    message: str
+    text_says: str
+    yaml_says: str
+    value: str = ""
+    severity: Severity | None = None

@@ -1,0 +1,77 @@
+"""Where a document's payload comes to lie in the register file, in bytes from its start.
+
+The same rules as the launcher's (``sim/launch_layout`` states how they were measured), without a launch: r0 is one
+register, the per-thread payload follows, padded to registers, then the cross-thread payload. Invariant: pure arithmetic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+EMPTY_ROW_UNTIL: Final = 120  # generation: up to TGLLP a register stands there even without a per-thread payload
+_LOCAL_ID_BYTES: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """What of a platform decides the places: bytes of a register, and whether an empty per-thread row is kept."""
+
+    bytes: int
+    empty_row: bool
+
+
+CANDIDATES: Final = (Registers(32, empty_row=True), Registers(32, empty_row=False), Registers(64, empty_row=False))
+
+
+def registers(grf_bytes: int, generation: int) -> Registers:
+    """The rules of a platform."""
+    return Registers(grf_bytes, generation <= EMPTY_ROW_UNTIL)
+
+
+def up(value: int, to: int) -> int:
+    """The lowest multiple of ``to`` that is not below ``value``."""
+    return -(-value // to) * to
+
+
+def id_block(simd: int, grf: int) -> int:
+    """Bytes of the local ids of one dimension."""
+    return up(_LOCAL_ID_BYTES * max(1, simd), grf)
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadLayout:
+    """The places of one kernel's payload."""
+
+    grf: int
+    cross_start: int
+    inline_bytes: int
+
+    @staticmethod
+    def of(
+        grf: Registers, per_thread_end: int, local_ids: int, said_simd: int, simd: int, inline_bytes: int
+    ) -> PayloadLayout:
+        """Lay out a payload; ``per_thread_end`` 0 is none. Local ids are laid out for ``simd`` lanes.
+
+        ``local_ids`` are their bytes for ``said_simd`` lanes, as the document has them.
+        """
+        dimensions = min(3, local_ids // id_block(said_simd, grf.bytes))
+        per_thread = dimensions * id_block(simd, grf.bytes)
+        if not dimensions and per_thread_end:
+            per_thread = up(per_thread_end, grf.bytes)
+        if not per_thread_end and grf.empty_row:
+            per_thread = grf.bytes
+        return PayloadLayout(grf.bytes, grf.bytes + per_thread, inline_bytes)
+
+    def place(self, offset: int) -> int:
+        """The place of a cross-thread offset. Inline data smaller than a register has that register for itself."""
+        if 0 < self.inline_bytes < self.grf and offset >= self.inline_bytes:
+            offset += self.grf - self.inline_bytes
+        return self.cross_start + offset
+
+    def offset(self, place: int) -> int:
+        """The cross-thread offset of a place: ``place`` turned around."""
+        offset = place - self.cross_start
+        if 0 < self.inline_bytes < self.grf and offset >= self.grf:
+            offset -= self.grf - self.inline_bytes
+        return offset

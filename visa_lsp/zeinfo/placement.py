@@ -1,0 +1,206 @@
+"""Payload arguments against ``.input``s: each argument has an input at its place and of its size, and each input an argument.
+
+Knows places in bytes and the habits of the compiler: one input may take the three numbers of global_id_offset and
+local_size together, a vector may be taken by its elements, and small values stand in four bytes. Invariant: an argument
+and an input that found no partner but have one size are one disagreement, not two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.zeinfo import rules
+from visa_lsp.zeinfo.disagreement import Disagreement
+from visa_lsp.zeinfo.kernels import child, entries, number, word_of
+
+if TYPE_CHECKING:
+    from visa_lsp.diagnostics import Rule
+    from visa_lsp.text import Span
+    from visa_lsp.zeinfo.facts import KernelText
+    from visa_lsp.zeinfo.layout import PayloadLayout
+    from visa_lsp.zeinfo.source import Source
+    from visa_lsp.zeinfo.yaml import Item
+
+_HEADER: Final = 32
+_DWORD: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A payload argument that takes room, in bytes of the register file."""
+
+    item: Item
+    kind: str
+    first: int
+    size: int
+    local: bool
+
+    @property
+    def end(self) -> int:
+        """The byte behind the last."""
+        return self.first + self.size
+
+    @property
+    def title(self) -> str:
+        """The argument in words."""
+        index = number(self.item, "arg_index")
+        return f"argument {index} ({self.kind})" if index is not None and index >= 0 else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class TextInput:
+    """An ``.input``, in bytes of the register file."""
+
+    index: int
+    first: int
+    size: int
+    name: str
+
+    @property
+    def end(self) -> int:
+        """The byte behind the last."""
+        return self.first + self.size
+
+    def overlaps(self, argument: Argument) -> bool:
+        """Whether they share a byte."""
+        return self.first < argument.end and argument.first < self.end
+
+
+def arguments_of(item: Item, layout: PayloadLayout) -> list[Argument]:
+    """The cross-thread arguments of a kernel's entry, by place."""
+    found = []
+    for entry in entries(item, "payload_arguments"):
+        offset, size = number(entry, "offset"), number(entry, "size")
+        if offset is not None and size is not None and offset >= 0 and size > 0:
+            local = word_of(entry, "addrmode") == "slm" or word_of(entry, "addrspace") == "local"
+            found.append(Argument(entry, word_of(entry, "arg_type"), layout.place(offset), size, local))
+    return sorted(found, key=lambda a: a.first)
+
+
+def inputs_of(text: KernelText) -> list[TextInput]:
+    """The inputs of a kernel, by place."""
+    kernel = text.kernel
+    found = []
+    for index, entry in enumerate(kernel.inputs):
+        name = kernel.variable_name(entry.id) if entry.kind & 7 == 0 else f"{'_ST'[min(entry.kind & 7, 2)]}{entry.id}"
+        found.append(TextInput(index, entry.offset, entry.size, name))
+    return sorted(found, key=lambda i: i.first)
+
+
+def payload_disagreements(source: Source, item: Item, text: KernelText, layout: PayloadLayout) -> list[Disagreement]:
+    """Compare the payload of a kernel's entry with the inputs of the kernel."""
+    return _Placement(source, item, text, layout).compare()
+
+
+class _Placement:
+    """One comparison."""
+
+    def __init__(self, source: Source, item: Item, text: KernelText, layout: PayloadLayout) -> None:
+        self.source = source
+        self.item = item
+        self.text = text
+        self.layout = layout
+        self.found: list[Disagreement] = []
+
+    def compare(self) -> list[Disagreement]:
+        inputs = inputs_of(self.text)
+        arguments = arguments_of(self.item, self.layout)
+        cross = [i for i in inputs if i.end > self.layout.cross_start]
+        self._per_thread()
+        lonely = []
+        for argument in arguments:
+            over = [i for i in cross if i.overlaps(argument)]
+            if not over:
+                lonely.append(argument)
+            else:
+                self._sizes(argument, over, arguments)
+        idle = [i for i in cross if not any(i.overlaps(a) for a in arguments)]
+        for argument in lonely:
+            partner = next((i for i in idle if i.size == argument.size), None)
+            if partner is not None:
+                idle.remove(partner)
+            self._no_input(argument, partner)
+        for entry in idle:
+            self._unfilled(entry)
+        return self.found
+
+    def _add(self, rule: Rule, yaml: Span, text: Span, message: str, text_says: str, yaml_says: str, value: str = "") -> None:
+        self.found.append(Disagreement(rule, yaml, text, self.text.path, message, text_says, yaml_says, value))
+
+    def _value(self, item: Item, key: str) -> Span:
+        found = child(item, key)
+        return self.source.span(found if found is not None else item)
+
+    def _per_thread(self) -> None:
+        told = self.text.kernel.int_attribute("PerThreadInputSize")
+        each = entries(self.item, "per_thread_payload_arguments")
+        end = max(((number(e, "offset") or 0) + (number(e, "size") or 0) for e in each), default=0)
+        laid_out = self.layout.cross_start - self.layout.grf if each else 0
+        if told is None or told in (end, laid_out):
+            return
+        place = self._value(each[-1], "size") if each else self.source.key_span(self.item, "name")
+        said = f"the document's per-thread payload has {end} bytes"
+        words = f"the kernel has PerThreadInputSize={told}"
+        self._add(rules.PER_THREAD_DIFFERS, place, self.text.attribute("PerThreadInputSize"), f"{said}, but {words}", words, said)
+
+    def _sizes(self, argument: Argument, over: list[TextInput], arguments: list[Argument]) -> None:
+        first = over[0]
+        if first.first == argument.first and first.size == argument.size:
+            return
+        if len(over) == 1 and first.first <= argument.first and argument.end <= first.end and self._is_header(first, arguments):
+            return
+        exact = first.first == argument.first
+        if exact and (first.size <= argument.size <= _DWORD or (argument.local and first.size in (2, 4, 8))):
+            return
+        if exact and len(over) > 1 and over[-1].end <= up(argument.end) and _gapless(over):
+            return
+        if exact and len(over) == 1 and argument.size % _DWORD and up(argument.end) == first.end:
+            return
+        place = "" if exact else f", and starts at byte {first.first}, not {argument.first}"
+        self._add(
+            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(first.index),
+            f"{argument.title} has {argument.size} bytes from byte {argument.first} on, .input {first.name} has {first.size}{place}",
+            f".input {first.name}: {first.size} bytes from byte {first.first} on",
+            f"{argument.title}: {argument.size} bytes, which lie from byte {argument.first} on",
+            str(first.size) if exact and len(over) == 1 else "",
+        )  # fmt: skip
+
+    @staticmethod
+    def _is_header(entry: TextInput, arguments: list[Argument]) -> bool:
+        """Whether an input takes global_id_offset and what stands behind it together."""
+        first = next((a for a in arguments if a.first == entry.first), None)
+        return first is not None and first.kind == "global_id_offset" and entry.size == _HEADER
+
+    def _no_input(self, argument: Argument, partner: TextInput | None) -> None:
+        where = f"{argument.title} lies at bytes {argument.first} to {argument.end - 1}, where the kernel has no .input"
+        if partner is not None:
+            place = self.text.input(partner.index)
+            words = f".input {partner.name} has its size and lies at byte {partner.first}"
+            value = str(self.layout.offset(partner.first))
+        else:
+            place, words, value = self.text.name, "this kernel", ""
+        message = f"{where}; {words}" if partner is not None else where
+        self._add(
+            rules.NO_INPUT, self._value(argument.item, "offset"), place, message, words,
+            f"{argument.title}: offset {number(argument.item, 'offset')} is byte {argument.first} of the registers", value,
+        )  # fmt: skip
+
+    def _unfilled(self, entry: TextInput) -> None:
+        holder = "payload_arguments" if child(self.item, "payload_arguments") is not None else "name"
+        self._add(
+            rules.UNFILLED_INPUT, self.source.key_span(self.item, holder), self.text.input(entry.index),
+            f"no argument lies at bytes {entry.first} to {entry.end - 1}, where the kernel has .input {entry.name}",
+            f".input {entry.name}: {entry.size} bytes from byte {entry.first} on",
+            "these arguments do not reach that .input",
+        )  # fmt: skip
+
+
+def up(end: int) -> int:
+    """An end, rounded up to four bytes."""
+    return -(-end // _DWORD) * _DWORD
+
+
+def _gapless(over: list[TextInput]) -> bool:
+    return all(left.end <= right.first for left, right in pairwise(over))
