@@ -25,6 +25,7 @@ ACCURACY = {
     "fft_r2": (1e-5, 2e-6, 0, "sincos of OpenCL may be 4 ulp off, then cancellation"),
     "fft_r4": (1e-5, 4e-6, 0, "native_sin and native_cos have no promised accuracy"),
     "hmath": (4e-3, 8e-3, 0, "five half operations with native_exp2; half has 11 bits"),
+    "lod": (0, 1e-6, 0, "unorm8 is v / 255 rounded once here, v * (1 / 255) in pocl; filter weights are f64"),
     "img3d": (0, 1e-6, 0, "filter weights are f64 here and f32 in pocl"),
     "m1": (2e-5, 1e-5, 0, "OpenCL allows pow 16 ulp, sin and cos 4, log 3; fmod of the sum keeps the absolute error"),
     "m2": (2e-4, 2e-5, 0, "native exp2 and log2 inside tgamma, sinh and exp10 of the 2022 built-ins"),
@@ -41,21 +42,26 @@ ACCURACY = {
 }
 
 WITHOUT_POCL = {
+    "image_rw": "pocl 3.1 aborts on image1d_buffer_t (img1d only)",
     "halfmath": "pocl 3.1 has no fp16",
     "generics": "pocl 3.1 has no generic address space",
     "prefix_sg": "pocl 3.1 has no sub-groups",
     "subgroup_img": "pocl 3.1 has no sub-groups",
     "subgroup_ops": "pocl 3.1 has no sub-groups",
-    "atomics_c11": "pocl 3.1 crashes on C11 atomics",
+    "stackcall": "pocl 3.1 crashes on recursion",
     "wgfuncs": "pocl 3.1 has no work-group functions",
 }
 
 # Reports that are right: the source itself lets work items of different threads meet.
 RACES = {
+    "facc": "fadd reads *p plainly while others add to it atomically",
     "memt": "u3[g] = u3[g + 1].zyx reads what the next work item writes",
     "sel": "a[i] = select(a[i], a[i + 1], ..) reads what the next work item writes",
     "vshuf": "a[i] = shuffle2(a[i], a[i + 1], ..) reads what the next work item writes",
 }
+
+# PVC has no sampler: the 2022 compiler leaves the read out, and its result is a variable that is never written.
+NO_READ_ON_PVC = ("imgcopy", "imgui", "bilinear", "lod", "img3d", "img1d")
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,6 @@ class Case:
     exact_rsqrt: bool = False
     reference: Callable | None = None
     settle: Callable | None = None  # what is left of the buffers once the order of threads is taken out
-    image_kinds: dict | None = None
     platforms: tuple = ("TGLLP", "DG2", "PVCXT")
     races: bool = False
 
@@ -208,7 +213,7 @@ def memory():
             buf(np.random.default_rng(4).integers(0, 99, 2 * local).astype(np.float32)), LocalArg(8 * local), i32(2 * local)))  # fmt: skip
     yield Case("bitonic", "bitonic_local", (2, 1, 1), (64, 1, 1), (ints(256),))
     # Work items of one group overwrite each other's floats, each in its own group they do so in order.
-    for groups, local, settle in ((6, 1, None), (1, 40, lambda b: {k: v for k, v in b.items() if k != 4})):
+    for groups, local, settle in ((6, 1, host.no_padding), (1, 40, host.no_floats)):
         n = groups * local
         args = (ints(n, dtype=np.int8), ints(2 * n + 2, dtype=np.int16), ints(2 * n + 9), zeros(n, dtype=np.int64),
                 zeros(4 * n + 9), ints(n + 1, 4, dtype=np.uint8), ints(n + 1, 8, seed=2, dtype=np.int16), i32(3))  # fmt: skip
@@ -227,10 +232,12 @@ def atomics():
     settled = lambda b: {0: b[0][:96], 1: b[1]}  # noqa: E731 - the old values depend on who comes first
     yield Case("atomics_int", "atomics_global", (2, 1, 1), (32, 1, 1), (cells, ints(32, dtype=np.uint32), i32(7)), settle=settled)
     for groups, local in ((2, 40), (1, 8)):
-        yield Case("atomics_int", "atomics_local", (groups, 1, 1), (local, 1, 1), (ints(groups * 32), i32(5)))
+        # Who finds the cell empty is open, and the others add 1000; cells need 32 work items to be zeroed.
+        yield Case("atomics_int", "atomics_local", (groups, 1, 1), (max(local, 32), 1, 1), (ints(groups * 32), i32(1000)),
+                   settle=lambda b: {0: b[0] % 1000})  # fmt: skip
         yield Case("atomics_int", "atomics_noret", (groups, 1, 1), (local, 1, 1), (ints(2),), offset=(3, 0, 0))
     whole = np.random.default_rng(1).integers(0, 50, 70).astype(np.float32)
-    yield Case("atomics_float", "facc", (2, 1, 1), (35, 1, 1), (zeros(5), buf(whole), i32(5)))
+    yield Case("atomics_float", "facc", (2, 1, 1), (35, 1, 1), (zeros(5), buf(whole), i32(5)), races=True)
     yield Case("atomics_float", "fxchg", (2, 1, 1), (20, 1, 1), (zeros(41),))
     long_args = lambda: (ints(4, dtype=np.int64, low=-99, high=99), ints(1001, seed=2, dtype=np.uint64, high=999),  # noqa: E731
                          value(-5, np.int64))  # fmt: skip
@@ -250,7 +257,7 @@ def control():
         yield Case("diverge", "nest", *sizes, (ints(12, low=-6, high=40), zeros(n, dtype=np.int32), i32(12)))
         codes = np.random.default_rng(2).choice([0, 1, 2, 3, 4, 5, 7, 9, 100, -3], n).astype(np.int32)
         yield Case("switches", "sw", *sizes, (buf(codes), ints(n, low=-9999, high=9999), zeros(n, dtype=np.int32)))
-        yield Case("stackcall", "recur", *sizes, (zeros(n, dtype=np.int32),))
+        yield Case("stackcall", "recur", *sizes, (zeros(n, dtype=np.int32),), reference=host.recur)
     for mode in range(4):
         yield Case("switches", "sw_uniform", (1, 1, 1), (20, 1, 1), (ints(20), i32(mode), i32(9)))
     yield Case("printf_k", "pr", (2, 1, 1), (10, 1, 1), (floats(20), i32(17)))
@@ -281,7 +288,7 @@ def images():
     layers = np.where(rng.random((3, 4, 8, 4)) < 0.5, 0, 255).astype(np.uint8)
     args = (image(rng.integers(-999, 999, (40, 4), np.int32), "sint32"), image(layers, "unorm8"),
             SamplerArg("clamp_to_edge", "nearest", True), zeros(40, 4, dtype=np.int32))  # fmt: skip
-    yield Case("image_rw", "img1d", (2, 1, 1), (20, 1, 1), args, image_kinds={0: "buffer", 1: "array"}, settle=host.fourth)
+    yield Case("image_rw", "img1d", (2, 1, 1), (20, 1, 1), args, reference=host.img1d)
 
 
 def tuned():
@@ -325,11 +332,10 @@ def host_only():
         yield Case("halfmath", "hvec", *sizes, tuple(eighths), reference=host.hvec)
         yield Case("prefix_sg", "psum", *sizes, (ints(n, low=-99, high=99), zeros(n, 4, dtype=np.int32)),
                    reference=lambda a, simd, local=local: host.psum(a, simd, local))  # fmt: skip
-        args = (ints(n, low=-5, high=104), )
         yield Case("wgfuncs", "wg", *sizes, (zeros(n + 4, dtype=np.int32), ints(n + 4, low=-5, high=9)), reference=(
             lambda a, _simd, groups=groups, local=local: host.wg(a, groups, local)))  # fmt: skip
         yield Case("atomics_c11", "a11", *sizes, (ints(3, low=0, high=9), ints(2, dtype=np.uint32, high=99), zeros(n, dtype=np.int32)),
-                   reference=host.a11, settle=lambda b: {**b, 2: np.sort(b[2])})  # fmt: skip
+                   options=("-cl-std=CL3.0",), settle=lambda b: {**b, 2: np.sort(b[2])})  # fmt: skip
     for which in range(4):
         for groups, local in ((2, 8), (1, 13)):
             yield Case("generics", "gen", (groups, 1, 1), (local, 1, 1), (ints(groups * local, low=-99, high=99),

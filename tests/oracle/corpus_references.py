@@ -16,13 +16,18 @@ def third(buffers):
     return {2: buffers[2]}
 
 
-def fourth(buffers):
-    return {3: buffers[3]}
-
-
 def finite_first(buffers):
     """NaN of a sum that holds infinities stays NaN; frexp leaves the exponent of an infinity open."""
     return {0: buffers[0], 1: buffers[1][2:]}
+
+
+def no_padding(buffers):
+    """The fourth byte of a uchar3 is padding."""
+    return {**buffers, 5: buffers[5][:, :3]}
+
+
+def no_floats(buffers):
+    return {k: v for k, v in no_padding(buffers).items() if k != 4}
 
 
 def hmath(args, _simd):
@@ -68,17 +73,12 @@ def wg(args, groups, local):
     return {0: out}
 
 
-def a11(args, _simd):
-    c, u, out = (x.copy() for x in args)
-    start, n = int(c[0]), out.size
-    c[0] = start + 3 * n
-    for i in range(n):
-        u[0] |= np.uint32(1 << (start + 3 * i & 31))
-    out[:] = 7
-    out[0] = u[1]
-    u[1] = 7
-    c[2] = c[1]
-    return {0: c, 1: u, 2: out}
+def recur(args, _simd):
+    def tak(x, y, z):
+        return z if y >= x else tak(tak(x - 1, y, z), tak(y - 1, z, x), tak(z - 1, x, y))
+
+    item = range(args[0].size)
+    return {0: np.array([((i & 7) % 2 == 0) + tak(i & 3, 2, 1) for i in item], np.int32)}
 
 
 def gen(args, local, which):
@@ -93,6 +93,11 @@ def gen(args, local, which):
         else:
             out[part] = 28 + 8 * item + (item if which > 2 else 0)
     return {0: out}
+
+
+def img1d(args, _simd):
+    texels, layers = args[0], args[1]
+    return {3: texels + layers[1, 1, 4].astype(np.int32)}
 
 
 def sg_imgblk(args, _simd):

@@ -73,39 +73,14 @@ def standard_output():
             text.append(path.read_text())
 
 
-def _image(arg: ImageArg, kind: str):
+def _image(arg: ImageArg):
     import pyopencl as cl
 
-    form = cl.ImageFormat(
-        getattr(cl.channel_order, _ORDERS[arg.channels]), getattr(cl.channel_type, _TYPES[arg.format])
-    )
+    order, kind = getattr(cl.channel_order, _ORDERS[arg.channels]), getattr(cl.channel_type, _TYPES[arg.format])
     width, height, depth = arg.dims
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    if kind == "buffer":
-        memory = cl.Buffer(_context(), flags, hostbuf=arg.array)
-        return cl.Image(
-            _context(), cl.mem_flags.READ_ONLY, form,
-            desc=_descriptor(cl, cl.mem_object_type.IMAGE1D_BUFFER, (width, 0, 0), buffer=memory),
-        )  # fmt: skip
-    if kind == "array":
-        return cl.Image(
-            _context(), flags, form, hostbuf=arg.array,
-            desc=_descriptor(cl, cl.mem_object_type.IMAGE2D_ARRAY, (width, height, 0), depth),
-        )  # fmt: skip
     shape = (width, height, depth) if depth > 1 else (width, height)
-    return cl.Image(_context(), flags, form, shape=shape, hostbuf=arg.array)
-
-
-def _descriptor(cl, kind, shape, layers=0, buffer=None):
-    found = cl.ImageDescriptor()
-    found.image_type = kind
-    found.shape = shape
-    found.array_size = layers
-    found.pitches = (0, 0)
-    found.num_mip_levels = 0
-    found.num_samples = 0
-    found.buffer = buffer
-    return found
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    return cl.Image(_context(), flags, cl.ImageFormat(order, kind), shape=shape, hostbuf=arg.array)
 
 
 def _sampler(arg: SamplerArg):
@@ -120,7 +95,7 @@ def _sampler(arg: SamplerArg):
 
 
 def run(
-    source: str, kernel: str, groups, local, args, options=(), offset=None, printed=None, image_kinds=None
+    source: str, kernel: str, groups, local, args, options=(), offset=None, printed=None
 ) -> dict[int, np.ndarray]:
     """Buffers and images after a run, by argument index; what it prints is appended to ``printed``."""
     import pyopencl as cl
@@ -139,11 +114,8 @@ def run(
             case LocalArg():
                 handle.set_arg(index, cl.LocalMemory(arg.size))
             case ImageArg():
-                kind = (image_kinds or {}).get(index, "")
-                image = _image(arg, kind)
-                handle.set_arg(index, image)
-                if not kind:
-                    buffers[index] = image
+                buffers[index] = _image(arg)
+                handle.set_arg(index, buffers[index])
             case SamplerArg():
                 handle.set_arg(index, _sampler(arg))
             case ValueArg():

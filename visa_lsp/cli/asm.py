@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="OUT", help="the object; default: IN with the suffix .isa; - is standard output"
     )
+    parser.add_argument(
+        "--zebin", action="store_true", help="write a zebin (.zebin): the object with its ze_info, that of a sibling or a made one"
+    )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
     add_platform(parser)
 
@@ -58,8 +62,14 @@ def _assemble(args: argparse.Namespace, path: str) -> int:
     report(source.name, result)
     if result.data is None:
         return EXIT_FINDINGS
-    output = args.output or (STDIN if path == STDIN else str(Path(path).with_suffix(".isa")))
-    write_output(output, result.data)
+    data, suffix = result.data, ".isa"
+    if args.zebin:
+        packed = import_module("visa_lsp.cli.zeinfo").packed(source.name, result, args.platform)
+        if packed is None:
+            return EXIT_FINDINGS
+        data, suffix = packed, ".zebin"
+    output = args.output or (STDIN if path == STDIN else str(Path(path).with_suffix(suffix)))
+    write_output(output, data)
     return EXIT_OK
 
 

@@ -58,6 +58,8 @@ def read_source(path: str, stdin_filename: str | None = None) -> Source:
     """The text of a file, or of standard input for ``-``; ``CliError`` when it cannot be read."""
     if path == STDIN:
         return decode(stdin_filename or STDIN_NAME, sys.stdin.buffer.read())
+    if not path:
+        raise CliError("an empty path names no file")
     try:
         return decode(path, Path(path).read_bytes())
     except (OSError, ValueError) as error:

@@ -1,4 +1,7 @@
-"""The command ``visa-lsp dis``: objects to text, or with ``--summary`` to a list of what is in them."""
+"""The command ``visa-lsp dis``: objects to text, or with ``--summary`` to a list of what is in them.
+
+A zebin gives its sections, ze_info and vISA; with ``-o`` those are written into a folder.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.cli.common import EXIT_OK, EXIT_USAGE, STDIN, CliError, add_platform, complain
 from visa_lsp.cli.files import read_bytes, write_output
+from visa_lsp.cli.zebins import extract_zebin, zebin_of, zebin_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.layout import BodySummary, Summary, summary
 from visa_lsp.isa.platforms import platform_named, platform_numbered
 from visa_lsp.program.text_form import module_text
+from visa_lsp.zeinfo.zebin import is_elf
 
 if TYPE_CHECKING:
     import argparse
@@ -21,8 +26,8 @@ _CLASS = ("general", "sampler", "surface")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="an object; - is standard input")
-    parser.add_argument("-o", "--output", metavar="OUT", help="the text; default: standard output")
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="an object or a zebin; - is standard input")
+    parser.add_argument("-o", "--output", metavar="OUT", help="the text (of a zebin: the folder for ze_info and vISA); default: standard output")
     parser.add_argument("--summary", action="store_true", help="list kernels, inputs, attributes, sizes, Gen binaries")
     parser.add_argument("--no-comments", action="store_true", help="leave out the comments that compilers print")
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the object on standard input is called")
@@ -38,12 +43,26 @@ def dis_command(args: argparse.Namespace) -> int:
     for path in args.inputs:
         name = (args.stdin_filename or "<stdin>") if path == STDIN else path
         try:
-            text = _text(args, read_bytes(path), name)
+            data = read_bytes(path)
+            if is_elf(data):
+                _zebin(args, data, name)
+                continue
+            text = _text(args, data, name)
             write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"))
         except CliError as error:
             complain(str(error))
             status = EXIT_USAGE
     return status
+
+
+def _zebin(args: argparse.Namespace, data: bytes, name: str) -> None:
+    zebin = zebin_of(name, data)
+    platform = platform_named(args.platform) if args.platform else None
+    if args.output and not args.summary:
+        extract_zebin(name, zebin, args.output, platform, comments=not args.no_comments)
+        return
+    text = zebin_text(name, zebin, platform, comments=not args.no_comments, summary=args.summary)
+    write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"))
 
 
 def _text(args: argparse.Namespace, data: bytes, name: str) -> str:

@@ -6,7 +6,7 @@ file. Invariant: the program that runs is what the object format carries, unless
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -23,12 +23,13 @@ from visa_lsp.sim.dispatch import run as interpret
 from visa_lsp.sim.launch import choose_kernel, prepare
 from visa_lsp.sim.launch_config import LaunchError
 from visa_lsp.sim.launch_expect import difference
+from visa_lsp.sim.printf import text_of as text_printed
 from visa_lsp.sim.observers import CHECKERS, checkers
 from visa_lsp.text import LineIndex
 from visa_lsp.zeinfo.read import ZeInfoError, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from visa_lsp.cli.launchfile import LaunchFile
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch import PreparedLaunch
-    from visa_lsp.sim.launch_config import Array
-    from visa_lsp.sim.observers import Observer
+    from visa_lsp.sim.launch_config import Array, DataSection
+    from visa_lsp.sim.printf import text_of as text_printed
+from visa_lsp.sim.observers import Observer
 
 ENGINES: Final = ("auto", "jit", "interp")
 
@@ -88,6 +90,12 @@ class RunReport:
     groups: int
     instructions: int
     notes: tuple[str, ...] = ()
+    printed: str = ""
+    opcodes: Mapping[str, int] = field(default_factory=dict)
+    barriers: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    findings: tuple[Fault, ...] = ()  # notes of observers that are no fault
 
     @property
     def ok(self) -> bool:
@@ -144,12 +152,11 @@ def run_module(
     said = list(notes)
     for extra in launch.files:
         module = _merged(module, _load(extra, where, said))
-    if launch.zebin is not None:
-        raise LaunchError(f"'{launch.zebin}': zebin files are not read by this version; give ze_info and symbols")
     try:
         kernel = choose_kernel(module, launch.config.kernel)
-        info = _info(kernel, launch, path)
-        prepared = prepare(module, info, replace(launch.config, kernel=kernel.name), where)
+        info, sections = _told(kernel, launch, path)
+        config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
+        prepared = prepare(module, info, config, where)
         _check_expectations(launch, prepared)
     except LaunchError as error:
         raise launch.locate(error) from None
@@ -170,6 +177,11 @@ def run_module(
         result.groups,
         sum(result.instructions.values()),
         tuple(said),
+        text_printed(prepared.printf, prepared.dispatch.memory) if prepared.printf else "",
+        result.instructions,
+        result.barriers,
+        result.reads,
+        result.writes,
     )
 
 
@@ -285,22 +297,33 @@ def _merged(left: Module, right: Module) -> Module:
     )
 
 
-def _info(kernel: Kernel, launch: LaunchFile, path: Path | None) -> KernelInfo | None:
-    """Give what ze_info says of the kernel: of the file that the launch names, else of a sibling, the program's first."""
+def _told(kernel: Kernel, launch: LaunchFile, path: Path | None) -> tuple[KernelInfo | None, tuple[DataSection, ...]]:
+    """Give what ze_info says of the kernel, and the program's data.
+
+    The launch file may name a ze_info, a zebin, or both; else siblings count, the program's first.
+    """
     stem = launch.path.name.removesuffix(".yaml").removesuffix(".launch")
-    siblings = [] if path is None else [path.with_suffix(".zeinfo.yaml")]
-    siblings.append(launch.path.with_name(f"{stem}.zeinfo.yaml"))
-    source = launch.ze_info or next((sibling for sibling in siblings if sibling.is_file()), None)
+    siblings = [] if path is None else [path.with_suffix(".zeinfo.yaml"), path.with_suffix(".zebin")]
+    siblings += [launch.path.with_name(f"{stem}.zeinfo.yaml"), launch.path.with_name(f"{stem}.zebin")]
+    source = launch.ze_info or launch.zebin or next((sibling for sibling in siblings if sibling.is_file()), None)
     if source is None:
-        return None
+        return None, ()
+    data = read_bytes(source)
+    elf = data[:4] == b"\x7fELF"
+    zebin = source if elf else launch.zebin or next((s for s in siblings if s.suffix == ".zebin" and s.is_file()), None)
+    sections: tuple[DataSection, ...] = ()
+    text = ""
+    if zebin is not None:
+        programs = import_module("visa_lsp.cli.launchzebin")
+        text, sections = programs.program_data(data if elf else read_bytes(zebin), zebin)
     try:
-        infos = read(text_of(read_bytes(source), source))
+        infos = read(text if elf else text_of(data, source))
     except ZeInfoError as error:
         raise LaunchError(error.message, place=f"{source}:{error.line}:{error.column}") from None
     found = next((info for info in infos if info.name == kernel.name), None)
     if found is None:
         raise LaunchError(f"the ze_info '{source}' says nothing of kernel '{kernel.name}'")
-    return found
+    return found, sections
 
 
 def _engine(name: str) -> tuple[str, Callable[[Dispatch, Sequence[Observer]], RunResult]]:

@@ -33,14 +33,14 @@ def collect(paths: Iterable[str], finder: Finder, exclude: Iterable[str] = ()) -
     seen: set[str] = set()
     extra = tuple(exclude)
     for path in paths:
-        if path != STDIN and Path(path).is_dir():
+        if path not in ("", STDIN) and Path(path).is_dir():
             found = [f for f in _walk(path, inputs) if not _excluded(f, finder, extra)]
             if not found:
                 inputs.empty.append(path)
         else:
             found = [path]
         for file in found:
-            key = file if file == STDIN else os.path.abspath(file)  # noqa: PTH100 - resolves ".." without asking links
+            key = file if file in ("", STDIN) else os.path.abspath(file)  # noqa: PTH100 - resolves ".." without asking links
             if key not in seen:
                 seen.add(key)
                 inputs.files.append(file)

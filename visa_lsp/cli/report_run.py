@@ -112,8 +112,8 @@ def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
     # A fork costs nothing but must not copy a process that has threads.
     fork = sys.platform == "linux" and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if fork else "spawn")
-    share = max(1, min(16, len(tasks) // (count * 4)))
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_leave_interrupts_alone) as pool:
+    share = max(1, min(8, len(tasks) // (count * 4)))
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_die_quietly) as pool:
         try:
             yield from pool.map(check_file, tasks, chunksize=share)
         except KeyboardInterrupt:
@@ -121,6 +121,6 @@ def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
             raise
 
 
-def _leave_interrupts_alone() -> None:
-    # Ctrl-C reaches every process of the group; the parent alone answers it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _die_quietly() -> None:
+    # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

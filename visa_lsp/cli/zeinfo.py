@@ -40,6 +40,7 @@ from visa_lsp.zeinfo.emit import EmitError, Hint, emit
 from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.layout import registers
+from visa_lsp.zeinfo.pack import pack_zebin
 from visa_lsp.zeinfo.source import Source
 from visa_lsp.zeinfo.validate import validate_source
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
+    from visa_lsp.cli.assemble import Assembled
     from visa_lsp.cli.report import Finding
     from visa_lsp.diagnostics import Diagnostic
 
@@ -230,6 +232,25 @@ def _programs(name: str, data: bytes, platform: str) -> list[KernelText] | None:
     if not found:
         raise CliError(f"{name}: there is no kernel, only functions; ze_info describes kernels")
     return found
+
+
+def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
+    """A zebin of an assembled text, with the ze_info beside it, or a made one; None, and why on stderr, if none can be made."""
+    assert result.data is not None
+    beside = Path(name).with_suffix(".zeinfo.yaml")
+    stem = Path(name).stem.strip("<>") or "visa"
+    if _is_file(beside):
+        return pack_zebin(stem, result.data, decode(str(beside), read_bytes(str(beside))).text)
+    platform = platform_named(platform_name or DEFAULT_PLATFORM)
+    assert platform is not None
+    texts = [text for text in kernel_texts(result.analysis, name) if text.kernel.is_kernel]
+    try:
+        document = emit([text.kernel for text in texts], registers(platform.grf_bytes, platform.generation))
+    except EmitError as error:
+        place = _place(name, result.analysis.document.text.encode("utf-8", "surrogateescape"), texts, error)
+        print(f"{place}: error: {error}", file=sys.stderr)
+        return None
+    return pack_zebin(stem, result.data, document)
 
 
 def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitError) -> str:

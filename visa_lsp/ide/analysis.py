@@ -6,10 +6,11 @@ An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. I
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
+from visa_lsp.ide.incremental import TextState
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Dialect
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import BoundModule
+
+# Shorter texts are bound and checked whole: that costs a few milliseconds.
+SHORT_TEXT: Final = 200
 
 
 class Analysis:
@@ -49,5 +53,28 @@ class Analysis:
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All findings, in text order: the one function behind ``--check``, push and pull diagnostics."""
+        """All findings, in text order: the one function behind ``--check``, push and pull diagnostics.
+
+        Long texts go the short way, which gives the same as ``full_diagnostics``.
+        """
+        if self.document.line_count < SHORT_TEXT:
+            return self.full_diagnostics
+        found = self.quick_diagnostics()
+        return self.full_diagnostics if found is None else found
+
+    @cached_property
+    def full_diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All findings by binding and checking every line: the authority on what ``diagnostics`` is."""
         return tuple(run_checks(CheckContext(self.document, self.bound, self.platform, self.dialect)))
+
+    def quick_diagnostics(self) -> tuple[Diagnostic, ...] | None:
+        """All findings by looking only at what changed and at lines that may have one; None where that cannot be told."""
+        key = ("findings", self.platform)
+        state = self.document.lineage.get(key)
+        if not isinstance(state, TextState):
+            state = TextState(self.platform)
+        # A state that an exception left half-way is not used again.
+        self.document.lineage.pop(key, None)
+        found = state.update(self.document)
+        self.document.lineage[key] = state
+        return found

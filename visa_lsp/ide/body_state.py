@@ -130,7 +130,7 @@ class BodyState:
         specials = [text for _, _, text in self.specials_of_chunks()]
         attributes = [t for t in specials if t.lstrip().startswith(".kernel_attr") and not _FREE_ATTRIBUTE.match(t)]
         kind = next(self.opening(), "").split('"')[0]
-        key = (platform.name if platform else None, versions, kind.split()[:1] and kind.split()[0], tuple(attributes))
+        key = (platform.name if platform else None, versions, kind.strip(), tuple(attributes))
         if key == self._key and self._judged == self.chunks:
             return
         fresh = key != self._key or not self._judged

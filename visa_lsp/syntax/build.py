@@ -296,7 +296,8 @@ def _nothing(_name: str) -> None:
 
 def instruction(node: Node) -> tree.Instruction:
     """``(P1) add.sat (M1, 16) ..``."""
-    words, operands, errors = [], [], []
+    words: list[tree.Word] = []
+    operands: list[tree.Operand] = []
     predicate, execute, option = None, None, None
     for part in _parts(node):
         match part.expr_name:
@@ -312,11 +313,26 @@ def instruction(node: Node) -> tree.Instruction:
             case "option":
                 option = _word(_child(part, "ident"))
             case "operand":
-                one = operand(next(_parts(part)))
-                operands.append(one)
-                if isinstance(one, tree.Junk):
-                    errors.append(tree.SyntaxProblem(f"`{one.text}` is no operand", one.span))
+                _add_operand(node, operands, operand(next(_parts(part))))
+    errors = [tree.SyntaxProblem(_no_operand(one.text), one.span) for one in operands if isinstance(one, tree.Junk)]
     return tree.Instruction(predicate, tuple(words), execute, tuple(operands), _span(node), tuple(errors), option)
+
+
+def _add_operand(node: Node, operands: list[tree.Operand], new: tree.Operand) -> None:
+    """Append an operand; what touches junk without a blank is part of the same broken operand."""
+    while operands and operands[-1].span.end == new.span.start:
+        broken = isinstance(new, tree.Junk) or isinstance(operands[-1], tree.Junk)
+        if not broken or (isinstance(new, tree.Junk) and new.text[0] not in "([<" and not isinstance(operands[-1], tree.Junk)):
+            break
+        span = Span(operands.pop().span.start, new.span.end)
+        new = tree.Junk(node.full_text[span.start : span.end], span)
+    operands.append(new)
+
+
+def _no_operand(text: str) -> str:
+    name = re.match(r"(?:\([^()]*\))?(%?[A-Za-z_][A-Za-z0-9_]*)\s*[(<]", text)
+    form = f"; a general operand reads `{name.group(1)}(0,0)<1;1,0>`" if name else ""
+    return f"`{text}` is no operand{form}"
 
 
 def _label(node: Node) -> tree.Label:

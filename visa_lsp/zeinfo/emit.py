@@ -24,6 +24,7 @@ VERSION: Final = "1.20"
 _DEFAULT_SIMD: Final = 16
 _DEFAULT_GRFS: Final = 128
 _DEFAULT_SLM: Final = 65536
+_PRIVATE: Final = 4096
 _LOCAL_IDS: Final = ("local_id_x", "local_id_y", "local_id_z")
 _IMPLICIT: Final = {
     "global_id_offset": 12, "local_size": 12, "enqueued_local_size": 12, "group_count": 12, "global_size": 12,
@@ -121,6 +122,7 @@ class _Kernel:
         self.simd = kernel.int_attribute("SimdSize") or _DEFAULT_SIMD
         self.uses = uses_of(kernel)
         self.per_thread = 0
+        self.private = False
         self.layout = PayloadLayout(platform.bytes, platform.bytes, 0)
 
     def entry(self) -> dict[str, object]:
@@ -140,6 +142,10 @@ class _Kernel:
             entry["per_thread_payload_arguments"] = [{"arg_type": "local_id", "offset": 0, "size": self.per_thread}]
         if self.out.bindings:
             entry["binding_table_indices"] = self.out.bindings
+        if self.private:
+            entry["per_thread_memory_buffers"] = [
+                {"type": "global", "usage": "private_space", "size": _PRIVATE, "is_simt_thread": True}
+            ]
         return entry
 
     def _fail(self, message: str, slot: Slot | None = None) -> EmitError:
@@ -152,7 +158,7 @@ class _Kernel:
         grf = self.platform.bytes
         block = id_block(self.simd, grf)
         named = [s for s in slots if s.name.lower() in _LOCAL_IDS]
-        ids = named
+        ids = list(named)
         if not named:
             at = grf
             for slot in slots:  # a dump has them directly behind r0, in one or two inputs for each dimension
@@ -280,6 +286,11 @@ class _Kernel:
 
     def _offsets(self, rest: list[Slot], buffers: list[int]) -> None:
         for slot in rest:
+            if slot.kind == 0 and slot.size == 8 and slot.type in ("q", "uq") and not self.private:
+                # The address that follows the arguments of a dump is that of private memory, whose size no dump tells.
+                self._place("private_base_stateless", slot.offset, 8)
+                self.private = True
+                continue
             if not buffers or slot.kind != 0 or slot.size != 4:
                 raise self._fail(f".input {slot.name} (offset={slot.offset} size={slot.size}) belongs to no argument", slot)
             self._place("buffer_offset", slot.offset, 4, arg_index=buffers.pop(0))

@@ -6,7 +6,7 @@ from typing import Final
 
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import Instruction, Role, Shape, Slot, layout
-from visa_lsp.isa.rows.shapes import AO, EVERY, IM, INT, A, G
+from visa_lsp.isa.rows.shapes import AO, EVERY, IM, INT, A, G, I
 
 ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
@@ -17,7 +17,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (
             Slot("dst", Shape.VECTOR, Role.WRITE, A, doc="address elements"),
             Slot("src0", Shape.VECTOR, Role.READ, A | AO | G, INT, doc="address, or address of a variable: &V[32]"),
-            Slot("src1", Shape.VECTOR, Role.READ, G | IM | AO, INT, doc="byte offset, uw"),
+            # Indirect offsets stand in older objects; the newer grammar has none.
+            Slot("src1", Shape.VECTOR, Role.READ, G | I | IM | AO, INT, doc="byte offset, uw"),
         ),
         # Seed 003 says at most 8; the compiler prints 16.
         exec_sizes=(1, 2, 4, 8, 16),

@@ -59,7 +59,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "asr", 0x26, "logic", INT, 2, Lane(word("asr", S0, S1)),
         "Arithmetic shift right.",
         f"Shifts src0 right by src1 and fills with copies of the sign bit. {_COUNT}",
-        sat=False,
         dialects=EVERY,
     ),
     lane_row(

@@ -1,0 +1,134 @@
+"""The buffer that a kernel's ``printf`` fills, decoded to the text that it means.
+
+The buffer starts with the number of bytes in use, itself included. Each record is the address of the format string (a
+qword), then for each argument a dword for its type, for a vector its length, and the value: scalars of up to four bytes
+in a dword, others in a qword, strings as addresses (measured on kernels of the 2022 compiler). Invariant: whatever a
+kernel wrote there, decoding ends, and what has no meaning is said in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.memory import Buffer, Memory
+
+_START: Final = 4
+_MAX_TEXT: Final = 1 << 20
+_MAX_STRING: Final = 4096
+_STRING: Final = 5
+_VECTORS: Final = 9  # vector types are numbered as their elements are, this much and on
+# Type number: bytes in the buffer, format of struct.
+_TYPES: Final = {1: (4, "<b3x"), 2: (4, "<h2x"), 3: (4, "<i"), 4: (4, "<f"), 5: (8, "<Q"), 6: (8, "<q"), 7: (8, "<Q"), 8: (8, "<d")}
+_ELEMENTS: Final = {9: 1, 10: 2, 11: 3, 12: 6, 13: 4, 14: 8}
+_DIRECTIVE: Final = re.compile(
+    r"%(?P<flags>[-+ #0]*)(?P<width>\d{0,4})(?:\.(?P<precision>\d{0,4}))?(?:v(?P<vector>\d+))?(?:hh|hl|h|ll|l)?(?P<kind>[a-zA-Z%])"
+)
+
+Value = int | float | str
+Argument = tuple[Value, ...]
+
+
+def text_of(buffer: Buffer, memory: Memory) -> str:
+    """What the kernel printed."""
+    data = buffer.data
+    end = min(int.from_bytes(data[:_START].tobytes(), "little"), buffer.size)
+    raw = data[:end].tobytes()
+    records = _Records(raw, memory)
+    return records.text()
+
+
+class _Records:
+    """A walk over the records of a buffer."""
+
+    def __init__(self, raw: bytes, memory: Memory) -> None:
+        self.raw = raw
+        self.memory = memory
+        self.at = _START
+
+    def text(self) -> str:
+        out: list[str] = []
+        size = 0
+        while self.at + 8 <= len(self.raw) and size < _MAX_TEXT:
+            place = self.at
+            address = self._number("<Q", 8)
+            form = self._string(address)
+            if form is None:
+                out.append(f"[no format string at {address:#x}, byte {place} of the printf buffer]\n")
+                break
+            piece = self._formatted(form)
+            out.append(piece)
+            size += len(piece)
+            if piece.endswith("]\n") and self.at > len(self.raw):
+                break
+        return "".join(out)
+
+    def _number(self, kind: str, size: int) -> int:
+        value = struct.unpack_from(kind, self.raw, self.at)[0]
+        self.at += size
+        return int(value)
+
+    def _string(self, address: int) -> str | None:
+        found = self.memory.find(address)
+        if found is None:
+            return None
+        rest = found[0].data[found[1] : found[1] + _MAX_STRING].tobytes()
+        return rest.split(b"\0", 1)[0].decode("utf-8", "replace")
+
+    def _formatted(self, form: str) -> str:
+        out, last = [], 0
+        for match in _DIRECTIVE.finditer(form):
+            out.append(form[last : match.start()])
+            last = match.end()
+            if match["kind"] == "%":
+                out.append("%")
+                continue
+            argument = self._argument()
+            if argument is None:
+                return "".join(out) + "[the printf buffer ends here]\n"
+            out.append(",".join(_one(match, value) for value in argument))
+        out.append(form[last:])
+        return "".join(out)
+
+    def _argument(self) -> Argument | None:
+        if self.at + 4 > len(self.raw):
+            self.at = len(self.raw) + 1
+            return None
+        kind, count = self._number("<I", 4), 1
+        if kind in _ELEMENTS and self.at + 4 <= len(self.raw):
+            kind, count = _ELEMENTS[kind], self._number("<I", 4)
+        size, layout = _TYPES.get(kind, (0, ""))
+        if not size or count > 16 or self.at + count * size > len(self.raw):
+            self.at = len(self.raw) + 1
+            return None
+        values: list[Value] = []
+        for _ in range(count):
+            value = struct.unpack_from(layout, self.raw, self.at)[0]
+            self.at += size
+            if kind == _STRING:
+                value = self._string(value) or "(null)"
+            values.append(value)
+        return tuple(values)
+
+
+def _one(match: re.Match[str], value: Value) -> str:
+    """One value by one directive, as C would print it."""
+    kind = match["kind"]
+    head = "%" + match["flags"] + match["width"] + ("" if match["precision"] is None else "." + match["precision"])
+    if kind in "diuxXo" and isinstance(value, int | float):
+        number = int(value)
+        if kind in "uxXo" and number < 0:
+            number &= 0xFFFFFFFF if number >= -(1 << 31) else (1 << 64) - 1
+        return (head + ("d" if kind == "u" else kind)) % number
+    if kind in "fFeEgGaA" and isinstance(value, int | float):
+        if kind in "aA":
+            text = float(value).hex()
+            return text.upper() if kind == "A" else text
+        return (head + kind) % float(value)
+    if kind == "c" and isinstance(value, int):
+        return (head + "c") % chr(value & 255)
+    if kind == "p" and isinstance(value, int):
+        return f"{value:#x}"
+    return (head + "s") % value
