@@ -71,7 +71,6 @@ def test_argument_files(called, tmp_path, monkeypatch):
     [
         (["chek"], "did you mean 'check'?"),
         (["zzzzz"], "known: check, asm"),
-        (["zeinfo", "check", "x"], "visa-lsp zeinfo is not part of this version"),
         (["dap"], "visa-lsp dap is not part of this version"),
         (["--nonsense"], "--nonsense"),
         (["--platform", "TGLP"], "did you mean 'tgllp'?"),

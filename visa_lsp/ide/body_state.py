@@ -300,10 +300,9 @@ class BodyState:
             some = every[at : at + _BATCH]
             wanted = frame.union(some)
             judged = judge(document, sorted(wanted | self._closure(document, wanted)), platform)
-            tokens = {}
-            for line in some:
-                code = document.code(line)
-                tokens[line] = [(column, token) for column, _, token in self._names.tokens_of(code)] if line in lines else []
+            tokens: dict[int, list[tuple[int, str]] | None] = dict.fromkeys(some)
+            for line in lines.keys() & tokens.keys():
+                tokens[line] = [(column, token) for column, _, token in self._names.tokens_of(document.code(line))]
             for line, verdict in letters(judged, document, tokens).items():
                 if line in by_line:
                     if not verdict and not self._is_undeclared(judged.bound, line):

@@ -175,10 +175,10 @@ def judge(document: Document, lines: Sequence[int], platform: Platform | None) -
     return Judged(bound, run_checks(CheckContext(sparse, bound, platform, dialect_of(bound))))
 
 
-def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int, str]]]) -> dict[int, str]:
+def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int, str]] | None]) -> dict[int, str]:
     """The verdict of each line: empty for a clean one, else as in ``Verdicts.odd``.
 
-    ``lines`` gives the columns of a line's tokens with what they stand for.
+    ``lines`` gives the columns of a line's tokens with what they stand for, None for a declaration.
     """
     hard = {document.position(d.span.start)[0] for d in judged.findings if d.name not in WIDE_RULES}
     seen: dict[int, dict[int, str]] = {}
@@ -187,7 +187,7 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
             hard.add(problem.place.line)
         elif problem.kind == "undeclared-name" and problem.place.line in lines:
             seen.setdefault(problem.place.line, {})[problem.place.span.start] = "U"
-    columns = {line: dict(tokens) for line, tokens in lines.items()}
+    columns = {line: dict(tokens) for line, tokens in lines.items() if tokens is not None}
     for body in judged.bound.bodies:
         for symbol in [*body.symbols, *body.predefined.values()]:
             for place, role in symbol.references:
@@ -210,7 +210,7 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
             found[line] = "!"
         else:
             marks = seen.get(line, {})
-            found[line] = "".join([marks.pop(column, "-") for column, token in tokens if token == UNKNOWN])
+            found[line] = "".join([marks.pop(column, "-") for column, token in tokens or () if token == UNKNOWN])
             if marks:
                 found[line] = "!"
     return found

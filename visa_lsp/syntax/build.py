@@ -321,8 +321,9 @@ def instruction(node: Node) -> tree.Instruction:
 def _add_operand(node: Node, operands: list[tree.Operand], new: tree.Operand) -> None:
     """Append an operand; what touches junk without a blank is part of the same broken operand."""
     while operands and operands[-1].span.end == new.span.start:
-        broken = isinstance(new, tree.Junk) or isinstance(operands[-1], tree.Junk)
-        if not broken or (isinstance(new, tree.Junk) and new.text[0] not in "([<" and not isinstance(operands[-1], tree.Junk)):
+        # Operands may follow each other without a blank: junk that could begin one is not glued to a sound operand.
+        starts_one = isinstance(new, tree.Junk) and (new.text[0].isalnum() or new.text[0] in '_%&"')
+        if not isinstance(operands[-1], tree.Junk) and (starts_one or not isinstance(new, tree.Junk)):
             break
         span = Span(operands.pop().span.start, new.span.end)
         new = tree.Junk(node.full_text[span.start : span.end], span)
