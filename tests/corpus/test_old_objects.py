@@ -1,10 +1,10 @@
 """Real objects of versions 3.x: decoded whole, printed, assembled again, re-encoded to the same instruction bytes.
 
 They are public as byte arrays in ``Intel-Media-SDK/MediaSDK`` and ``intel/media-driver`` and are not committed: set
-``VISA_LSP_OLD_OBJECTS`` to a folder of ``.isa`` files. Ten that cover the versions: ``cm_gpucopy_kernel_g8``,
-``HevcEncFei_I_gen9`` and ``HevcEncFei_PB_gen9`` (3.2), ``cm_gpuinit_kernel_g11lp`` (3.5), ``genx_scd_gen9_isa``,
-``genx_mc_gen12lp_isa``, ``genx_me_gen8_isa``, ``genx_histogram_gen11_isa``, ``Gen12_HEVC_BRC_UPDATE`` and
-``igvpkrn_isa_g11_icllp`` (3.6).
+``VISA_LSP_OLD_OBJECTS`` to a folder of ``.isa`` files. The ten of the note are ``cm_gpuinit_kernel_g11lp`` (3.5),
+``genx_scd_gen9_isa``, ``genx_mc_gen12lp_isa``, ``genx_me_gen8_isa``, ``genx_sd_gen11_isa``, ``genx_histogram_gen11_isa``,
+``genx_simple_me_gen9_isa``, ``Gen12_HEVC_BRC_UPDATE``, ``Gen12LP_hme_genx`` and ``igvpkrn_isa_g11_icllp`` (3.6). Objects of
+version 3.2 decode, print and assemble too, but have narrower numbers in their records; some hold Gen code only.
 """
 
 from __future__ import annotations
@@ -67,7 +67,6 @@ def test_an_old_object_survives(path: Path):
     data = path.read_bytes()
     module = decode(data)
     assert module.version[0] == 3
-    assert any(kernel.instructions for kernel in module.bodies)
     again = encode(module)
     assert [k.instructions for k in decode(again).bodies] == [k.instructions for k in module.bodies]
     equal = [a == b for a, b in zip(code(data), code(again), strict=True)]
@@ -90,6 +89,10 @@ def test_an_old_object_survives(path: Path):
 
 
 def test_there_are_ten_with_equal_bytes():
-    equal = [p.stem for p in objects() if code(p.read_bytes()) == code(encode(decode(p.read_bytes())))]
+    equal = [
+        p.stem
+        for p in objects()
+        if any(code(p.read_bytes())) and code(p.read_bytes()) == code(encode(decode(p.read_bytes())))
+    ]
     print(f"\n{len(equal)} of {len(objects())} objects have the same instruction bytes: {', '.join(equal)}")
     assert len(equal) >= 10

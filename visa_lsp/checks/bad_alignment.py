@@ -6,7 +6,7 @@ Why: the finalizer knows no other values and rejects the text.
 
 Example:
 
-    .decl V40 v_type=G type=d num_elts=8 align=16byte
+    .decl V40 v_type=G type=d num_elts=8 align=octword
 
 Instead:
 

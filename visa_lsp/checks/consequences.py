@@ -32,7 +32,8 @@ def root_problems(document: Document, bound: BoundModule) -> Iterator[Problem]:
     """The problems that are worth a finding of their own, in text order."""
     for line, group in groupby(bound.problems, key=lambda p: p.place.line):
         problems = list(group)
-        yield from problems if len(problems) == 1 else _roots(document.line_text(line), problems)
+        alone = len(problems) == 1 and problems[0].kind != "syntax"
+        yield from problems if alone else _roots(document.line_text(line), problems)
 
 
 def _roots(text: str, problems: list[Problem]) -> Iterator[Problem]:

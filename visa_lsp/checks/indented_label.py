@@ -4,7 +4,7 @@ Why: the finalizer knows a label by its place; anywhere else it is a syntax erro
 
 Example:
 
-      L1:
+        L1:
 
 Instead:
 

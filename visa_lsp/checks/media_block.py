@@ -6,11 +6,11 @@ Why: media block messages have a fixed payload of eight registers.
 
 Example:
 
-    media_ld (128,128) T6 0x0:ud 0x0:ud V33.0
+    media_ld.nomod (128,128) T6 0x0:ud 0x0:ud V33.0
 
 Instead:
 
-    media_ld (32,8) T6 0x0:ud 0x0:ud V33.0
+    media_ld.nomod (32,8) T6 0x0:ud 0x0:ud V33.0
 
 Authority: seed 003, MEDIA_LD; the finalizer rejects the text.
 """

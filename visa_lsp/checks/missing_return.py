@@ -5,12 +5,12 @@ Why: the thread runs past its last instruction. A subroutine, too, must end with
 Example:
 
     .kernel "k"
-    mov (M1, 1) V40(0,0)<1> 0x0:d
+    barrier
 
 Instead:
 
     .kernel "k"
-    mov (M1, 1) V40(0,0)<1> 0x0:d
+    barrier
     ret (M1, 1)
 
 Authority: seed 001, "must be terminated with a ret instruction" (of subroutines); the finalizer accepts the text silently.

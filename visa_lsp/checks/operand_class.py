@@ -31,6 +31,7 @@ _EXPECTED = {
     Shape.LABEL: "a label",
     Shape.LABELS: "labels in parentheses",
     Shape.NAME: "the name of a function or symbol",
+    Shape.IDENTIFIER: "the name of a function, without quotes",
     Shape.STRING: "a string in quotes",
     Shape.INTEGER: "a number without a type",
     Shape.GROUP: "numbers in parentheses",

@@ -53,6 +53,15 @@ def _address_of(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, f"`{name}` is a {got} and has no address; only general variables and surfaces have one")
 
 
+def _quoted(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name = str(problem.args["name"])
+    fix = ctx.fix(f"write `{name}`", problem.place, name, safe=True)
+    return ctx.report(RULE, problem.place, f"this name is written without quotes: `{name}`", fixes=(fix,))
+
+
 CHECK = Check(
-    RULE, {"raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of}
-)
+    RULE,
+    {
+        "quoted-name": _quoted, "raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of,
+    },
+)  # fmt: skip

@@ -7,12 +7,14 @@ Why: one hardware instruction reaches two neighbouring registers; every further 
 
 Example:
 
-    add (M1, 32) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
+    .decl V41 v_type=G type=d num_elts=32
+    add (M1, 32) V41(0,0)<1> V41(0,0)<1;1,0> 0x1:d
 
 Instead:
 
-    add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
-    add (M5, 16) V33(2,0)<1> V34(2,0)<1;1,0> 0x1:d
+    .decl V41 v_type=G type=d num_elts=32
+    add (M1, 16) V41(0,0)<1> V41(0,0)<1;1,0> 0x1:d
+    add (M5, 16) V41(2,0)<1> V41(2,0)<1;1,0> 0x1:d
 
 Authority: seed 004, region restriction 6; the finalizer splits these instructions.
 """

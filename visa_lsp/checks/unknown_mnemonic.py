@@ -4,7 +4,7 @@ Why: the finalizer takes it for a syntax error and stops. Mnemonics are written 
 
 Example:
 
-    MOV (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0>
+    mobv (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0>
 
 Instead:
 

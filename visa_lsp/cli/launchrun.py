@@ -19,12 +19,12 @@ from visa_lsp.ide.analysis import Analysis
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sema.lower import assemble
+from visa_lsp.sim.checkers import CHECKERS, checkers
 from visa_lsp.sim.dispatch import run as interpret
 from visa_lsp.sim.launch import choose_kernel, prepare
 from visa_lsp.sim.launch_config import LaunchError
 from visa_lsp.sim.launch_expect import difference
 from visa_lsp.sim.printf import text_of as text_printed
-from visa_lsp.sim.observers import CHECKERS, checkers
 from visa_lsp.text import LineIndex
 from visa_lsp.zeinfo.read import ZeInfoError, read
 

@@ -1,56 +1,49 @@
-"""The key ``zebin:`` of a launch file: the program's data, its symbols and its ze_info out of the compiler's ELF file.
+"""A zebin for a launch: its ze_info text, and the program's data with its symbols and relocations.
 
-Knows which sections hold data and which payload argument asks for their address. Invariant: the sections come in the
-order of the file, and every symbol lies in one of them.
+Joins the reader of ``zeinfo`` and the values of ``sim``, which do not know each other. Invariant: code is never read,
+only what a launch needs to place in memory.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.launch_config import DataSection, LaunchError
+from visa_lsp.sim.launch_config import MAX_BUFFER_BYTES, DataSection, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.zeinfo.zebin import Section, Zebin
+# Sections that the program's data stands in, and the payload argument that asks for the address of each.
+_BASES: Final = {
+    ".data.const": "const_base",
+    ".data.global": "global_base",
+    ".data.const.string": "",
+    ".rodata": "",
+    ".bss.const": "",
+    ".bss.global": "",
+}
+_ADDRESS_BYTES: Final = {1: 8, 2: 4}  # relocation types: the whole address, its low half
 
-_BASES: Final = {".data.const": "const_base", ".data.global": "global_base", ".bss.const": "const_base", ".bss.global": "global_base"}
-_DATA: Final = (".data.", ".bss.")
-_POINTER_BYTES: Final = {1: 8, 2: 4, 7: 2}
 
-
-def load_zebin(path: Path) -> Zebin:
-    """Read a zebin from a file; a ``LaunchError`` says why it cannot be."""
+def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]:
+    """Give the ze_info text of a zebin and its data sections."""
     try:
-        return read_zebin(path.read_bytes())
-    except OSError as error:
-        raise LaunchError(f"cannot be read: {error.strerror or error}", place=str(path)) from None
+        zebin = read_zebin(data)
     except ZebinError as error:
-        raise LaunchError(str(error), place=str(path)) from None
-
-
-def data_sections(zebin: Zebin) -> tuple[DataSection, ...]:
-    """The data that the program's code refers to."""
-    found: list[DataSection] = []
-    bases: set[str] = set()
-    for index, section in enumerate(zebin.sections):
-        if not section.name.startswith(_DATA) or not section.data:
+        raise LaunchError(f"not a zebin that can be read: {error}", place=str(path)) from None
+    sections = []
+    symbols = zebin.data_symbols()
+    for section in zebin.sections:
+        if not section.name.startswith((".data", ".rodata", ".bss")):
             continue
-        base = _BASES.get(section.name, "")
-        found.append(_section(zebin, index, section, "" if base in bases else base))
-        bases.add(base)
-    return tuple(found)
-
-
-def _section(zebin: Zebin, index: int, section: Section, base: str) -> DataSection:
-    symbols = {
-        s.name: s.value for s in zebin.symbols if s.section == index and s.name and s.value <= section.size
-    }
-    pointers = tuple(
-        (r.offset, r.symbol, _POINTER_BYTES[r.type])
-        for r in zebin.relocations
-        if r.section == section.name and r.type in _POINTER_BYTES
-    )
-    return DataSection(section.name, section.data, base, symbols, pointers)
+        if section.size > MAX_BUFFER_BYTES:
+            raise LaunchError(f"section {section.name} has {section.size} bytes, more than 1 GiB", place=str(path))
+        pointers = tuple(
+            (r.offset, r.symbol, _ADDRESS_BYTES[r.type])
+            for r in zebin.relocations
+            if r.section == section.name and r.type in _ADDRESS_BYTES
+        )
+        places = {name: at for name, (home, at, _) in symbols.items() if home == section.name}
+        sections.append(DataSection(section.name, section.data, _BASES.get(section.name, ""), places, pointers))
+    return zebin.ze_info, tuple(sections)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.context import near, near_name
-from visa_lsp.ide.names import Names
+from visa_lsp.ide.names import Ids, Names
 from visa_lsp.ide.quick import UNKNOWN, Verdicts, judge, letters, verdicts_of
 from visa_lsp.syntax.bulk import (
     Facts,
@@ -147,7 +147,8 @@ class BodyState:
             self._labels.clear()
             results = [Result() for _ in self.chunks]
         functions = {m.group(1) for text in specials if (m := _FUNCTION.match(text))}
-        ids: dict[str, int] = document.lineage.setdefault("ids", {})  # type: ignore[assignment]
+        ids = document.lineage.setdefault("ids", Ids())
+        assert isinstance(ids, Ids)
         all_facts = [self.facts(chunk) for chunk in self.chunks]
         changed = self._names.update(all_facts, [self.facts(c) for c, _ in gone], added, specials, functions, ids, fresh=fresh)
         self._judged, self._results = list(self.chunks), results
@@ -213,7 +214,7 @@ class BodyState:
         names, verdicts = self._names, self._verdicts
         for index, offsets in todo.items():
             facts, code, result = self.facts(self.chunks[index]), self._code(index), self._results[index]
-            text = instructions_of(code, facts)
+            text = instructions_of(code, facts) if facts.has_code else ""
             if offsets is None:
                 self._drop_uses(result)
                 result.hard, result.labels, result.undeclared = set(), {}, {}
@@ -227,7 +228,7 @@ class BodyState:
                 else:
                     split = text.split("\n")[1:]
                     some = "\n" + "\n".join([split[i] for i in offsets])
-                    lines = list(zip(offsets, classes(some, names.tokens, names.pattern), strict=True))
+                    lines = list(zip(offsets, classes(some, names.tokens, names.pattern), strict=False))
                     for offset in offsets:
                         self._use(result.labels.get(offset, ()), -1)
                         result.forget(offset)
@@ -242,10 +243,9 @@ class BodyState:
                 names.note(facts, mentioned)
             if facts.decls:
                 result.decls = set()
-                tokens = [names.decl_token(name) for name in facts.decls]
-                if not verdicts.decls.issuperset(tokens):
+                if not verdicts.decls.issuperset(map(names.tokens.get, facts.decls)):
                     result.decls = {-1}
-                    for k, token in enumerate(tokens):
+                    for k, token in enumerate([names.decl_token(name) for name in facts.decls]):
                         if token not in verdicts.decls:
                             pending_decls.setdefault(token, (index, k))
         self._evaluate(document, platform, pending, pending_decls)

@@ -11,7 +11,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.context import Context, Wanted, context_at
+from visa_lsp.ide.focus import WHOLE, Focus, focus
 from visa_lsp.ide.hover import DIRECTIVES
+from visa_lsp.ide.index import index_of, words_of
 from visa_lsp.ide.opcode_text import describe_row, describe_rows
 from visa_lsp.ide.symbol_text import describe_symbol
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
@@ -81,9 +83,50 @@ _SOURCE_REGIONS: Final = (
 
 def complete(analysis: Analysis, offset: int) -> tuple[Item, ...]:
     """The offers at an offset; the editor filters them by what is written already."""
+    return offers(analysis, offset)[0]
+
+
+def offers(analysis: Analysis, offset: int) -> tuple[tuple[Item, ...], bool]:
+    """The offers at an offset, and whether there are more names than were looked at."""
     context = context_at(analysis, offset)
-    body = analysis.bound.body_at(context.line)
-    return tuple(sorted(_items(context, body), key=lambda i: (i.rank, i.label)))
+    view, cut = _view(analysis, context)
+    body = view.bound.body_at(context.line) if view is not None else None
+    return tuple(sorted(_items(context, body), key=lambda i: (i.rank, i.label))), cut
+
+
+_NAMED: Final = (
+    Wanted.PREDICATE, Wanted.OPERAND, Wanted.REGION, Wanted.DECL_VALUE, Wanted.INPUT,
+)  # fmt: skip
+
+
+def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
+    """The text bound as far as its names are wanted; of very many names those near the cursor and those that fit."""
+    if context.wanted not in _NAMED:
+        return None, False
+    document = analysis.document
+    if isinstance(analysis, Focus) or document.line_count < WHOLE:
+        return analysis, False
+    index = index_of(document)
+    group = index.group_at(context.line)
+    near = {w for line in range(context.line - _NEAR, context.line + _NEAR) for w in words_of(document.code(line))}
+    lines, cut = [context.line], False
+    for at in range(group.first, group.end):
+        base, part = document.line_of(at), index.parts[at]
+        for name, places in part.decls.items():
+            if name in near or (len(lines) < _MOST and name.lower().startswith(context.prefix.lower())):
+                lines.extend(base + offset for offset, _ in places)
+            else:
+                cut = True
+    slot = context.slot
+    if slot is not None and slot.shape in (Shape.LABEL, Shape.LABELS, Shape.NAME, Shape.IDENTIFIER):
+        labels = [line for line, _ in index.labels(group)]
+        cut = len(labels) > _MOST
+        lines = [context.line, *sorted(labels, key=lambda line: abs(line - context.line))[:_MOST]]
+    return focus(analysis, lines), cut
+
+
+_NEAR: Final = 60
+_MOST: Final = 300
 
 
 def _items(context: Context, body: Body | None) -> Iterator[Item]:
@@ -312,9 +355,12 @@ def documentation(analysis: Analysis, kind: ItemKind, label: str, line: int) -> 
     if kind is ItemKind.MNEMONIC and label in TABLE.by_mnemonic:
         rows = TABLE.by_mnemonic[label]
         return describe_rows(rows) if len(rows) > 1 else describe_row(rows[0])
+    if kind not in (ItemKind.VARIABLE, ItemKind.LABEL):
+        return DIRECTIVES[label][1] if label in DIRECTIVES else ""
+    analysis = focus(analysis, [line], [label], most=_MOST)
     body = analysis.bound.body_at(line)
-    if body is not None and kind in (ItemKind.VARIABLE, ItemKind.LABEL):
+    if body is not None:
         symbol = body.find(label, line) if kind is ItemKind.VARIABLE else body.labels.get(label)
         if symbol is not None:
             return describe_symbol(analysis, body, symbol)
-    return DIRECTIVES[label][1] if label in DIRECTIVES else ""
+    return ""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from visa_lsp.ide.focus import focus, focus_at, word_at
+from visa_lsp.ide.index import index_of
 from visa_lsp.ide.token_at import name_span, spot_at
 from visa_lsp.ide.tokens import TokenKind
 
@@ -34,8 +36,31 @@ def _target(analysis: Analysis, origin: Span, place: Place) -> Target:
     return Target(origin, name_span(analysis, place), whole)
 
 
+def _labels(analysis: Analysis, offset: int) -> list[int]:
+    """The lines that define a label of the name at an offset: a binding of a few lines has to see them."""
+    document = analysis.document
+    line, column = document.position(offset)
+    index = index_of(document)
+    group = index.group_at(line)
+    words = word_at(document.line_text(line), column)
+    known = any(words & set(part.facts.labels) for part in index.parts[group.first : group.end])
+    if known:
+        return [at for at, name in index.labels(group) if name in words]
+    if any(True for _ in index.declarations(group, words)):
+        return []
+    # A label in front of which blanks stand is none that the index knows.
+    return [at for at in index.mentions([group], words) if document.line_text(at).rstrip().endswith(":")]
+
+
+def document_line(analysis: Analysis, offset: int) -> int:
+    """The line of an offset."""
+    return analysis.document.position(offset)[0]
+
+
 def definition(analysis: Analysis, offset: int) -> Target | None:
     """Where the name at an offset is declared; None for predefined names and for what is no name."""
+    line = document_line(analysis, offset)
+    analysis = focus(analysis, [line, *_labels(analysis, offset)])
     spot = spot_at(analysis, offset)
     if spot is None:
         return None
@@ -50,6 +75,7 @@ def definition(analysis: Analysis, offset: int) -> Target | None:
 
 def type_definition(analysis: Analysis, offset: int) -> Target | None:
     """Where the variable at the end of the alias chain is declared; for others the declaration itself."""
+    analysis = focus_at(analysis, offset)
     spot = spot_at(analysis, offset)
     symbol: Symbol | None = spot.symbol if spot else None
     if spot is None or symbol is None:

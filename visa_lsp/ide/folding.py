@@ -1,18 +1,22 @@
-"""Folding: kernels, runs of declarations and inputs, blocks of comments, basic blocks, brace scopes."""
+"""Folding: kernels, runs of declarations and inputs, blocks of comments, basic blocks, brace scopes.
+
+Read off the index: what a chunk says of its lines is kept until the chunk changes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from visa_lsp.syntax import tree
+from visa_lsp.ide.index import index_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.ide.analysis import Analysis
-    from visa_lsp.sema.model import Body
+    from visa_lsp.ide.index import Group, Index, Part
 
 
 class FoldKind(Enum):
@@ -31,54 +35,98 @@ class Fold:
     kind: FoldKind = FoldKind.REGION
 
 
-_RUNS: Final = (tree.Decl, tree.InputDecl, tree.KernelAttr)
+_RUNS = (".decl", ".input", ".parameter", ".implicit", ".kernel_attr")
 
 
 def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
     """Every fold of a text of two lines or more, in text order."""
-    found = [*_line_runs(analysis)]
-    for body in analysis.bound.bodies:
-        found.extend(_of_body(analysis, body))
+    index = index_of(analysis.document)
+    found = [*_line_runs(index)]
+    for group in index.groups:
+        found.extend(_of_body(index, group))
     unique = {(f.first, f.last): f for f in found if f.last > f.first}
     return tuple(unique[key] for key in sorted(unique))
 
 
-def _line_runs(analysis: Analysis) -> Iterator[Fold]:
+def _line_runs(index: Index) -> Iterator[Fold]:
     """Runs of lines of one sort: comments, declarations, inputs, attributes."""
-    document = analysis.document
-    sort: object = None
-    first = last = 0
-    for line in range(document.line_count + 1):
-        here = _sort(analysis, line)
-        if here is sort:
-            last = line
-            continue
-        if sort is not None:
-            yield Fold(first, last, FoldKind.COMMENT if sort == "comment" else FoldKind.REGION)
-        sort, first, last = here, line, line
+    last_sort, first, last = "", 0, 0
+    for at, part in enumerate(index.parts):
+        base = index.document.line_of(at)
+        for start, end, sort in _runs(part):
+            if sort == last_sort and base + start == last + 1:
+                last = base + end
+                continue
+            if last_sort:
+                yield Fold(first, last, FoldKind.COMMENT if last_sort == "//" else FoldKind.REGION)
+            last_sort, first, last = sort, base + start, base + end
+    if last_sort:
+        yield Fold(first, last, FoldKind.COMMENT if last_sort == "//" else FoldKind.REGION)
 
 
-def _sort(analysis: Analysis, line: int) -> object:
-    statement = analysis.document.statement(line)
-    if statement is None:
-        return "comment" if analysis.document.line_text(line).strip() else None
-    return type(statement) if isinstance(statement, _RUNS) else None
+def _runs(part: Part) -> list[tuple[int, int, str]]:
+    """(first line, last line, sort) of each run in a chunk."""
+    known = part.memo.get("runs")
+    if known is None:
+        found: list[tuple[int, int, str]] = []
+        # The text with its comments and the text without them, line by line.
+        for offset, (whole, code) in enumerate(zip(part.chunk.text.split("\n"), part.code.split("\n")[1:], strict=False)):
+            sort = _sort(whole, code.lstrip())
+            if sort and found and found[-1][2] == sort and found[-1][1] == offset - 1:
+                found[-1] = (found[-1][0], offset, sort)
+            elif sort:
+                found.append((offset, offset, sort))
+        known = part.memo["runs"] = found
+    return known  # type: ignore[return-value]
 
 
-def _of_body(analysis: Analysis, body: Body) -> Iterator[Fold]:
-    last = _content_end(analysis, body.last_line)
-    yield Fold(body.first_line, last)
-    for scope in body.scopes:
-        if scope.parent is not None:
-            yield Fold(scope.first_line, scope.last_line)
-    labels = sorted(s.place.line for s in body.labels.values() if s.place is not None)
-    for start, following in zip(labels, [*labels[1:], body.last_line + 1], strict=True):
-        yield Fold(start, _content_end(analysis, following - 1))
+def _sort(whole: str, code: str) -> str:
+    if not code:
+        return "//" if whole and not whole.isspace() else ""
+    if code[0] == ".":
+        word = next((w for w in _RUNS if code.startswith(w)), "")
+        return ".input" if word in (".parameter", ".implicit") else word
+    return ""
 
 
-def _content_end(analysis: Analysis, line: int) -> int:
+def _of_body(index: Index, group: Group) -> Iterator[Fold]:
+    if group.opener >= 0:
+        yield Fold(group.first_line, _content_end(index, group.end_line - 1))
+    opened = []
+    functions = []
+    for line, text in index.directives(group):
+        word = text.strip()
+        if word == "{":
+            opened.append(line)
+        elif word == "}" and opened:
+            yield Fold(opened.pop(), line)
+        elif word.startswith(".function"):
+            functions.append(line)
+    labels = sorted({*(line for line, _ in index.labels(group)), *functions})
+    for start, following in pairwise([*labels, group.end_line]):
+        yield Fold(start, _content_end(index, following - 1))
+
+
+def _content_end(index: Index, line: int) -> int:
     """The last line, from ``line`` upward, that is not blank."""
-    line = min(line, analysis.document.line_count - 1)
-    while line > 0 and not analysis.document.line_text(line).strip():
-        line -= 1
-    return line
+    document = index.document
+    line = min(line, document.line_count - 1)
+    at = document.chunk_at(line)
+    while line > 0:
+        blank = _blank(index.parts[at])
+        base = document.line_of(at)
+        while line >= base and line - base in blank:
+            line -= 1
+        if line >= base or at == 0:
+            break
+        at -= 1
+    return max(line, 0)
+
+
+def _blank(part: Part) -> set[int]:
+    """The blank lines of a chunk."""
+    known = part.memo.get("blank")
+    if known is None:
+        lines = part.chunk.text.split("\n")[: part.chunk.count]
+        known = part.memo["blank"] = {i for i, line in enumerate(lines) if not line or line.isspace()}
+    return known  # type: ignore[return-value]

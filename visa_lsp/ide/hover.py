@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.focus import MANY, focus_at
 from visa_lsp.ide.literal_text import describe_literal, describe_number
 from visa_lsp.ide.opcode_text import describe_exec_size, describe_mask, describe_modifier, describe_rows, describe_slot
 from visa_lsp.ide.region_text import access_of, describe_access, describe_region, exec_size_of
@@ -76,6 +77,7 @@ class HoverResult:
 
 def hover(analysis: Analysis, offset: int) -> HoverResult | None:
     """The explanation of what is at an offset; None where nothing is."""
+    analysis = focus_at(analysis, offset, uses=True, most=MANY)
     spot = spot_at(analysis, offset)
     if spot is None:
         return None

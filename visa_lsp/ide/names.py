@@ -24,6 +24,16 @@ _DIGITS: Final = "0123456789"
 _ODD: Final = "\x05"
 
 
+class Ids(dict[str, int]):
+    """Numbers for names, given out as they come."""
+
+    __slots__ = ()
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self)
+        return number
+
+
 class Names:
     """Names of a body. ``doubled`` are declared twice; ``odd`` ones have signs in them that references cannot have."""
 
@@ -39,7 +49,7 @@ class Names:
         self._stems: set[str] = set()
         self._facts: list[Facts] = []
         self._index: dict[int, int] = {}
-        self._ids: dict[str, int] = {}
+        self._ids = Ids()
 
     # ---- questions ----
 
@@ -87,14 +97,9 @@ class Names:
 
     def note(self, facts: Facts, names: set[str]) -> None:
         """Keep the names of a chunk."""
-        ids = self._ids
-        for rest in facts.rests:
-            if "alias" in rest:
-                base = _base(rest)
-                if base:
-                    names.add(base)
+        names.update(_ALIAS.findall("\n".join(facts.rests)))
         names.update(facts.decls)
-        facts.names = array("I", [ids.setdefault(n, len(ids)) for n in names if not n[0].isdigit()]).tobytes()
+        facts.names = array("I", map(self._ids.__getitem__, names)).tobytes()
 
     def near(self, word: str, near: Callable[[str, Iterable[str]], str | None]) -> set[str]:
         """Every declared name that ``near_name`` could find for a word, whatever class of variable is meant."""
@@ -134,7 +139,7 @@ class Names:
         added: range,
         specials: Sequence[str],
         functions: set[str],
-        ids: dict[str, int],
+        ids: Ids,
         *,
         fresh: bool,
     ) -> set[str] | None:

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.focus import focus, focus_at
+from visa_lsp.ide.index import index_of
 from visa_lsp.ide.token_at import line_tokens, name_span, spot_at
 from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.sema.model import Role, SymbolKind
@@ -17,7 +20,6 @@ from visa_lsp.sema.model import Role, SymbolKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.analysis import Analysis
     from visa_lsp.sema.model import Body, Symbol
     from visa_lsp.text import Span
 
@@ -70,6 +72,7 @@ def family(body: Body, symbol: Symbol) -> list[Symbol]:
 
 def references(analysis: Analysis, offset: int, *, declarations: bool = True, aliases: bool = True) -> tuple[Occurrence, ...]:
     """Every place of the symbol at an offset, through aliases, in text order."""
+    analysis = focus_at(analysis, offset, uses=True, family=aliases)
     spot = spot_at(analysis, offset)
     if spot is None:
         return ()
@@ -92,10 +95,12 @@ def highlights(analysis: Analysis, offset: int) -> tuple[Occurrence, ...]:
 
 def _function(analysis: Analysis, name: str) -> Iterator[Occurrence]:
     """Definitions and calls of a kernel or function by name, over the whole text."""
-    for line, _ in analysis.document.statements():
-        if name not in analysis.document.line_text(line):
-            continue
-        for token in line_tokens(analysis, line):
+    index = index_of(analysis.document)
+    lines = index.mentions(index.groups, [name])
+    whole = Analysis(analysis.document, analysis.platform)
+    view = focus(whole, lines) if lines else whole
+    for line in lines:
+        for token in line_tokens(view, line):
             if token.kind is TokenKind.FUNCTION and token.text == name:
                 use = Use.DECLARED if token.definition else Use.NAMED
                 yield Occurrence(analysis.document.span(line, token.span), use, name)

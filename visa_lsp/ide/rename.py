@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
+from visa_lsp.ide.focus import focus, focus_at, word_at
+from visa_lsp.ide.index import index_of
 from visa_lsp.ide.references import references
 from visa_lsp.ide.token_at import Spot, spot_at
 from visa_lsp.ide.tokens import TokenKind
@@ -29,7 +31,7 @@ class RenameRefused(ValueError):  # noqa: N818 - an answer to the user, in words
 
 def prepare_rename(analysis: Analysis, offset: int) -> tuple[Span, str] | None:
     """The name that would be renamed; None where there is none that may be."""
-    spot = spot_at(analysis, offset)
+    spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None or not _may(spot):
         return None
     return spot.span, spot.token.text
@@ -44,7 +46,11 @@ def _may(spot: Spot) -> bool:
 
 def rename(analysis: Analysis, offset: int, new_name: str) -> tuple[Edit, ...]:
     """The edits of a rename. RenameRefused says why it cannot be done."""
-    spot = spot_at(analysis, offset)
+    line, column = analysis.document.position(offset)
+    # What mentions the new name is looked at too: it may be taken.
+    names = word_at(analysis.document.line_text(line), column) | {new_name}
+    view = focus(analysis, [line], names if new_name else ())
+    spot = spot_at(view, offset)
     if spot is None or not _may(spot):
         raise RenameRefused("there is no name here that can be renamed")
     _check(analysis, spot, new_name)
@@ -58,7 +64,7 @@ def _check(analysis: Analysis, spot: Spot, name: str) -> None:
     if spot.token.kind is TokenKind.FUNCTION:
         if not name or '"' in name or "\\" in name:
             raise RenameRefused(f"`{name}` cannot be the name of a function")
-        if any(b.name == name for b in analysis.bound.bodies):
+        if any(g.name == name for g in index_of(analysis.document).groups):
             raise RenameRefused(f"there is already a kernel or function `{name}`")
         return
     symbol, body = spot.symbol, spot.body

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.index import index_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa.operands import ALIGN_TEXT, align_bytes
 from visa_lsp.sema.model import Role, SymbolKind
@@ -141,15 +142,16 @@ def _label(analysis: Analysis, symbol: Symbol) -> str:
 
 def describe_body(analysis: Analysis, name: str) -> str | None:
     """The page of a kernel or function of the text."""
-    body = next((b for b in analysis.bound.bodies if b.name == name), None)
-    if body is None:
+    index = index_of(analysis.document)
+    group = next((g for g in index.groups if g.name == name and g.opener >= 0), None)
+    if group is None:
         return None
-    word = "kernel" if body.is_kernel else "function"
-    instructions = sum(1 for b in body.code if b.row is None or not b.row.opens_label)
+    word = "kernel" if group.is_kernel else "function"
+    counts = index.counts(group)
     facts = [
-        f"{instructions} {'instruction' if instructions == 1 else 'instructions'}",
-        f"{len(body.symbols)} declared variables",
-        f"{len(body.inputs)} inputs",
-        f"{len(body.labels)} labels",
+        f"{counts.instructions} {'instruction' if counts.instructions == 1 else 'instructions'}",
+        f"{counts.variables} declared variables",
+        f"{counts.inputs} inputs",
+        f"{counts.labels} labels",
     ]
-    return f"**{name}** — {word}\n\n{', '.join(facts)}; lines {body.first_line + 1} to {body.last_line}"
+    return f"**{name}** — {word}\n\n{', '.join(facts)}; lines {group.first_line + 1} to {group.end_line}"

@@ -1,18 +1,33 @@
-"""Document and workspace symbols: kernels and functions with their variables, labels and subroutines."""
+"""Document and workspace symbols: kernels and functions with their variables, labels and subroutines.
+
+Read off the index of a text, so that a long one need not be bound. Places are lines with spans in them: the rim makes
+positions of them without a search.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.token_at import name_span
-from visa_lsp.sema.model import SymbolKind
+from visa_lsp.ide.index import class_letter, index_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from visa_lsp.ide.analysis import Analysis
-    from visa_lsp.sema.model import Body, Symbol
+    from visa_lsp.ide.index import Group, Index
+
+# An outline of more entries than this helps nobody: of a long text the variables that come last are left out.
+MOST: Final = 10_000
+_SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
+_COUNT: Final = re.compile(r"num_elts\s*=\s*([^\s=]+)")
+_ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*([^\s,<>()]+)\s*,\s*([^\s<>()]+)")
+_WORDS: Final = {
+    "A": "address variable", "P": "predicate variable", "S": "sampler variable", "T": "surface variable",
+}  # fmt: skip
 
 
 class OutlineKind(Enum):
@@ -28,74 +43,97 @@ class OutlineKind(Enum):
     HANDLE = "handle"
 
 
-_KIND = {
-    SymbolKind.GENERAL: OutlineKind.VARIABLE,
-    SymbolKind.ADDRESS: OutlineKind.ADDRESS,
-    SymbolKind.PREDICATE: OutlineKind.PREDICATE,
-    SymbolKind.SAMPLER: OutlineKind.HANDLE,
-    SymbolKind.SURFACE: OutlineKind.HANDLE,
-    SymbolKind.LABEL: OutlineKind.LABEL,
-    SymbolKind.SUBROUTINE: OutlineKind.SUBROUTINE,
-}
+_LETTER: Final = {
+    "G": OutlineKind.VARIABLE, "A": OutlineKind.ADDRESS, "P": OutlineKind.PREDICATE, "S": OutlineKind.HANDLE,
+    "T": OutlineKind.HANDLE,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One entry: ``span`` is the whole of it, ``name_span`` the name, inside ``span``."""
+    """One entry: ``name_span`` is the name in ``line``; the whole goes from line ``first`` to line ``last``."""
 
     name: str
     kind: OutlineKind
     detail: str
-    span: Span
+    line: int
     name_span: Span
+    first: int
+    last: int
     children: tuple[Outline, ...] = ()
 
 
-def document_symbols(analysis: Analysis) -> tuple[Outline, ...]:
+def document_symbols(analysis: Analysis, most: int = MOST) -> tuple[Outline, ...]:
     """The outline of a text, in text order."""
-    return tuple(_body(analysis, body) for body in analysis.bound.bodies)
+    index = index_of(analysis.document)
+    found = []
+    for group in index.groups:
+        if group.opener < 0 and not any(p.facts.has_code or p.facts.decls for p in index.parts[group.first : group.end]):
+            continue
+        entry = _body(index, group, most)
+        most = max(0, most - len(entry.children))
+        found.append(entry)
+    return tuple(found)
 
 
 def workspace_symbols(analysis: Analysis, query: str) -> tuple[tuple[Outline, str], ...]:
     """Entries whose names contain the letters of a query in their order, each with the name of what holds it."""
     found: list[tuple[Outline, str]] = []
     for body in document_symbols(analysis):
-        if _fits(query, body.name):
+        if fits(query, body.name):
             found.append((body, ""))
-        found.extend((child, body.name) for child in body.children if _fits(query, child.name))
+        found.extend((child, body.name) for child in body.children if fits(query, child.name))
     return tuple(found)
 
 
-def _fits(query: str, name: str) -> bool:
+def fits(query: str, name: str) -> bool:
+    """Whether a name has the letters of a query in their order."""
     letters = iter(name.lower())
     return all(letter in letters for letter in query.lower())
 
 
-def _body(analysis: Analysis, body: Body) -> Outline:
-    document = analysis.document
-    last = min(body.last_line, document.line_count - 1)
-    span = Span(document.line_start(body.first_line), document.line_start(last) + len(document.line_text(last)))
-    named = name_span(analysis, body.place) if body.place else Span(span.start, span.start)
-    if not (span.start <= named.start and named.end <= span.end):
-        span = Span(min(span.start, named.start), max(span.end, named.end))
-    members = sorted((*body.symbols, *body.labels.values()), key=lambda s: s.place or (0, 0))
-    children = tuple(_symbol(analysis, symbol) for symbol in members if symbol.place is not None)
-    kind = OutlineKind.KERNEL if body.is_kernel else OutlineKind.FUNCTION
-    return Outline(body.name or "(no kernel)", kind, kind.value, span, named, children)
+def _body(index: Index, group: Group, most: int) -> Outline:
+    members = sorted(_members(index, group, most), key=lambda o: o.line)
+    last = max(group.first_line, min(group.end_line, index.document.line_count) - 1)
+    kind = OutlineKind.KERNEL if group.is_kernel else OutlineKind.FUNCTION
+    line = max(group.opener, group.first_line)
+    column = index.document.line_text(line).find(f'"{group.name}"') + 1 if group.name else 0
+    if group.name and not column:
+        column = max(0, index.document.line_text(line).rfind(group.name))
+    span = Span(column, column + len(group.name))
+    return Outline(group.name or "(no kernel)", kind, kind.value, line, span, group.first_line, last, tuple(members))
 
 
-def _symbol(analysis: Analysis, symbol: Symbol) -> Outline:
-    assert symbol.place is not None
-    document = analysis.document
-    line = symbol.place.line
-    start = document.line_start(line)
-    text = document.line_text(line)
-    span = Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
-    return Outline(symbol.name, _KIND[symbol.kind], _detail(symbol), span, name_span(analysis, symbol.place))
+def _members(index: Index, group: Group, most: int) -> Iterator[Outline]:
+    functions = set()
+    for line, name, column in index.functions(group):
+        functions.add(name)
+        yield Outline(name, OutlineKind.SUBROUTINE, "subroutine", line, Span(column, column + len(name)), line, line)
+    for line, name in index.labels(group):
+        if name not in functions:
+            yield Outline(name, OutlineKind.LABEL, "label", line, Span(0, len(name)), line, line)
+    left = most
+    for at in range(group.first, group.end):
+        part = index.parts[at]
+        if not part.facts.decls:
+            continue
+        if left <= 0:
+            return
+        base = index.document.line_of(at)
+        lines = part.chunk.text.split("\n")
+        for name, places in part.decls.items():
+            for offset, rest in places:
+                column = lines[offset].find(name, lines[offset].find(".decl") + 5)
+                left -= 1
+                yield _variable(name, rest, base + offset, column)
 
 
-def _detail(symbol: Symbol) -> str:
-    if symbol.kind is SymbolKind.GENERAL and symbol.type is not None:
-        alias = f" = {symbol.alias[0].name}+{symbol.alias[1]}" if symbol.alias else ""
-        return f"{symbol.num_elements} × {symbol.type.name}{alias}"
-    return symbol.kind.value
+def _variable(name: str, rest: str, line: int, column: int) -> Outline:
+    letter = class_letter(rest)
+    detail = _WORDS.get(letter, "")
+    if not detail:
+        count, shape, alias = _COUNT.search(rest), _SHAPE.search(rest), _ALIAS.search(rest)
+        detail = f"{count.group(1) if count else 1} × {shape.group(1) if shape else '?'}"
+        if alias:
+            detail += f" = {alias.group(1)}+{alias.group(2)}"
+    return Outline(name, _LETTER.get(letter, OutlineKind.VARIABLE), detail, line, Span(column, column + len(name)), line, line)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.table import TABLE
 from visa_lsp.program.model import Kernel, Label, Module, StateVariable, Variable
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.context import HARMLESS
@@ -13,6 +14,7 @@ from visa_lsp.sema.model import Body, BoundModule, SymbolKind
 from visa_lsp.syntax.document import Document
 
 if TYPE_CHECKING:
+    from visa_lsp.isa.table import Table
     from visa_lsp.program.model import Inst
     from visa_lsp.sema.model import Symbol
 
@@ -42,10 +44,10 @@ def lower(bound: BoundModule) -> Module | None:
     return Module((4, 1), kernels, (), functions)
 
 
-def assemble(text: str | Document, platform: str | None = None) -> AssembleResult:
+def assemble(text: str | Document, platform: str | None = None, table: Table = TABLE) -> AssembleResult:
     """Parse, bind and lower a text. ``platform`` is a name, its own or a device's; unknown names count as none."""
     document = text if isinstance(text, Document) else Document.parse(text)
-    bound = bind(document, platform_named(platform) if platform else None)
+    bound = bind(document, platform_named(platform) if platform else None, table)
     return AssembleResult(document, bound, lower(bound))
 
 

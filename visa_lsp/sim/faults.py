@@ -18,6 +18,8 @@ class FaultKind(Enum):
     RACE = "data-race"
     UNINITIALISED = "uninitialised-read"
     BARRIER = "barrier-divergence"
+    MISALIGNED = "misaligned-access"
+    DIVISION = "division-by-zero"
     BUDGET = "step-budget"
     UNMODELLED = "not-modelled"
     CALL = "bad-call"

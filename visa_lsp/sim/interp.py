@@ -17,7 +17,7 @@ from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.lanes import compile_lane
-from visa_lsp.sim.operands import Op, Site
+from visa_lsp.sim.operands import Op, Site, Touch
 from visa_lsp.sim.registers import Frame, Layout
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Code:
         self.kernel = kernel
         self.layout = Layout(kernel, grf_bytes)
         self.notes: dict[int, str] = {}
+        self.touches: dict[int, list[Touch]] = {}
         self._views: dict[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]], int] = {}
         self.labels = _label_places(kernel)
         self.ops: list[Op] = []
@@ -102,6 +103,10 @@ class Code:
             return op(f)
 
         return noted
+
+    def touch(self, pc: int, touch: Touch) -> None:
+        """Keep which registers an instruction reads or writes, for observers."""
+        self.touches.setdefault(pc, []).append(touch)
 
     def view(self, start: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
         """The number of a strided view of the register file; the same view has the same number."""

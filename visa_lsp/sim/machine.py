@@ -108,10 +108,16 @@ class Machine:
         listeners = [o for o in self.observers if o.wants_instructions]
 
         def announced(f: Frame) -> int | None:
-            if f.thread and pc < len(f.code.kernel.instructions):
-                for observer in listeners:
-                    observer.instruction(f.thread, pc)
-            return op(f)
+            thread = f.thread
+            if thread is None or pc >= len(f.code.kernel.instructions):
+                return op(f)
+            for observer in listeners:
+                observer.instruction(thread, pc)
+            self._take()
+            signal = op(f)
+            for observer in listeners:
+                observer.executed(thread, f, pc)
+            return signal
 
         return announced
 
@@ -263,6 +269,9 @@ class Machine:
         """Tell the observers of a message."""
         for observer in self.observers:
             (observer.read if access.kind == "read" else observer.write)(access)
+        self._take()
+
+    def _take(self) -> None:
         for observer in self.observers:
             for fault in observer.take():
                 self._add(fault)
@@ -272,8 +281,7 @@ class Machine:
         self.result.barriers += 1
         for observer in self.observers:
             observer.barrier(thread)
-            for fault in observer.take():
-                self._add(fault)
+        self._take()
 
     def note(self, thread: Thread, kind: FaultKind, message: str) -> None:
         """Something that only observers of this kind of fault want to hear of."""

@@ -67,6 +67,7 @@ def announce(
     size: int,
     lanes: Array,
     values: Array | None = None,
+    alignment: int = 1,
 ) -> None:
     """Count a message and tell the observers."""
     thread = f.thread
@@ -79,31 +80,35 @@ def announce(
     if machine.watched and at.size:
         number = found[1] if found[1] >= SLM_SURFACE else None
         rows = None if values is None else np.ascontiguousarray(values).view(np.uint8).reshape(at.size, size)
-        machine.accessed(Access(thread, kind, found[0], at, size, lanes, number, rows))
+        machine.accessed(Access(thread, kind, found[0], at, size, lanes, number, rows, alignment))
 
 
-def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array) -> Array:
-    """``size`` bytes at each address: an array (n, size)."""
-    announce(f, "read", found, at, size, lanes)
+def load(
+    f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1
+) -> Array:
+    """``size`` bytes at each address: an array (n, size). ``alignment`` is what the message asks of an address."""
+    announce(f, "read", found, at, size, lanes, None, alignment)
     return found[0].load(at, size) if found[0] is not None else np.zeros((at.size, size), np.uint8)
 
 
 def load32(f: Frame, found: tuple[Space | None, int], at: Array, lanes: Array) -> Array:
     """A dword at each address."""
-    announce(f, "read", found, at, 4, lanes)
+    announce(f, "read", found, at, 4, lanes, None, 4)
     return found[0].load32(at) if found[0] is not None else np.zeros(at.size, np.uint32)
 
 
-def store(f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array) -> None:
+def store(
+    f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array, alignment: int = 1
+) -> None:
     """Write row i of (n, size) bytes at address i."""
-    announce(f, "write", found, at, values.shape[1], lanes, values)
+    announce(f, "write", found, at, values.shape[1], lanes, values, alignment)
     if found[0] is not None:
         found[0].store(at, values)
 
 
 def store32(f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array) -> None:
     """Write a dword at each address."""
-    announce(f, "write", found, at, 4, lanes, values)
+    announce(f, "write", found, at, 4, lanes, values, 4)
     if found[0] is not None:
         found[0].store32(at, values)
 
@@ -174,7 +179,7 @@ def atomic(
     second: Array,
 ) -> Array:
     """Update each address in lane order; the old values. ``first`` and ``second`` hold one unsigned value per address."""
-    announce(f, "atomic", found, at, size, lanes)
+    announce(f, "atomic", found, at, size, lanes, None, size)
     old = np.zeros(at.size, np.dtype(f"<u{size}"))
     space, mask = found[0], (1 << 8 * size) - 1
     if space is None:

@@ -7,18 +7,20 @@ A checker only looks; it never changes what a kernel computes. It hands its find
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from visa_lsp.isa.lane import Lane
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.memory import Space
+    from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -38,6 +40,7 @@ class Access:
     lanes: Array
     surface: int | None = None
     values: Array | None = None  # rows of bytes that a plain write stores
+    alignment: int = 1  # what the message asks of its addresses
 
     @property
     def outside(self) -> Array | None:
@@ -59,6 +62,9 @@ class Observer:
 
     def instruction(self, thread: Thread, pc: int) -> None:
         """A thread is about to execute an instruction (only where ``wants_instructions``)."""
+
+    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+        """A thread has executed an instruction (only where ``wants_instructions``); it may stand in another frame now."""
 
     def read(self, access: Access) -> None:
         """A message reads."""
@@ -156,123 +162,78 @@ class BarrierChecker(Checker):
                 thread,
                 f"the barrier is reached with lanes {frame.emask:#x} of {thread.dispatch_mask:#x}; the others {state}",
                 lane=lane,
+                other=f"lanes {missing:#x} of the same thread",
             )
 
 
-_NOBODY: Final = -1
+class AlignmentChecker(Checker):
+    """Addresses that are no multiple of what the message asks for."""
 
-
-class _Shadow:
-    """Per byte of a buffer: who wrote and who read last since the last synchronisation."""
-
-    def __init__(self, size: int) -> None:
-        self.writer: Array = np.full(size, _NOBODY, np.int32)
-        self.reader: Array = np.full(size, _NOBODY, np.int32)
-        self.atomic: Array = np.zeros(size, bool)
-
-    def clear(self) -> None:
-        """Nobody has touched anything."""
-        self.writer[:] = _NOBODY
-        self.reader[:] = _NOBODY
-        self.atomic[:] = False
-
-
-class RaceChecker(Checker):
-    """Two threads of a group that touch the same bytes between barriers, one of them writing, not both atomically.
-
-    Shared local memory and buffers are watched within a group; each completed barrier starts anew, groups are not
-    compared with one another. A write that changes nothing is no race: compilers let all threads store the same value.
-    """
-
-    kinds = frozenset({FaultKind.RACE})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._shadows: dict[int, tuple[Buffer, _Shadow]] = {}
-        self._round = -1
-
-    def group(self, number: tuple[int, int, int]) -> None:
-        """A new group: what went before is over."""
-        del number
-        self._shadows.clear()
-        self._round = -1
+    kinds = frozenset({FaultKind.MISALIGNED})
 
     def read(self, access: Access) -> None:
-        """Someone else may have written there."""
-        self._each(access, self._reads)
+        """Look at the addresses."""
+        self._look(access, "reads")
 
     def write(self, access: Access) -> None:
-        """Someone else may have read or written there."""
-        self._each(access, self._writes)
+        """Look at the addresses."""
+        self._look(access, "writes")
 
-    def _each(self, access: Access, check: Callable[[Access, _Shadow, Array, int], None]) -> None:
-        space = access.space
-        if space is None or not access.at.size:
+    def _look(self, access: Access, verb: str) -> None:
+        if access.alignment <= 1 or access.space is None:
             return
-        if access.thread.group.barrier.generation != self._round:
-            self._round = access.thread.group.barrier.generation
-            for _, shadow in self._shadows.values():
-                shadow.clear()
-        offsets = access.at
-        if isinstance(space, Memory):
-            found = space.find(int(access.at[0]))
-            if found is None:
-                return
-            space, offsets = found[0], access.at - found[0].address
-        inside = (offsets >= 0) & (offsets <= space.size - access.size)
-        if not inside.any():
+        bad = np.flatnonzero(access.at & access.alignment - 1)
+        if not bad.size:
             return
-        shadow = self._shadows.setdefault(id(space), (space, _Shadow(space.size)))[1]
-        bytes_ = (offsets[inside][:, None] + np.arange(access.size)).reshape(-1)
-        if access.values is not None:
-            bytes_ = bytes_[space.data[bytes_] != access.values[inside].reshape(-1)]
-        check(access, shadow, bytes_, access.thread.number)
-
-    def _reads(self, access: Access, shadow: _Shadow, at: Array, me: int) -> None:
-        writer = shadow.writer[at]
-        bad = (writer != _NOBODY) & (writer != me)
-        if bad.any():
-            self._race(access, at, bad, writer, "reads what was written by")
-        shadow.reader[at] = me
-
-    def _writes(self, access: Access, shadow: _Shadow, at: Array, me: int) -> None:
-        atomic = access.kind == "atomic"
-        writer, reader = shadow.writer[at], shadow.reader[at]
-        bad = (writer != _NOBODY) & (writer != me)
-        if atomic:
-            bad &= ~shadow.atomic[at]
-        if bad.any():
-            self._race(access, at, bad, writer, "writes what was written by")
-        else:
-            bad = (reader != _NOBODY) & (reader != me)
-            if bad.any():
-                self._race(access, at, bad, reader, "writes what was read by")
-        shadow.writer[at] = me
-        shadow.atomic[at] = atomic
-
-    def _race(self, access: Access, at: Array, bad: Array, others: Array, verb: str) -> None:
-        first = int(np.flatnonzero(bad)[0])
-        name = access.space.name if access.space is not None else "memory"
+        first = int(bad[0])
+        more = f", as do {bad.size - 1} more lanes" if bad.size > 1 else ""
         self._find(
-            FaultKind.RACE,
+            FaultKind.MISALIGNED,
             access.thread,
-            f"{verb} another thread since the last barrier, at byte {int(at[first])} of {name}",
-            lane=int(access.lanes[min(first // access.size, access.lanes.size - 1)]),
-            address=int(at[first]),
-            other=f"thread {int(others[first])}",
+            f"{verb} at {_place(access, int(access.at[first]))}: no multiple of {access.alignment}{more}",
+            lane=int(access.lanes[first]),
+            address=int(access.at[first]),
         )
 
 
-CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
-    "bounds": BoundsChecker,
-    "barriers": BarrierChecker,
-    "races": RaceChecker,
-}
+class DivisionChecker(Checker):
+    """Integer divisions by zero: their result is all ones, so this is a note and no fault."""
+
+    wants_instructions = True
+    kinds = frozenset({FaultKind.DIVISION})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._divisors: dict[tuple[int, int], Callable[[Frame], int] | None] = {}
+
+    def instruction(self, thread: Thread, pc: int) -> None:
+        """Look at the divisor of a division."""
+        frame = thread.frame
+        key = (id(frame.code), pc)
+        if key not in self._divisors:
+            self._divisors[key] = _zero_divisors(frame, pc)
+        zeros = self._divisors[key]
+        bits = zeros(frame) if zeros is not None else 0
+        if bits:
+            what = "a division by zero" if bits & bits - 1 == 0 else f"{bits.bit_count()} divisions by zero"
+            self._find(FaultKind.DIVISION, thread, what, lane=(bits & -bits).bit_length() - 1)
 
 
-def checkers(names: str = "all") -> tuple[Checker, ...]:
-    """The checkers of a list: ``all``, ``none``, or names by commas. KeyError for an unknown name."""
-    if names == "none":
-        return ()
-    chosen = tuple(CHECKERS) if names == "all" else tuple(n.strip() for n in names.split(",") if n.strip())
-    return tuple(CHECKERS[name]() for name in chosen)
+def _zero_divisors(frame: Frame, pc: int) -> Callable[[Frame], int] | None:
+    """How to find the active lanes whose integer divisor is zero; None for what is no division."""
+    from visa_lsp.sim.operands import Site, lane_mask, mask_bits  # noqa: PLC0415 - operands need no observers otherwise
+
+    inst = frame.code.kernel.instructions[pc]
+    meaning = inst.row.meaning
+    if not isinstance(meaning, Lane) or meaning.expr.word not in ("div", "mod"):
+        return None
+    site = Site(frame.code, inst, pc)
+    if any(site.operand_type(inst.get(name)).is_float for name in ("src0", "src1")):
+        return None
+    enable, fetch, lanes = site.enable(), site.read(inst.get("src1")), site.lanes
+
+    def zeros(f: Frame) -> int:
+        mask = enable(f)
+        return mask & mask_bits(np.broadcast_to(fetch(f) == 0, (lanes,)) & lane_mask(mask, lanes)) if mask else 0
+
+    return zeros

@@ -7,11 +7,13 @@ all lanes) or of one per lane, in the storage type of the operand; modifiers and
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from visa_lsp.isa import types as ty
+from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
 from visa_lsp.program.model import (
@@ -63,6 +65,30 @@ def lane_mask(mask: int, lanes: int) -> Array:
 def mask_bits(lanes: Array) -> int:
     """Booleans as the bits of an integer, lane 0 lowest."""
     return int.from_bytes(np.packbits(lanes, bitorder="little").tobytes(), "little")
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Bytes of the register file that an instruction reads or writes: for each lane, or ``None`` lanes, for the thread.
+
+    ``places`` has a row of byte numbers for each lane (or one row); ``indirect`` gives the rows when it runs. ``field``
+    is the operand's name.
+    """
+
+    write: bool
+    field: str
+    var: int
+    start: int
+    elements: tuple[int, ...]
+    size: int
+    lanes: int
+    raw: bool = False
+    indirect: Callable[[Frame], Array] | None = None
+
+    @property
+    def places(self) -> Array:
+        """Byte numbers, a row for each element."""
+        return self.start + np.array(self.elements)[:, None] + np.arange(self.size)
 
 
 class Site:
@@ -172,6 +198,7 @@ class Site:
         elements = regions.source_elements(operand.region, lanes)
         start = self.origin(operand)
         self._check_region(operand, elements, kind.itemsize)
+        self._touch(operand, start, [e * kind.itemsize for e in elements], kind.itemsize, write=False)
         view, flat = self.code.view_of(start, elements, kind)
         if root == TSC:
             at = self.code.layout.offset(TSC)
@@ -184,6 +211,22 @@ class Site:
         if flat:
             return lambda f: f.views[view]
         return lambda f: f.views[view].reshape(-1)
+
+    def _touch(self, operand: object, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False) -> None:
+        """Keep for observers which registers the instruction touches; predefined variables always hold something."""
+        if start < self.code.layout.predefined_end:
+            return
+        field = next((f.name for f, v in zip(self.inst.row.fields, self.inst.values, strict=True) if v is operand), "")
+        var = operand.var if isinstance(operand, General | RawOperand) else 0
+        self.code.touch(self.pc, Touch(write, field, var, start, tuple(offsets), size, self.lanes, raw=raw))
+
+    def _writes(self, operand: RawOperand) -> bool:
+        """Whether a raw operand is one that the message fills."""
+        for slot in self.inst.row.slots:
+            if self.inst.get(slot.name) is operand:
+                return slot.role is not Role.READ
+        payload = self.inst.get("payload")
+        return not isinstance(payload, tuple) or all(operand is not p for p in payload)
 
     def _check_region(self, operand: General, elements: list[int], size: int) -> None:
         """Note an operand that leaves its variable, for the observers."""
@@ -213,6 +256,7 @@ class Site:
 
     def _read_indirect(self, operand: Indirect, lanes: int, kind: np.dtype[Any]) -> Fetch:
         places, size = self.indirect_places(operand, lanes), operand.type.size
+        self.code.touch(self.pc, Touch(False, "", -1, 0, (), size, lanes, indirect=places))
 
         def fetch(f: Frame) -> Array:
             at = places(f)
@@ -239,6 +283,7 @@ class Site:
             return lambda _f: given
         if isinstance(operand, RawOperand):
             at = self.code.layout.offset(operand.var) + operand.offset
+            self._touch(operand, at, [0], 4, write=False, raw=True)
             return lambda f: f.word(at)
         if operand is None:
             return lambda _f: 0
@@ -260,6 +305,7 @@ class Site:
             return self._write_general(operand, lanes)
         if isinstance(operand, Indirect):
             places, kind, size = self.indirect_places(operand, lanes), DTYPE[operand.type], operand.type.size
+            self.code.touch(self.pc, Touch(True, "", -1, 0, (), size, lanes, indirect=places))
 
             def store(f: Frame, mask: int, value: Array) -> None:
                 at = places(f)
@@ -276,7 +322,9 @@ class Site:
         kind = DTYPE[self.operand_type(operand)]
         elements = regions.destination_elements(operand.region.horz_stride or 1, lanes)
         self._check_region(operand, elements, kind.itemsize)
-        view, _ = self.code.view_of(self.origin(operand), elements, kind, spread=True)
+        start = self.origin(operand)
+        self._touch(operand, start, [e * kind.itemsize for e in elements], kind.itemsize, write=True)
+        view, _ = self.code.view_of(start, elements, kind, spread=True)
         full = (1 << lanes) - 1
 
         def store(f: Frame, mask: int, value: Array) -> None:
@@ -309,6 +357,10 @@ class Site:
         if end > room:
             name = self.code.kernel.variable_name(operand.var)
             self.code.notes[self.pc] = f"the message reaches {end - room} bytes past the end of {name}"
+        width = columns * np.dtype(kind).itemsize
+        cell = width // self.lanes if width % self.lanes == 0 else width
+        offsets = [row * row_bytes + at for row in range(rows) for at in range(0, width, cell)] if cell else []
+        self._touch(operand, start, offsets, cell, write=self._writes(operand), raw=True)
         return self.code.view(start, np.dtype(kind), (rows, columns), (row_bytes, np.dtype(kind).itemsize))
 
 

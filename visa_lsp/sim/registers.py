@@ -116,7 +116,7 @@ class Frame:
 
     __slots__ = (
         "addr", "call_mask", "calls", "code", "emask", "keep_df", "keep_f", "keep_hf", "pc", "plain", "preds", "regs",
-        "rounding", "samplers", "surfaces", "thread", "typed", "views", "waiting",
+        "rounding", "samplers", "shadow", "surfaces", "thread", "typed", "views", "waiting",
     )  # fmt: skip
 
     def __init__(self, code: Code) -> None:
@@ -130,6 +130,7 @@ class Frame:
         self.surfaces = [0] * layout.surface_cells
         self.samplers = [0] * layout.sampler_cells
         self.thread: Thread | None = None
+        self.shadow: Any = None  # what an observer keeps about this activation
         self.reset()
 
     def reset(self) -> None:
@@ -140,6 +141,7 @@ class Frame:
         self.surfaces[:] = [0] * len(self.surfaces)
         self.surfaces[0], self.surfaces[1], self.surfaces[5] = SLM_SURFACE, STATELESS_SURFACE, SCRATCH_SURFACE
         self.samplers[:] = [0] * len(self.samplers)
+        self.shadow = None
         self.emask = self.call_mask = 0
         self.waiting: dict[int, int] = {}
         self.calls: list[tuple[int, int, int, dict[int, int]]] = []

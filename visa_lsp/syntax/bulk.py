@@ -27,6 +27,7 @@ _DIRECTIVE: Final = re.compile(r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_]))
 _DECL: Final = re.compile(r"\n[^\S\n]*\.decl[^\S\n]+([%A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]+([^\n]*)")
 _LABEL: Final = re.compile(r"\n([A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]*:[^\S\n]*(?=\n)")
 _BODY: Final = re.compile(r"[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
+_BODY_LINE: Final = re.compile(r"\n[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 # What may stand before a name or number that is looked at: any ASCII blank or sign but a point, a colon and `%`.
 _BEFORE: Final = r"(?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-])"
 _VALUE: Final = r"0[xX][0-9a-fA-F]{3,}+(?=:)|(?<=\.loc )[0-9]++"
@@ -38,7 +39,6 @@ PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\U0010ffff]")
 # Lines longer than this are not treated in bulk: the parser refuses the longest ones by their length.
 _LONG: Final = 4000
-_LONG_LINE: Final = re.compile(r"[^\n]{4000}")
 
 
 def code_of(text: str, in_block: bool) -> str:
@@ -76,7 +76,7 @@ class Facts:
 
 def facts_of(code: str, share: dict[str, str]) -> Facts:
     """The facts of a block; ``share`` makes equal texts one object."""
-    found = [match for match in _DIRECTIVE.finditer(code)] if "." in code or "{" in code or "}" in code else []  # noqa: C416
+    found = list(_DIRECTIVE.finditer(code))
     labels = tuple(_LABEL.findall(code + "\n")) if ":" in code else ()
     decls: tuple[str, ...] = ()
     rests: tuple[str, ...] = ()
@@ -107,10 +107,10 @@ def facts_of(code: str, share: dict[str, str]) -> Facts:
         # Directives are gone from ``rest``, so that only a declaration behind its first line of code is out of order.
         line = rest.count("\n", 0, first.start())
         mixed = _nth_line(code, line) < max(m.start() for m in _DECL.finditer(code))
-    plain = decls and not all(map(NARROW_NAME.fullmatch, decls))
-    narrow = not plain and all(map(NARROW_NAME.fullmatch, labels))
-    strange = _CONTROL.search(code) is not None if not code.isascii() or not code.isprintable() else False
-    strange = strange or (len(code) > _LONG and _LONG_LINE.search(code) is not None)
+    narrow = all(map(NARROW_NAME.fullmatch, decls)) and all(map(NARROW_NAME.fullmatch, labels))
+    plain = code.isascii() and code.replace("\n", "").isprintable()
+    strange = not plain and _CONTROL.search(code) is not None
+    strange = strange or (len(code) > _LONG and max(map(len, code.split("\n"))) > _LONG)
     first_special = specials[0] if specials else None
     opens = first_special is not None and first_special[0] == 0 and _BODY.match(first_special[1]) is not None
     return Facts(decls, rests, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens)
@@ -124,9 +124,9 @@ def _nth_line(code: str, number: int) -> int:
     return at
 
 
-def is_body(line: str) -> bool:
-    """Whether a line opens a kernel or function of its own."""
-    return _BODY.match(line) is not None
+def bodies_of(text: str) -> list[int]:
+    """Where lines begin that look as if they opened a kernel or function of its own; the first line is left out."""
+    return [match.start() + 1 for match in _BODY_LINE.finditer(text)]
 
 
 def instructions_of(code: str, facts: Facts) -> str:

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.bulk import is_body, statement_of
+from visa_lsp.syntax.bulk import bodies_of, statement_of
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
 
@@ -95,25 +95,19 @@ def _closes(text: str, in_block: bool) -> bool:
 
 def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
     """A text in pieces of (text, number of lines)."""
-    lines = text.split("\n")
-    if not last:
-        lines.pop()
-    size = len(lines)
-    if not size:
-        return []
-    many = max(1, round(size / CHUNK_LINES))
-    starts = {size * i // many for i in range(many)}
-    if any(word in text for word in _BODY_WORDS):
-        starts.update(i for i, line in enumerate(lines) if is_body(line))
-    bounds = [*sorted(starts), size]
-    pieces = []
-    for at, end in pairwise(bounds):
-        piece = "\n".join(lines[at:end])
-        pieces.append((piece if last and end == size else piece + "\n", end - at))
+    pieces: list[tuple[str, int]] = []
+    for at, end in pairwise([0, *bodies_of(text), len(text)]):
+        lines = text[at:end].split("\n")
+        open_end = last and end == len(text)
+        if not open_end:
+            lines.pop()
+        size = len(lines)
+        many = max(1, round(size / CHUNK_LINES))
+        for first, behind in pairwise([size * i // many for i in range(many + 1)]):
+            if first < behind:
+                piece = "\n".join(lines[first:behind])
+                pieces.append((piece if open_end and behind == size else piece + "\n", behind - first))
     return pieces
-
-
-_BODY_WORDS: Final = (".kernel", ".global_function")
 
 
 def _chunks(text: str, in_block: bool, *, last: bool) -> list[Chunk]:

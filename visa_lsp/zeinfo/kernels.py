@@ -65,6 +65,8 @@ def check_document(report: Report, root: Item) -> None:
         table = next(a.table for a in TABLES["Container"].attributes if a.name == key)
         _unique(report, entries(root, key), TABLES[table].unique, key)
     for kernel in entries(root, "kernels"):
+        if report.full:
+            return
         _environment(report, child(kernel, "execution_env"))
         _payload(report, kernel)
         _bindings(report, kernel)
@@ -97,6 +99,8 @@ def _related(report: Report, item: Item, key: str, message: str) -> tuple[Relate
 def _unique(report: Report, items: list[Item], key: str, what: str) -> None:
     seen: dict[object, Item] = {}
     for item in items:
+        if report.full:
+            return
         found = child(item, key)
         if found is None or isinstance(found.value, dict | list):
             continue

@@ -19,6 +19,7 @@ _LINE: Final = re.compile(
 _EMPTY: Final = re.compile(r" *(?:#.*)?\r?")
 _RESERVED: Final = frozenset({"true", "false", "null"})
 _BOOLS: Final = {"true": True, "false": False}
+_NOWHERE: Final[dict[str, tuple[int, int]]] = {}  # the key places of all that is no map
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -50,45 +51,39 @@ class _Reader:
         self.pending: tuple[int, Item, str] | None = None
 
     def line(self, number: int, match: re.Match[str]) -> bool:
-        indent, dash = len(match[1]), match[2]
-        column = indent + (len(dash) if dash else 0)
-        target = self._entry(number, indent, column) if dash else self._map(number, indent)
-        if target is None:
+        """Take a line; False if it is not of the plain form."""
+        lead, dash, key, digits, word, quoted, numbers = match.groups()
+        column = indent = len(lead)
+        if dash:
+            column += len(dash)
+            target = self._entry(number, indent, column)
+        elif self.pending is None and self.open and self.open[-1][0] == indent and self.open[-1][1].key_places is not _NOWHERE:
+            target = self.open[-1][1]
+        else:
+            target = self._map(number, indent)
+        if target is None or key.lower() in _RESERVED:
             return False
         values = target.value
         assert isinstance(values, dict)
-        key = match[3]
-        if key.lower() in _RESERVED:
-            return False
         if key in values:
             first = target.key_places[key][0]
             raise YamlError(f"the key '{key}' stands here twice, first in line {first}", number, column + 1)
         target.key_places[key] = (number, column + 1)
-        return self._value(number, match, column, target, key)
-
-    def _value(self, number: int, match: re.Match[str], column: int, target: Item, key: str) -> bool:
-        values = target.value
-        assert isinstance(values, dict)
-        kind = match.lastindex
-        if kind == 3:
-            self.pending = (column, target, key)
-            return True
-        assert kind is not None
-        at = match.start(kind) + 1
-        if kind == 4:
-            values[key] = Item(int(match[4]), number, at, {})
-        elif kind == 5:
-            word = match[5]
-            if word in _BOOLS:
-                values[key] = Item(_BOOLS[word], number, at, {})
-            elif word.lower() in _RESERVED:
-                return False
+        if digits is not None:
+            values[key] = Item(int(digits), number, match.start(4) + 1, _NOWHERE)
+        elif word is not None:
+            if word.lower() in _RESERVED:
+                if word not in _BOOLS:
+                    return False
+                values[key] = Item(_BOOLS[word], number, match.start(5) + 1, _NOWHERE)
             else:
-                values[key] = Item(word, number, at, {})
-        elif kind == 6:
-            values[key] = Item(match[6], number, at - 1, {})
+                values[key] = Item(word, number, match.start(5) + 1, _NOWHERE)
+        elif quoted is not None:
+            values[key] = Item(quoted, number, match.start(6), _NOWHERE)
+        elif numbers is not None:
+            return self._sequence(number, numbers, match.start(7) + 1, values, key)
         else:
-            return self._sequence(number, match[7], at, values, key)
+            self.pending = (column, target, key)
         return True
 
     def _sequence(self, number: int, text: str, at: int, values: dict[str, Item], key: str) -> bool:
@@ -97,7 +92,7 @@ class _Reader:
         numbers = list(_NUMBER.finditer(text))
         if any(len(n[0]) > 1 and n[0][0] == "0" for n in numbers):
             return False
-        values[key] = Item([Item(int(n[0]), number, at + n.start(), {}) for n in numbers], number, at, {})
+        values[key] = Item([Item(int(n[0]), number, at + n.start(), _NOWHERE) for n in numbers], number, at, _NOWHERE)
         return True
 
     def _map(self, number: int, indent: int) -> Item | None:
@@ -127,7 +122,7 @@ class _Reader:
             at, parent, key = self.pending
             if indent < at:
                 return None
-            self._put(parent, key, indent, Item([], number, indent + 1, {}))
+            self._put(parent, key, indent, Item([], number, indent + 1, _NOWHERE))
         else:
             while self.open and (self.open[-1][0] > indent):
                 self.open.pop()

@@ -136,26 +136,31 @@ class _Walk:
         words = {key: child.value for key, child in item.value.items() if isinstance(child.value, str)}
         # What depends on a misspelt word is not judged: the word is reported.
         misspelt = [a.name for a in table.attributes if a.words and a.name in words and word(a.words, words[a.name]) is None]
+        meant: set[str] = set()
         for key, child in item.value.items():
             row = table.get(key)
             if row is None:
-                self._unknown(item, key, table)
+                if self.report.full:
+                    return
+                meant.add(self._unknown(item, key, table))
                 continue
             self._since(item, key, row)
             if not row.applies(words) and not any(f"{name}=" in row.when for name in misspelt):
                 self._misplaced(item, key, row)
             self._value(child, row)
         for row in table.attributes:
-            if row.required and row.name not in item.value and row.since <= max(self.version, SEED_VERSION):
+            if row.required and row.name not in item.value and row.name not in meant and row.since <= max(self.version, SEED_VERSION):
                 self._missing(item, row, what)
 
-    def _unknown(self, item: Item, key: str, table: Table) -> None:
+    def _unknown(self, item: Item, key: str, table: Table) -> str:
+        """Report a key; gives the known key that it most likely means."""
         span = self.report.source.key_span(item, key)
         known = [a.name for a in table.attributes if a.name not in (item.value if isinstance(item.value, dict) else ())]
         near = difflib.get_close_matches(key, known, 1, 0.6)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         fixes = (Fix(f"change to '{near[0]}'", (Edit(span, near[0]),)),) if near else ()
         self.report.add(rules.UNKNOWN, span, f"unknown key '{key:.60}' in {table.name}{hint}", fixes=fixes)
+        return near[0] if near else ""
 
     def _since(self, item: Item, key: str, row: Attribute) -> None:
         span = self.report.source.key_span(item, key)
@@ -218,7 +223,11 @@ class _Walk:
         fixes: tuple[Fix, ...] = ()
         written = source.text[span.start : span.end]
         message = f"{row.name} is {SCALARS[row.type]}, this is {item.kind}"
-        if row.type == "str" and isinstance(item.value, int | float | bool):
+        if row.type == "int32x3" and isinstance(item.value, list):
+            message = f"{row.name} is {SCALARS[row.type]}, this list has {len(item.value)} entries"
+            if len(item.value) == 3:
+                message = f"{row.name} is {SCALARS[row.type]}, an entry of this list is none"
+        elif row.type == "str" and isinstance(item.value, int | float | bool):
             message = f"{row.name} is a text, {written:.40} without quotes is {item.kind}"
             fixes = (Fix("put it in quotes", (Edit(span, f"'{written}'"),)),)
         elif row.type == "bool" and isinstance(item.value, str | int):

@@ -129,9 +129,9 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
     def one(f: Frame, cells: Array, found: tuple[Space | None, int], at: Array, active: Array) -> None:
         """Move the memory bytes of the active rows of (n, register bytes) cells."""
         if write:
-            messages.store(f, found, at, np.ascontiguousarray(cells[active, low:high]), active)
+            messages.store(f, found, at, np.ascontiguousarray(cells[active, low:high]), active, data.memory)
         else:
-            got = messages.load(f, found, at, data.memory, active)
+            got = messages.load(f, found, at, data.memory, active, data.memory)
             if data.memory != data.register:
                 cells[active] = 0
             cells[active, low:high] = got

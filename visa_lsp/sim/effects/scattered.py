@@ -90,6 +90,7 @@ def _cells(
     cell_bytes: int,
     blocks: int,
     write: bool,
+    alignment: int = 1,
 ) -> Op:
     """``blocks`` rows of one cell per lane; the low ``memory_bytes`` of a cell travel."""
     view = site.raw_view(data, "u1", blocks, lanes * cell_bytes, max(lanes * cell_bytes, site.grf if blocks > 1 else 1))
@@ -107,9 +108,9 @@ def _cells(
                 cells = np.zeros((lanes, cell_bytes), np.uint8)
                 if view is not None:
                     cells = f.views[view][block].reshape(lanes, cell_bytes)
-                messages.store(f, found, where, cells[active][:, :memory_bytes], active)
+                messages.store(f, found, where, cells[active][:, :memory_bytes], active, alignment)
             else:
-                got = messages.load(f, found, where, memory_bytes, active)
+                got = messages.load(f, found, where, memory_bytes, active, alignment)
                 if view is not None:
                     cells = f.views[view][block].reshape(lanes, cell_bytes)
                     cells[active, :memory_bytes] = got
@@ -146,7 +147,7 @@ def _qwords(site: Site, *, write: bool) -> Op:
     data = site.raw("src" if write else "dst")
     return _cells(
         site, messages.surface(site), _offsets(site, "off", site.lanes), data, site.lanes, site.enable(),
-        memory_bytes=8, cell_bytes=8, blocks=1 << site.integer("n"), write=write,
+        memory_bytes=8, cell_bytes=8, blocks=1 << site.integer("n"), write=write, alignment=8,
     )  # fmt: skip
 
 
@@ -158,7 +159,7 @@ def _svm(site: Site, *, write: bool) -> Op:
     memory, cell, blocks = (count, max(4, count), 1) if size == 1 else (size, size, count)
     return _cells(
         site, messages.flat, _offsets(site, "address", site.lanes, wide=True), site.raw("data"), site.lanes, site.enable(),
-        memory_bytes=memory, cell_bytes=cell, blocks=blocks, write=write,
+        memory_bytes=memory, cell_bytes=cell, blocks=blocks, write=write, alignment=size,
     )  # fmt: skip
 
 

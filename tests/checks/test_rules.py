@@ -1,0 +1,76 @@
+"""What holds for all rules: identity, pages, examples, and that every problem of binding is explained by one."""
+
+import re
+from pathlib import Path
+
+import pytest
+from markers import findings
+
+from visa_lsp.checks import CHECKS, RULES, handles
+from visa_lsp.checks.pages import all_pages, examples, rule_page
+
+ROOT = Path(__file__).parents[2]
+each_rule = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.rule.name)
+
+
+def test_codes_and_names_are_used_once():
+    assert len(RULES) == 2 * len(CHECKS)
+
+
+@each_rule
+def test_code_and_name_have_their_form(check):
+    assert re.fullmatch(r"V\d{3}", check.rule.code)
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", check.rule.name)
+
+
+@each_rule
+def test_page_says_what_why_how_and_by_which_authority(check):
+    doc = check.rule.doc
+    assert doc.split("\n\n")[0].rstrip().endswith(".")
+    assert all(f"\n{part}" in doc for part in ("Why:", "Example:", "Instead:", "Authority:"))
+
+
+# Only on this platform, or only when asked for.
+PLATFORM = {"wrong-platform": "TGLLP", "origin-range": "TGLLP", "region-span": "TGLLP"}
+
+
+@each_rule
+def test_example_has_the_finding_and_what_stands_instead_has_not(check):
+    wrong, right = examples(check.rule)
+    name = check.rule.name
+    extra = () if check.default else (name,)
+    assert name in {f.slug for f in findings(wrong, PLATFORM.get(name), extra)}
+    assert name not in {f.slug for f in findings(right, PLATFORM.get(name), extra)}
+
+
+@each_rule
+def test_what_stands_instead_has_no_error(check):
+    _, right = examples(check.rule)
+    found = findings(right, PLATFORM.get(check.rule.name))
+    assert not [str(f) for f in found if f.severity == "error"]
+
+
+def test_every_problem_of_binding_is_explained():
+    source = "".join(path.read_text() for path in (ROOT / "visa_lsp" / "sema").glob("*.py"))
+    kinds = set(re.findall(r'roblem\(\s*"([a-z-]+)"', source))
+    assert len(kinds) > 40
+    assert not sorted(kind for kind in kinds if not handles(kind))
+
+
+def test_messages_of_examples_are_lower_case_and_have_no_full_stop():
+    for check in CHECKS:
+        for finding in findings(examples(check.rule)[0], PLATFORM.get(check.rule.name)):
+            message = finding.message
+            assert not message.endswith("."), message
+            assert message[0] == message[0].lower() or message.startswith("TGLLP"), message
+
+
+def test_folder_of_pages_is_up_to_date():
+    folder = ROOT / "docs" / "rules"
+    assert all_pages() == {path.name: path.read_text() for path in folder.glob("*.md")}
+
+
+def test_page_has_fenced_code_and_headings():
+    page = rule_page(RULES["V301"])
+    assert "## Example\n\n```visa\nadd (M1, 16)" in page
+    assert page.startswith("# V301 region-value\n\n*error*\n")

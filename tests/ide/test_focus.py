@@ -1,0 +1,59 @@
+"""What is said of a long text from a few bound lines is what a binding of all lines says."""
+
+import random
+
+import pytest
+from corpus import needs_corpus, read, reference_texts
+
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.definition import definition, type_definition
+from visa_lsp.ide.focus import Focus
+from visa_lsp.ide.hover import hover
+from visa_lsp.ide.references import highlights, references
+from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
+from visa_lsp.ide.semantic_tokens import semantic_tokens
+
+QUESTIONS = {
+    "hover": hover,
+    "definition": definition,
+    "type definition": type_definition,
+    "references": references,
+    "highlights": highlights,
+    "prepare rename": prepare_rename,
+}
+
+
+def renamed(analysis, offset, name):
+    try:
+        return rename(analysis, offset, name)
+    except RenameRefused as refusal:
+        return str(refusal)
+
+
+def both(text: str) -> tuple[Analysis, Analysis]:
+    analysis = Analysis.of(text, "TGLLP")
+    return analysis, Focus(analysis.document, analysis.platform, Analysis.of(text, "TGLLP").bound)
+
+
+@needs_corpus
+@pytest.mark.parametrize("number", range(3))
+def test_a_focused_answer_equals_a_whole_one(number):
+    draw = random.Random(number)
+    texts = [p for p in reference_texts() if 200 < read(p).count("\n") < 900]
+    text = read(draw.choice(texts))
+    focused, whole = both(text)
+    for _ in range(25):
+        offset = draw.randrange(len(text))
+        for name, question in QUESTIONS.items():
+            assert question(focused, offset) == question(whole, offset), (name, focused.document.position(offset))
+        other = draw.choice(("V0040", "fresh_name", "_0_004"))
+        assert renamed(focused, offset, other) == renamed(whole, offset, other)
+
+
+@needs_corpus
+@pytest.mark.parametrize("number", range(3))
+def test_templates_colour_as_binding_does(number):
+    texts = [p for p in reference_texts() if 200 < read(p).count("\n") < 900]
+    text = read(random.Random(number).choice(texts))
+    focused, whole = both(text)
+    assert list(semantic_tokens(focused)) == list(semantic_tokens(whole))

@@ -1,0 +1,134 @@
+"""Every kernel of the corpus, launched through its zebin, computes what pocl computes from the same OpenCL source.
+
+Accuracy by kernel and the sources that pocl cannot run stand in ``corpus_cases``, with reasons. All checkers watch: a
+kernel gives no report but those named there.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import corpus_cases
+import numpy as np
+import opencl
+import pytest
+from corpus import CORPUS, needs_corpus
+
+from visa_lsp.cli.launchfile import LaunchFile
+from visa_lsp.cli.launchrun import RunReport, module_of_text, run_module
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.model import Module
+from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.launch_config import LaunchConfig
+from visa_lsp.sim.launch_expect import ulp_distance
+
+PLATFORMS = ("TGLLP", "DG2", "PVCXT")
+SYMBOLS = "Intel_Symbol_Table_Void_Program"
+CASES = list(corpus_cases.cases())
+pytestmark = needs_corpus
+
+
+@functools.cache
+def program(source, kernel, platform) -> Module:
+    """The kernel's text, and the functions of its program from their own files."""
+    folder = CORPUS / "run" / platform / source
+    entry = (folder / f"{source}.zeinfo.yaml").read_text()
+    notes: list[str] = []
+    modules = []
+    for path in sorted(folder.glob("*.visaasm")):
+        if path.stem == kernel or f"name:            {path.stem}\n" not in entry:
+            modules.append(module_of_text(path.read_text(), path, platform_named(platform), notes))
+    assert notes == []
+    first = next(m for m in modules if m.kernels)
+    functions = tuple(f for m in modules for f in m.functions)
+    return Module(first.version, first.kernels, first.variables, functions)
+
+
+def launched(case, platform, checks="all") -> RunReport:
+    folder = CORPUS / "run" / platform / case.source
+    config = LaunchConfig(
+        kernel=case.kernel, groups=case.groups, local_size=case.local, args=case.args, global_offset=case.offset or (0, 0, 0)
+    )  # fmt: skip
+    launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / f"{case.source}.zebin")
+    return run_module(program(case.source, case.kernel, platform), launch, platform=platform, engine="interp", checks=checks)
+
+
+def simd_of(case, platform) -> int:
+    return program(case.source, case.kernel, platform).kernels[0].int_attribute("SimdSize")
+
+
+def wanted(case) -> tuple[dict, list[str]]:
+    """Buffers and printed text as pocl gives them."""
+    source = (CORPUS / f"dev/cl/{case.source}.cl").read_text()
+    if case.fused:
+        source = source.replace("mad(", "fma(")
+    if case.exact_rsqrt:
+        # pocl's native_rsqrt is an estimate; ours, like the hardware's, is the rounded value.
+        source = source.replace("native_rsqrt(", "1.0f / sqrt(")
+    printed: list[str] = []
+    found = opencl.run(source, case.kernel, case.groups, case.local, case.args, case.options, case.offset, printed)
+    return found, printed
+
+
+def compare(case, found, expected):
+    rtol, atol, ulp, _ = corpus_cases.ACCURACY.get(case.kernel, (0, 0, 0, ""))
+    if case.settle:
+        found, expected = case.settle(found), case.settle(expected)
+    for index, array in expected.items():
+        good = found[index] == array
+        if array.dtype.kind == "f":
+            with np.errstate(all="ignore"):
+                good |= (ulp_distance(found[index], array) <= ulp) | (np.isnan(array) & np.isnan(found[index]))
+                good |= np.isclose(found[index], array, rtol=rtol, atol=atol)
+        assert np.all(good), (index, found[index][~good][:4], array[~good][:4])
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_same_result(case):
+    expected = None
+    if case.reference is None:
+        if opencl.missing():
+            pytest.skip(opencl.missing())
+        expected, printed = wanted(case)
+    for platform in case.platforms:
+        report = launched(case, platform)
+        kinds = {fault.kind for fault in report.faults}
+        if platform == "PVCXT" and case.kernel in corpus_cases.NO_READ_ON_PVC:
+            assert kinds == {FaultKind.UNINITIALISED}
+            continue
+        assert [str(f) for f in report.faults if not case.races] == []
+        assert kinds <= {FaultKind.RACE}, kinds
+        found = {buffer.arg: buffer.array for buffer in report.buffers}
+        if case.reference:
+            arrays = [getattr(arg, "array", None) for arg in case.args]
+            expected = case.reference(arrays, simd_of(case, platform))
+        compare(case, found, expected)
+        if case.kernel == "pr":
+            compare_printed(report.printed, printed[0])
+
+
+def compare_printed(ours, theirs):
+    """Threads print in any order. pocl 3.1 refuses ``%v4d`` without a length, so that line has the source's own values."""
+    lines = sorted(line for line in theirs.splitlines() if line.startswith("x["))
+    assert len(lines) == 17
+    assert sorted(ours.splitlines()) == sorted(["v=1,2,3,0 c=z l=17", *lines])
+
+
+def test_no_kernel_is_left_out():
+    """Each text of ``run`` that has an entry in its ze_info is launched."""
+    seen = {(case.source, case.kernel, platform) for case in CASES for platform in case.platforms}
+    there = set()
+    for path in CORPUS.glob("run/*/*/*.visaasm"):
+        platform, source = path.parts[-3:-1]
+        if f"name:            {path.stem}\n" in (path.parent / f"{source}.zeinfo.yaml").read_text():
+            there.add((source, path.stem, platform))
+    there = {entry for entry in there if entry[1] != SYMBOLS}
+    assert there - seen == set()
+    assert len({source for source, _, _ in there}) == 43
+
+
+def test_every_exception_is_used():
+    kernels = {case.kernel for case in CASES}
+    assert set(corpus_cases.ACCURACY) <= kernels
+    assert {case.source for case in CASES if case.reference} == set(corpus_cases.WITHOUT_POCL)
+    assert {case.kernel for case in CASES if case.races} == set(corpus_cases.RACES)

@@ -1,0 +1,79 @@
+"""A document after edits equals a fresh parse of its text, statement by statement and offset by offset."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from corpus import CORPUS, needs_corpus, read
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from visa_lsp.syntax.document import Document
+
+SEED = 7
+PIECES = (
+    "\n", "\n\n", "/*", "*/", "//", "{", "}", "    add (M1, 16) V1(0,0)<1> V2(0,0)<1;1,0> 0x1:d\n", ".decl X v_type=G",
+    "L1:\n", "x", "", " ", "\r\n", "(", '"', "\u00e9", "    ret (M1, 1)",
+)  # fmt: skip
+
+
+def check(document: Document) -> None:
+    text = document.text
+    fresh = Document.parse(text)
+    assert len(document) == len(text)
+    assert document.line_count == fresh.line_count
+    assert list(document.statements()) == list(fresh.statements())
+    for line in range(0, document.line_count, 37):
+        assert document.line_start(line) == fresh.line_start(line)
+        assert document.line_text(line) == fresh.line_text(line)
+        assert document.position(document.line_start(line)) == (line, 0)
+
+
+def some_edit(length: int, chooser: random.Random) -> tuple[int, int, str]:
+    start = chooser.randint(0, length)
+    size = chooser.choice([0, 0, 1, 3, 40, 400, 5000])
+    return start, min(length, start + size), "".join(chooser.choices(PIECES, k=chooser.choice([0, 1, 1, 2, 6])))
+
+
+@needs_corpus
+@pytest.mark.parametrize("seed", range(SEED, SEED + 3))
+def test_random_edits_of_a_real_text(seed: int):
+    print(f"\nseed {seed}")
+    chooser = random.Random(seed)  # noqa: S311 - no secret is made of them
+    path = sorted(CORPUS.glob("dev/TGLLP/*.visaasm"))[seed]
+    document, text = Document.parse(read(path)), read(path)
+    for number in range(40):
+        start, end, new = some_edit(len(text), chooser)
+        document = document.edit(start, end, new)
+        text = text[:start] + new + text[end:]
+        assert document.text == text
+        if number % 8 == 0:
+            check(document)
+    check(document)
+
+
+@settings(deadline=None, max_examples=60, print_blob=True)
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=12),
+    st.lists(st.tuples(st.integers(0, 120), st.integers(0, 60), st.sampled_from(PIECES)), max_size=6),
+)
+def test_random_edits_of_small_texts(pieces: list[str], edits: list[tuple[int, int, str]]):
+    document = Document.parse("".join(pieces))
+    text = "".join(pieces)
+    for start, size, new in edits:
+        document = document.edit(start, start + size, new)
+        start = min(start, len(text))
+        text = text[:start] + new + text[start + size :]
+        assert document.text == text
+        check(document)
+
+
+def test_edits_at_the_joints_of_chunks():
+    lines = [f"    add (M1, 16) V{i}(0,0)<1> V2(0,0)<1;1,0> 0x{i:x}:d" for i in range(600)]
+    document = Document.parse("\n".join(lines))
+    for line in (0, 255, 256, 257, 511, 512, 599):
+        for start, end, new in ((-1, 0, ""), (0, 0, "\n"), (-1, 1, "x"), (0, 1, "/*"), (-2, 2, "*/\n")):
+            at = document.line_start(line)
+            changed = document.edit(max(0, at + start), at + end, new)
+            check(changed)

@@ -1,0 +1,94 @@
+"""A line filled from a known shape equals the line parsed in full: real lines, damaged lines, random lines."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from corpus import CORPUS, needs_corpus, read
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from visa_lsp.syntax.comments import strip
+from visa_lsp.syntax.parse import Parser
+
+SEED = 20240611
+PIECES = (
+    "add", "(M1, 16)", "(M5_NM,8)", "V32", "V32(0,0)<1>", "V33(0,1)<8;8,1>", "r[A0(0),4]<1>:ud", "&V21[4]", "&V21+0",
+    "0x1:d", "1.5:f", "-1", "(1+2)", "(P1)", "(!P1.any)", ".sat", ".decl", "v_type=G", "num_elts=8", "alias=<V1, 0>",
+    ":", ",", "<", ">", "(", ")", "[", "]", "{", "}", "{NoMask}", "%null.0", "%sizeof(GRF)", "flat[V1+4]:a64", "[V1]", "/128",
+    "bti(0x4)", "V1:d32x2t", '"a b"', '"', "\\", "L1:", "$x", "\u00e9", "\x00", " ", "\t", "r", "not", "M1", "NoMask", "type=ud",
+)  # fmt: skip
+
+
+def check(parser: Parser, line: str) -> None:
+    code, _ = strip(line, False)
+    code = code.rstrip()
+    if not code or code.isspace():
+        assert parser.line(code) is None
+        return
+    assert parser.line(code) == parser.full(code), code
+
+
+def real_lines() -> list[str]:
+    texts = sorted([*CORPUS.glob("dev/[A-Z]*/*.visaasm"), *CORPUS.glob("dev42/*/*.visaasm")])
+    chooser = random.Random(SEED)  # noqa: S311 - no secret is made of them
+    lines: dict[str, None] = {}
+    for path in chooser.sample(texts, 60):
+        for line in read(path).splitlines():
+            lines[line] = None
+    return chooser.sample(list(lines), min(3000, len(lines)))
+
+
+def damaged(line: str, chooser: random.Random) -> str:
+    at = chooser.randrange(len(line) + 1)
+    match chooser.randrange(4):
+        case 0:
+            return line[:at] + line[at + 1 :]
+        case 1:
+            return line[:at] + chooser.choice(PIECES) + line[at:]
+        case 2:
+            return line[:at]
+        case _:
+            return line[:at] + chooser.choice("()<>[]{},;:.&!%0aZ_ \"") + line[at + 1 :]
+
+
+@needs_corpus
+def test_real_and_damaged_lines_are_read_alike():
+    print(f"\nseed {SEED}")
+    parser, chooser = Parser(), random.Random(SEED)  # noqa: S311 - no secret is made of them
+    lines = real_lines()
+    for line in lines:
+        check(parser, line)
+        check(parser, damaged(line, chooser))
+    print(f"{2 * len(lines)} lines, {parser.full_parses} full parses")
+
+
+@settings(deadline=None, max_examples=300, print_blob=True)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=9), st.sampled_from(["", " ", "  "]))
+@example(["{NoMask}", "{NoMask}"], " ")
+@example(["[", "V1", "]", "flat"], "")
+def test_random_lines_are_read_alike(pieces: list[str], gap: str):
+    line = gap.join(pieces).replace("\n", " ").replace("\r", " ")
+    parser = Parser()
+    check(parser, line)
+    check(parser, line.replace("V32", "V7").replace("0x1", "0xff"))
+    check(parser, line)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("add (M1, 16) V1(0,0)<1> V2(0,0)<1;1,0> 0x1:d", "add (M1, 8) V100(2,3)<2> V7(0,0)<8;8,1> 0xffff:d"),
+        ("raw_sendg.ugm (M1, 16) V1.0/128 V2.0/64 V3.0/0 0x0:ud 0x0:ud 0x1", "raw_sendg.ugm (M1, 1) V10.0/1 V2.64/64 V3.0/8 0x0:ud 0x0:ud 7"),
+        ("lsc_load_block2d.ugm (M1, 1) V1:d8.8x8nn flat[V2+(0,4)]", "lsc_load_block2d.ugm (M1, 1) V11:d8.8x8nn flat[V22+(10,0x4)]"),
+        ("lsc_load.ugm (M1, 1) V1:d32 [V2]:a64", "lsc_load.ugm (M1, 16) V100:d32 [V200]:a64"),
+    ],
+)  # fmt: skip
+def test_a_second_line_of_a_shape_is_not_parsed_again(first: str, second: str):
+    parser = Parser()
+    parser.line(first)
+    assert parser.full_parses == 1
+    found = parser.line(second)
+    assert parser.full_parses == 1
+    assert found == parser.full(second)

@@ -1,0 +1,99 @@
+"""The pages of the rules, in Markdown: what ``docs/rules`` holds and what ``explain`` and hover print.
+
+The text is the docstring of the rule's module, and nothing else is written by hand; a test compares the folder with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.checks import CHECKS
+
+if TYPE_CHECKING:
+    from visa_lsp.checks.rule import Check
+    from visa_lsp.diagnostics import Rule
+
+_FAMILIES: Final = {
+    "0": "Syntax",
+    "1": "Names, declarations and inputs",
+    "2": "Operands, execution and platforms",
+    "3": "Regions",
+    "4": "Types",
+    "5": "Control flow",
+    "6": "Memory",
+    "7": "ze_info",
+}
+_HEADINGS: Final = ("Why:", "Example:", "Instead:", "Authority:")
+
+
+def rule_page(rule: Rule, *, default: bool = True) -> str:
+    """One rule's page."""
+    off = "" if default else " · only when it is asked for"
+    lines = [f"# {rule.code} {rule.name}", "", f"*{rule.severity.value}{off}*", ""]
+    code: list[str] = []
+    for line in [*rule.doc.splitlines(), ""]:
+        if line.startswith("    "):
+            code.append(line[4:])
+            continue
+        if code and not line:
+            code.append("")
+            continue
+        lines.extend(_fenced(code))
+        code = []
+        heading = next((h for h in _HEADINGS if line.startswith(h)), None)
+        if heading is None:
+            lines.append(line)
+            continue
+        lines.extend(["", f"## {heading[:-1]}", ""] if lines[-1] else [f"## {heading[:-1]}", ""])
+        rest = line[len(heading) :].strip()
+        if rest:
+            lines.append(rest[0].upper() + rest[1:])
+    lines.extend(_fenced(code))
+    text = "\n".join(lines)
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    return text.strip() + "\n"
+
+
+def _fenced(code: list[str]) -> list[str]:
+    while code and not code[-1]:
+        code = code[:-1]
+    return ["```visa", *code, "```", ""] if code else []
+
+
+def examples(rule: Rule) -> tuple[str, str]:
+    """The example of a page, which has the finding, and the text that should stand instead."""
+    parts = {"Example:": "", "Instead:": ""}
+    current = ""
+    for line in rule.doc.splitlines():
+        heading = next((h for h in _HEADINGS if line.startswith(h)), None)
+        if heading is not None:
+            current = heading
+        elif current in parts and (line.startswith("    ") or not line):
+            parts[current] += line[4:] + "\n"
+    return parts["Example:"].strip("\n"), parts["Instead:"].strip("\n")
+
+
+def index_page(checks: tuple[Check, ...] = CHECKS) -> str:
+    """The list of all rules by family."""
+    lines = ["# Rules", "", "Made from the rules themselves; `visa-lsp explain CODE` prints the same pages.", ""]
+    for digit, title in _FAMILIES.items():
+        family = [c for c in checks if c.rule.code[1] == digit]
+        if family:
+            lines.extend([f"## {title}", "", "| Code | Rule | Severity | What |", "| --- | --- | --- | --- |"])
+            lines.extend(_row(check) for check in family)
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _row(check: Check) -> str:
+    rule = check.rule
+    severity = rule.severity.value + ("" if check.default else ", off")
+    what = rule.doc.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+    return f"| {rule.code} | [{rule.name}]({rule.name}.md) | {severity} | {what} |"
+
+
+def all_pages() -> dict[str, str]:
+    """File names of ``docs/rules`` with their texts."""
+    pages = {f"{check.rule.name}.md": rule_page(check.rule, default=check.default) for check in CHECKS}
+    return {"README.md": index_page(), **pages}

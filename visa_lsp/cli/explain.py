@@ -1,0 +1,161 @@
+"""``visa-lsp explain WORD``: an instruction, a finding's code, a predefined variable, a platform word or an attribute.
+
+Everything comes from the tables that the other commands use; nothing is written here twice.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks import CHECKS, RULES, rule_named
+from visa_lsp.checks.context import near
+from visa_lsp.checks.operand_type import type_words
+from visa_lsp.checks.pages import rule_page
+from visa_lsp.cli.common import EXIT_USAGE, add_platform
+from visa_lsp.isa import predefined
+from visa_lsp.isa.attributes import ATTRIBUTES
+from visa_lsp.isa.model import Dialect, Modifier, Shape
+from visa_lsp.isa.operands import describe_classes
+from visa_lsp.isa.platforms import ALL, PLATFORMS, Platform, platform_named
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import TYPES, type_named
+
+if TYPE_CHECKING:
+    import argparse
+
+    from visa_lsp.isa.model import Instruction, Slot
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``explain``."""
+    parser.add_argument("words", nargs="+", metavar="OPCODE|CODE|%VARIABLE", help="what to explain")
+    add_platform(parser)
+
+
+def explain_command(args: argparse.Namespace) -> int:
+    """Print the page of each word; status 2 when one is unknown."""
+    status = 0
+    platform = getattr(args, "platform", None)
+    named = getattr(args, "words", None) or [args.word]
+    for number, word in enumerate(named):
+        text = explain_text(word, platform)
+        if text is None:
+            found = near(word, known_words())
+            hint = f"; did you mean `{found}`?" if found else ""
+            print(f"visa-lsp explain: nothing is known of `{word}`{hint}", file=sys.stderr)
+            status = EXIT_USAGE
+            continue
+        if number:
+            print()
+        print(text.rstrip("\n"))
+    return status
+
+
+def explain_text(word: str, platform: str | None = None) -> str | None:
+    """What is known of a word, in Markdown; None for a word that means nothing here."""
+    rule = rule_named(word)
+    if rule is not None:
+        default = next(c.default for c in CHECKS if c.rule is rule)
+        return rule_page(rule, default=default)
+    words = word.split(".")
+    rows, taken = TABLE.lookup(words if word in words or words[0] else [word])
+    if not rows and word.lower() != word:
+        rows, taken = TABLE.lookup(word.lower().split("."))
+    if rows and taken:
+        chosen = platform_named(platform) if platform else None
+        return "\n\n---\n\n".join(_instruction(row, chosen) for row in rows)
+    return _variable(word) or _type(word) or _attribute(word) or _platform(word)
+
+
+def known_words() -> list[str]:
+    """Everything that ``explain`` knows."""
+    return [
+        *TABLE.mnemonics, *RULES, *(v.name for v in predefined.VARIABLES), *predefined.SURFACE_BY_NAME,
+        *predefined.SAMPLER_BY_NAME, *(a.name for a in ATTRIBUTES), *(p.name for p in PLATFORMS),
+    ]  # fmt: skip
+
+
+def _instruction(row: Instruction, platform: Platform | None) -> str:
+    parts = [f"# {row.mnemonic}", row.summary, f"```visa\n{row.syntax}\n```"]
+    if row.detail:
+        parts.append(row.detail)
+    if row.slots:
+        parts.append("\n".join(["## Operands", "", *(f"- {_slot(slot)}" for slot in row.slots)]))
+    if row.modifiers:
+        parts.append("\n".join(["## Dotted words", "", *(f"- {_modifier(m)}" for m in row.modifiers)]))
+    if row.pitfalls:
+        parts.append("\n".join(["## Take care", "", *(f"- {p}" for p in row.pitfalls)]))
+    parts.append("\n".join(["## Where", "", *(f"- {line}" for line in _where(row, platform))]))
+    return "\n\n".join(parts)
+
+
+def _slot(slot: Slot) -> str:
+    text = f"`{slot.name}`: {slot.doc or slot.shape.value}, {slot.role.value}"
+    if slot.shape is Shape.VECTOR and slot.classes:
+        text += f"; {describe_classes(slot.classes)}"
+    else:
+        text += f"; {slot.shape.value}"
+    if slot.types:
+        text += f"; type {type_words(slot.types)}"
+    return text + ("; may be left out" if slot.optional else "")
+
+
+def _modifier(modifier: Modifier) -> str:
+    if modifier.kind is Modifier.Kind.WORD:
+        names = " ".join(f"`.{w}`" for w in modifier.words)
+    else:
+        names = f"{modifier.kind.value} {' '.join(modifier.words)}".strip()
+    return names + (f": {modifier.doc}" if modifier.doc else "") + (" (may be left out)" if modifier.optional else "")
+
+
+def _where(row: Instruction, platform: Platform | None) -> list[str]:
+    lines = []
+    if platform is not None:
+        has = "has" if platform.name in row.platforms else "does not have"
+        lines.append(f"{platform.name} {has} it")
+    names = [p.name for p in PLATFORMS if p.name in row.platforms]
+    lines.append("all platforms" if row.platforms == ALL else "platforms: " + " ".join(names))
+    lines.append("language: " + " ".join(d.value for d in Dialect if d in row.dialects))
+    if len(row.exec_sizes) and row.exec_style.value != "none":
+        lines.append("execution sizes: " + " ".join(str(size) for size in row.exec_sizes))
+    lines.append("can be predicated" if row.predicable else "cannot be predicated")
+    if row.opcode is not None:
+        seed = f" (seed 003: 0x{row.seed_opcode:02X})" if row.seed_opcode not in (None, row.opcode) else ""
+        lines.append(f"opcode 0x{row.opcode:02X}{seed}")
+    return lines
+
+
+def _variable(word: str) -> str | None:
+    name = predefined.VARIABLE_ALIASES.get(word.lower(), word)
+    variable = predefined.VARIABLE_BY_NAME.get(name) or predefined.VARIABLE_BY_NAME.get(name.lower())
+    if variable is not None:
+        access = "read and written" if variable.writable else "read" if variable.readable else "neither read nor written"
+        facts = f"V{variable.number}, {variable.num_elements} x `{variable.type.name}`, can be {access}"
+        return f"# {variable.name}\n\n{variable.doc}\n\n{facts}{', may have aliases' if variable.aliasable else ''}\n"
+    state = predefined.SURFACE_BY_NAME.get(predefined.SURFACE_ALIASES.get(word, word)) or predefined.SAMPLER_BY_NAME.get(word)
+    return f"# {state.name}\n\n{state.doc}\n" if state is not None else None
+
+
+def _type(word: str) -> str | None:
+    type_ = type_named(word.removeprefix(":"))
+    if type_ is None or type_ not in TYPES:
+        return None
+    return f"# {type_.name}\n\n{type_.doc[0].upper()}{type_.doc[1:]}. Code {type_.code} in objects.\n"
+
+
+def _attribute(word: str) -> str | None:
+    attribute = next((a for a in ATTRIBUTES if a.name.lower() == word.lower()), None)
+    if attribute is None:
+        return None
+    owner = "a variable" if attribute.of_variable else "a kernel"
+    values = f" Values: {', '.join(str(v) for v in attribute.values)}." if attribute.values else ""
+    return f"# {attribute.name}\n\n{attribute.doc}\n\nAttribute of {owner}; takes {attribute.kind.value}.{values}\n"
+
+
+def _platform(word: str) -> str | None:
+    platform = platform_named(word)
+    if platform is None:
+        return None
+    devices = ", ".join(platform.devices)
+    return f"# {platform.name}\n\n{platform.doc}. Registers of {platform.grf_bytes} bytes. Devices: {devices}.\n"

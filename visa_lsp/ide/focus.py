@@ -1,0 +1,140 @@
+"""An analysis of a long text in which only the lines that a question is about are bound.
+
+Binding every line of 200,000 takes many seconds; a question about one name needs its declaration, the lines that mention
+it, and the directives of its body. Invariant: what a focused analysis says of the lines and names that it was made for
+is what a full binding says (tests/ide/test_focus.py); of others it says nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.index import alias_base, index_of, words_of
+from visa_lsp.ide.quick import Sparse
+from visa_lsp.sema.bind import bind
+from visa_lsp.sema.names import predefined_symbols
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.ide.index import Group, Index
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.sema.model import BoundModule
+    from visa_lsp.syntax.document import Document
+
+# Shorter texts are bound whole.
+WHOLE: Final = 200
+# A question about a name that more lines mention is answered from the first of them, where that will do.
+MANY: Final = 600
+_LABELLED: Final = "focus:"
+
+
+class Focus(Analysis):
+    """An analysis that was bound already."""
+
+    def __init__(self, document: Document, platform: Platform | None, bound: BoundModule) -> None:
+        super().__init__(document, platform)
+        self._given = bound
+
+    @cached_property
+    def bound(self) -> BoundModule:
+        """The binding that it was made with."""
+        return self._given
+
+
+def focus(
+    analysis: Analysis, lines: Iterable[int], names: Iterable[str] = (), *, family: bool = False, most: int | None = None
+) -> Analysis:
+    """The analysis bound for some lines, and for every line that mentions one of some names of the first line's body.
+
+    ``family`` takes in all names for the bytes of the named variables; ``most`` bounds the lines of mentions.
+    """
+    document = analysis.document
+    if isinstance(analysis, Focus) or document.line_count < WHOLE:
+        return analysis
+    index = index_of(document)
+    wanted = {line for line in lines if 0 <= line < document.line_count}
+    if not wanted:
+        wanted = {0}
+    groups = {index.group_at(line).first: index.group_at(line) for line in wanted}
+    home = index.group_at(min(wanted))
+    asked = set(names)
+    if asked:
+        asked = _synonyms(analysis, asked)
+        found = _family(analysis, index, home, asked) if family else index.mentions([home], asked)
+        wanted.update(found[:most] if most is not None else found)
+    chosen = set(wanted) | set(index.openers())
+    for group in groups.values():
+        chosen.update(line for line, _ in index.directives(group))
+    used = {word for line in wanted for word in words_of(document.code(line))} if len(wanted) <= MANY else set(asked)
+    for group in groups.values():
+        _declare(index, group, used, chosen)
+    key = (_LABELLED, tuple(sorted(chosen)))
+    kept = analysis.__dict__.get(_LABELLED)
+    if kept is not None and kept[0] == key:
+        return kept[1]  # type: ignore[no-any-return]
+    view = Focus(document, analysis.platform, bind(Sparse(document, key[1]), analysis.platform))
+    analysis.__dict__[_LABELLED] = (key, view)
+    return view
+
+
+def focus_at(analysis: Analysis, offset: int, *, uses: bool = False, family: bool = False, most: int | None = None) -> Analysis:
+    """The analysis bound for the line of an offset; with ``uses`` also for the lines that mention the name there."""
+    document = analysis.document
+    if isinstance(analysis, Focus) or document.line_count < WHOLE:
+        return analysis
+    line, column = document.position(offset)
+    names = word_at(document.line_text(line), column) if uses else ()
+    return focus(analysis, [line], names, family=family, most=most)
+
+
+def word_at(text: str, column: int) -> set[str]:
+    """The words that a column of a line touches."""
+    start = end = min(column, len(text))
+    while start > 0 and _part(text[start - 1]):
+        start -= 1
+    while end < len(text) and _part(text[end]):
+        end += 1
+    return words_of(text[start:end])
+
+
+def _part(ch: str) -> bool:
+    return ch.isalnum() or ch in "_$@?%-"
+
+
+def _synonyms(analysis: Analysis, names: set[str]) -> set[str]:
+    """The names with all other names of the predefined variables among them."""
+    known = predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
+    ids = {(known[n].kind, known[n].id) for n in names if n in known}
+    return names | {n for n, s in known.items() if (s.kind, s.id) in ids} if ids else names
+
+
+def _family(analysis: Analysis, index: Index, group: Group, names: set[str]) -> list[int]:
+    """The lines that mention any name for the bytes of the named variables; ``names`` grows."""
+    waiting = set(names)
+    while waiting:
+        waiting = {b for _, _, rest in index.declarations(group, waiting) if (b := alias_base(rest)) is not None} - names
+        names |= waiting
+    names |= _synonyms(analysis, names)
+    fresh = set(names)
+    while fresh:
+        below = {name for at in range(group.first, group.end) for name, base in index.parts[at].aliases if base in fresh}
+        fresh = below - names
+        names |= fresh
+    return index.mentions([group], names)
+
+
+def _declare(index: Index, group: Group, names: set[str], chosen: set[int]) -> None:
+    """Add the declarations of some names and of everything that they are aliases of."""
+    waiting, seen = set(names), set(names)
+    while waiting:
+        up = set()
+        for line, _, rest in index.declarations(group, waiting):
+            chosen.add(line)
+            base = alias_base(rest)
+            if base is not None:
+                up.add(base)
+        waiting = up - seen
+        seen |= waiting

@@ -1,0 +1,266 @@
+"""Where things stand in a long text, read off its chunks without binding: bodies, declarations, labels, mentions.
+
+What is known of a chunk is kept from one snapshot to the next, so that after an edit only the touched chunks are read
+again. It judges nothing; ``focus`` binds the few lines that it names. Invariant: an index belongs to one snapshot.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, facts_of, instructions_of, label_offsets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from visa_lsp.syntax.document import Chunk, Document
+
+_KEY: Final = "editor index"
+_WORD: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?]*")
+_ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
+_CLASS: Final = re.compile(r"v_type\s*=\s*([A-Z])")
+_INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)")
+_HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
+
+
+@dataclass(slots=True)
+class Part:
+    """What is known of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration."""
+
+    facts: Facts
+    chunk: Chunk
+    _decls: dict[str, list[tuple[int, str]]] | None = None
+    _labels: list[tuple[int, str]] | None = None
+    _aliases: list[tuple[str, str]] | None = None
+    memo: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def code(self) -> str:
+        """The lines without comments, each with a newline before it."""
+        return code_of(self.chunk.text, self.chunk.opens_in_block)
+
+    @property
+    def decls(self) -> dict[str, list[tuple[int, str]]]:
+        """Name to (line in the chunk, text behind the name)."""
+        if self._decls is None:
+            found: dict[str, list[tuple[int, str]]] = {}
+            if self.facts.decls:
+                places = zip(self.facts.decls, decl_offsets(self.code), self.facts.rests, strict=False)
+                for name, offset, rest in places:
+                    found.setdefault(name, []).append((offset, rest))
+            self._decls = found
+        return self._decls
+
+    @property
+    def aliases(self) -> list[tuple[str, str]]:
+        """(name, what it is an alias of) of each declaration that says so."""
+        if self._aliases is None:
+            pairs = zip(self.facts.decls, self.facts.rests, strict=True) if "alias" in self.chunk.text else ()
+            self._aliases = [(name, base) for name, rest in pairs if (base := alias_base(rest)) is not None]
+        return self._aliases
+
+    @property
+    def signs(self) -> dict[str, str]:
+        """Name to a sign for its class."""
+        found = self.memo.get("signs")
+        if found is None:
+            found = self.memo["signs"] = {
+                name: "\x01" + class_letter(rest) for name, rest in zip(self.facts.decls, self.facts.rests, strict=True)
+            }
+        return found  # type: ignore[return-value]
+
+    @property
+    def instructions(self) -> int:
+        """How many lines are instructions."""
+        found = self.memo.get("instructions")
+        if found is None:
+            lines = instructions_of(self.code, self.facts).split("\n")
+            found = self.memo["instructions"] = sum(1 for line in lines if line and not line.isspace()) - len(self.labels)
+        return found  # type: ignore[return-value]
+
+    @property
+    def labels(self) -> list[tuple[int, str]]:
+        """(line in the chunk, name) of each label."""
+        if self._labels is None:
+            self._labels = label_offsets(self.code) if self.facts.labels else []
+        return self._labels
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The chunks of one body, with its lines; ``name`` empty and ``opener`` -1 before the first body."""
+
+    first: int
+    end: int
+    first_line: int
+    end_line: int
+    name: str = ""
+    is_kernel: bool = True
+    opener: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is in a body."""
+
+    instructions: int
+    variables: int
+    inputs: int
+    labels: int
+
+
+class Index:
+    """The index of one snapshot."""
+
+    def __init__(self, document: Document, parts: Sequence[Part]) -> None:
+        self.document = document
+        self.parts = parts
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The bodies of the text, with what stands before the first one."""
+        document = self.document
+        starts = [i for i, part in enumerate(self.parts) if i == 0 or part.facts.opens_body]
+        found = []
+        for first, end in zip(starts, [*starts[1:], len(self.parts)], strict=True):
+            line, end_line = document.line_of(first), document.line_of(end)
+            specials = self.parts[first].facts.specials
+            match = _HEAD.match(specials[0][1]) if self.parts[first].facts.opens_body and specials else None
+            if match is None:
+                found.append(Group(first, end, line, end_line))
+            else:
+                name = match.group(2) if match.group(2) is not None else match.group(3) or ""
+                found.append(Group(first, end, line, end_line, name, match.group(1) == ".kernel", line))
+        return tuple(found)
+
+    @cached_property
+    def scopes(self) -> bool:
+        """Whether some name may mean different things in different lines of a body."""
+        return any(part.facts.scopes for part in self.parts)
+
+    def group_at(self, line: int) -> Group:
+        """The body of a line."""
+        at = bisect_right(self.groups, line, key=lambda g: g.first_line) - 1
+        return self.groups[max(at, 0)]
+
+    def directives(self, group: Group) -> Iterator[tuple[int, str]]:
+        """(line, text) of every directive of a body that is no declaration."""
+        for at in range(group.first, group.end):
+            base = self.document.line_of(at)
+            for offset, text in self.parts[at].facts.specials:
+                yield base + offset, text
+
+    def openers(self) -> Iterator[int]:
+        """The lines that open bodies, and the version line before them."""
+        for group in self.groups:
+            if group.opener >= 0:
+                yield group.opener
+            else:
+                yield from (line for line, text in self.directives(group) if text.lstrip().startswith(".version"))
+
+    def declarations(self, group: Group, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
+        """(line, name, text behind the name) of the declarations of some names."""
+        wanted = set(names)
+        for at in range(group.first, group.end):
+            part = self.parts[at]
+            if part.facts.decls and not wanted.isdisjoint(part.decls):
+                base = self.document.line_of(at)
+                for name in wanted & part.decls.keys():
+                    for offset, rest in part.decls[name]:
+                        yield base + offset, name, rest
+
+    def functions(self, group: Group) -> Iterator[tuple[int, str, int]]:
+        """(line, name, column of the name) of each subroutine of a body."""
+        for line, text in self.directives(group):
+            match = _HEAD.match(text)
+            if match is not None and match.group(1) == ".function" and (match.group(2) or match.group(3)):
+                yield line, match.group(2) or match.group(3), match.start(2 if match.group(2) else 3)
+
+    def inputs(self, group: Group) -> Iterator[tuple[int, str]]:
+        """(line, variable) of each input of a body."""
+        for line, text in self.directives(group):
+            match = _INPUT.match(text)
+            if match is not None:
+                yield line, match.group(1)
+
+    def counts(self, group: Group) -> Counts:
+        """How much there is in a body."""
+        parts = self.parts[group.first : group.end]
+        return Counts(
+            sum(part.instructions for part in parts),
+            sum(len(part.facts.decls) for part in parts),
+            sum(1 for _ in self.inputs(group)),
+            len({name for _, name in self.labels(group)} | {name for _, name, _ in self.functions(group)}),
+        )
+
+    def labels(self, group: Group) -> Iterator[tuple[int, str]]:
+        """(line, name) of each label line of a body, in text order."""
+        for at in range(group.first, group.end):
+            base = self.document.line_of(at)
+            for offset, name in self.parts[at].labels:
+                yield base + offset, name
+
+    def mentions(self, groups: Iterable[Group], names: Iterable[str]) -> list[int]:
+        """The lines that have one of some names in them, comments included, in order."""
+        words = sorted(names, key=len, reverse=True)
+        if not words:
+            return []
+        pattern = re.compile("(?<![A-Za-z0-9_$@?%])(?:" + "|".join(map(re.escape, words)) + ")(?![A-Za-z0-9_$@?])")
+        found = []
+        for group in groups:
+            for at in range(group.first, group.end):
+                text = self.parts[at].chunk.text
+                if not any(word in text for word in words):
+                    continue
+                base, line, seen = self.document.line_of(at), 0, 0
+                for match in pattern.finditer(text):
+                    start = match.start()
+                    line += text.count("\n", seen, start)
+                    seen = start
+                    if not found or found[-1] != base + line:
+                        found.append(base + line)
+        return found
+
+
+def index_of(document: Document) -> Index:
+    """The index of a snapshot; the last one asked for is kept."""
+    known = document.lineage.get(_KEY)
+    if isinstance(known, Index) and known.document is document:
+        return known
+    old = {id(p.chunk): p for p in known.parts} if isinstance(known, Index) else {}
+    share: dict[str, str] = document.lineage.setdefault("share", {})  # type: ignore[assignment]
+    parts = []
+    for chunk in document.chunks:
+        part = old.get(id(chunk))
+        parts.append(part if part is not None and part.chunk is chunk else Part(_facts(chunk, share), chunk))
+    index = Index(document, parts)
+    document.lineage[_KEY] = index
+    return index
+
+
+def _facts(chunk: Chunk, share: dict[str, str]) -> Facts:
+    facts = chunk.cache
+    if not isinstance(facts, Facts):
+        facts = chunk.cache = facts_of(code_of(chunk.text, chunk.opens_in_block), share)
+    return facts
+
+
+def words_of(code: str) -> set[str]:
+    """Everything in a line that may be a name."""
+    return set(_WORD.findall(code))
+
+
+def class_letter(rest: str) -> str:
+    """The class letter in the text of a declaration behind its name."""
+    match = _CLASS.search(rest)
+    return match.group(1) if match else "G"
+
+
+def alias_base(rest: str) -> str | None:
+    """The variable that a declaration is an alias of."""
+    match = _ALIAS.search(rest) if "alias" in rest else None
+    return match.group(1) if match else None

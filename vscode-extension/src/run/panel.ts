@@ -1,0 +1,110 @@
+// The Run results panel: one panel for the window; it shows the last run and keeps it while it is hidden.
+
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { openAt, optionsFor, page } from '../views/webview.ts';
+import { NpyError, parseNpy, type NpyArray } from './npy.ts';
+import { placeIn, type Report } from './report.ts';
+import type { Outcome } from './runner.ts';
+
+export interface ShownBuffer {
+  arg: number | string;
+  name: string;
+  typeName: string;
+  array: NpyArray | undefined;
+  problem: string;
+}
+
+export interface Shown {
+  title: string;
+  report: Report;
+  buffers: ShownBuffer[];
+}
+
+type FromView = { kind: 'ready' } | { kind: 'line'; line: number } | { kind: 'place'; text: string } | { kind: 'again' };
+
+export class ResultsPanel implements vscode.Disposable {
+  private panel: vscode.WebviewPanel | undefined;
+  private shown: Shown | undefined;
+  private source: vscode.Uri | undefined;
+  private again: (() => void) | undefined;
+  private readonly context: vscode.ExtensionContext;
+
+  constructor(context: vscode.ExtensionContext) {
+    this.context = context;
+  }
+
+  dispose(): void {
+    this.panel?.dispose();
+  }
+
+  /** What the panel shows; tests look at it. */
+  get content(): Shown | undefined {
+    return this.shown;
+  }
+
+  show(title: string, outcome: Outcome, source: vscode.Uri | undefined, again: () => void): void {
+    this.shown = { title, report: outcome.report, buffers: buffersOf(outcome) };
+    this.source = source;
+    this.again = again;
+    this.reveal();
+  }
+
+  reveal(): void {
+    if (this.shown === undefined) {
+      void vscode.window.showInformationMessage('vISA: nothing has been run yet.');
+      return;
+    }
+    if (this.panel === undefined) {
+      const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+      const options = { ...optionsFor(this.context), retainContextWhenHidden: true };
+      const panel = vscode.window.createWebviewPanel('visa.results', 'vISA Run', where, options);
+      panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, 'images', 'icon.png');
+      panel.webview.onDidReceiveMessage((message: FromView) => this.answer(message));
+      panel.onDidDispose(() => (this.panel = undefined));
+      panel.webview.html = page(this.context, panel.webview, 'results');
+      this.panel = panel;
+      return; // the view asks for its content when its script runs
+    }
+    this.panel.reveal(undefined, true);
+    void this.panel.webview.postMessage(this.shown);
+  }
+
+  private async answer(message: FromView): Promise<void> {
+    switch (message.kind) {
+      case 'ready':
+        await this.panel?.webview.postMessage(this.shown);
+        break;
+      case 'again':
+        this.again?.();
+        break;
+      case 'line':
+        if (this.source !== undefined) {
+          await openAt(this.source, message.line);
+        }
+        break;
+      case 'place': {
+        const place = placeIn(message.text);
+        if (place !== undefined) {
+          await openAt(vscode.Uri.file(path.resolve(place.file)), place.line, place.column);
+        }
+        break;
+      }
+    }
+  }
+}
+
+function buffersOf(outcome: Outcome): ShownBuffer[] {
+  return (outcome.report.buffers ?? []).map((buffer, n) => {
+    const shown = { arg: buffer.arg, name: buffer.name, typeName: buffer.dtype, array: undefined, problem: '' };
+    const file = outcome.files[n];
+    if (file === undefined) {
+      return { ...shown, problem: 'its values were not handed over' };
+    }
+    try {
+      return { ...shown, array: parseNpy(file) };
+    } catch (error) {
+      return { ...shown, problem: error instanceof NpyError ? error.message : String(error) };
+    }
+  });
+}

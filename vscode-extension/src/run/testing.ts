@@ -1,0 +1,151 @@
+// The Testing view: each `*.launch.yaml` with `expect` is a test. Each runs in a process of its own.
+
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import type { Server } from '../server/client.ts';
+import { messageOf } from '../server/client.ts';
+import { sourceOf } from './command.ts';
+import { LAUNCH_SUFFIX, outline, type LaunchOutline } from './launch.ts';
+import type { ResultsPanel } from './panel.ts';
+import { placeIn, type Report } from './report.ts';
+import { runLaunch, type Outcome } from './runner.ts';
+
+const PATTERN = `**/*${LAUNCH_SUFFIX}`;
+
+export class LaunchTests implements vscode.Disposable {
+  private readonly controller = vscode.tests.createTestController('visa', 'vISA');
+  private readonly watcher = vscode.workspace.createFileSystemWatcher(PATTERN);
+  private readonly outcomes = new Map<string, Outcome>();
+  private readonly outlines = new Map<string, LaunchOutline>();
+  private readonly server: Server;
+  private readonly panel: ResultsPanel;
+
+  constructor(server: Server, panel: ResultsPanel) {
+    this.server = server;
+    this.panel = panel;
+    this.controller.createRunProfile('Run', vscode.TestRunProfileKind.Run, (request, token) => this.run(request, token), true);
+    this.controller.refreshHandler = () => this.discover();
+    this.watcher.onDidCreate((uri) => this.read(uri));
+    this.watcher.onDidChange((uri) => this.read(uri));
+    this.watcher.onDidDelete((uri) => this.controller.items.delete(uri.toString()));
+    void this.discover();
+  }
+
+  dispose(): void {
+    this.watcher.dispose();
+    this.controller.dispose();
+  }
+
+  /** The names of the tests; tests of the extension ask. */
+  get names(): string[] {
+    return [...this.controller.items].map(([, item]) => item.label);
+  }
+
+  showBuffers(item: vscode.TestItem | undefined): void {
+    const outcome = item && this.outcomes.get(item.id);
+    if (item?.uri === undefined || outcome === undefined) {
+      void vscode.window.showInformationMessage('vISA: run the test first.');
+      return;
+    }
+    const uri = item.uri;
+    void sourceOf(uri).then((source) =>
+      this.panel.show(item.label, outcome, source, () => void vscode.commands.executeCommand('visa.runKernel', uri)),
+    );
+  }
+
+  /** Runs what was asked for; public so that a test of the extension can run it and see the result. */
+  async run(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
+    const run = this.controller.createTestRun(request);
+    const wanted = request.include ?? [...this.controller.items].map(([, item]) => item);
+    const items = wanted.filter((item) => !request.exclude?.includes(item));
+    items.forEach((item) => run.enqueued(item));
+    for (const item of items) {
+      if (token.isCancellationRequested || !vscode.workspace.isTrusted) {
+        run.skipped(item);
+      } else {
+        await this.runOne(run, item, token);
+      }
+    }
+    run.end();
+  }
+
+  async runAll(): Promise<Report[]> {
+    const source = new vscode.CancellationTokenSource();
+    await this.run(new vscode.TestRunRequest(), source.token);
+    return [...this.outcomes.values()].map((outcome) => outcome.report);
+  }
+
+  private async discover(): Promise<void> {
+    const found = await vscode.workspace.findFiles(PATTERN);
+    await Promise.all(found.map((uri) => this.read(uri)));
+  }
+
+  private async read(uri: vscode.Uri): Promise<void> {
+    const id = uri.toString();
+    const text = await vscode.workspace.fs.readFile(uri).then((bytes) => new TextDecoder().decode(bytes), () => '');
+    const found = outline(text);
+    if (!found.isTest) {
+      this.controller.items.delete(id);
+      return;
+    }
+    const item = this.controller.createTestItem(id, path.basename(uri.path).slice(0, -LAUNCH_SUFFIX.length), uri);
+    item.description = found.kernel;
+    item.range = new vscode.Range(found.expectLine, 0, found.expectLine, 0);
+    this.outlines.set(id, found);
+    this.controller.items.add(item);
+  }
+
+  private async runOne(run: vscode.TestRun, item: vscode.TestItem, token: vscode.CancellationToken): Promise<void> {
+    run.started(item);
+    const started = Date.now();
+    try {
+      const outcome = await runLaunch(await this.server.program(), { launch: item.uri!.fsPath }, token);
+      if (token.isCancellationRequested) {
+        run.skipped(item);
+        return;
+      }
+      this.outcomes.set(item.id, outcome);
+      run.appendOutput(summary(item.label, outcome.report).replaceAll('\n', '\r\n'), undefined, item);
+      if (outcome.report.ok) {
+        run.passed(item, Date.now() - started);
+      } else {
+        run.failed(item, await this.messages(item, outcome.report), Date.now() - started);
+      }
+    } catch (error) {
+      run.errored(item, new vscode.TestMessage(messageOf(error)), Date.now() - started);
+    }
+  }
+
+  private async messages(item: vscode.TestItem, report: Report): Promise<vscode.TestMessage[]> {
+    const messages: vscode.TestMessage[] = [];
+    const add = (text: string, uri: vscode.Uri, line: number, column = 0): void => {
+      const message = new vscode.TestMessage(text);
+      message.location = new vscode.Location(uri, new vscode.Position(Math.max(0, line), Math.max(0, column)));
+      messages.push(message);
+    };
+    const found = this.outlines.get(item.id);
+    if (report.error !== undefined) {
+      const place = placeIn(report.error);
+      add(report.error, place ? vscode.Uri.file(place.file) : item.uri!, (place?.line ?? 1) - 1, (place?.column ?? 1) - 1);
+    }
+    report.expectations?.forEach((expectation, n) => {
+      if (!expectation.ok) {
+        add(`${expectation.arg}: ${expectation.message}`, item.uri!, found?.itemLines[n] ?? found?.expectLine ?? 0);
+      }
+    });
+    const source = await sourceOf(item.uri!);
+    for (const fault of report.faults ?? []) {
+      add(`${fault.kind}: ${fault.message}`, fault.line === null ? item.uri! : source, (fault.line ?? 1) - 1);
+    }
+    return messages;
+  }
+}
+
+function summary(name: string, report: Report): string {
+  if (report.kernel === undefined) {
+    return `${name}: ${report.error}\n`;
+  }
+  const size = `${report.groups} groups, ${report.threads} threads, ${report.instructions} instructions`;
+  const lines = (report.expectations ?? []).map((e) => `  ${e.arg}: ${e.ok ? 'as expected' : e.message}`);
+  return [`${name}: kernel ${report.kernel} on ${report.platform}, ${report.engine}: ${size}`, ...lines, ''].join('\n');
+}

@@ -1,0 +1,127 @@
+// The language client: started, stopped, asked. What a command of the server shows is the business of `Commands`.
+
+import * as vscode from 'vscode';
+import { LanguageClient, type LanguageClientOptions } from 'vscode-languageclient/node';
+import { installServer } from './install.ts';
+import { findProgram, ProgramNotFound, type Program } from './program.ts';
+
+export type Show = (command: string, args: unknown[]) => Promise<unknown> | undefined;
+
+export class Server implements vscode.Disposable {
+  private client: LanguageClient | undefined;
+  private used: Program | undefined;
+  private work: Promise<void> = Promise.resolve();
+  private readonly context: vscode.ExtensionContext;
+  private readonly output: vscode.OutputChannel;
+  private readonly show: Show;
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+
+  constructor(context: vscode.ExtensionContext, output: vscode.OutputChannel, show: Show) {
+    this.context = context;
+    this.output = output;
+    this.show = show;
+  }
+
+  get running(): boolean {
+    return this.client?.isRunning() ?? false;
+  }
+
+  /** The program in use, found if need be; an exception says why there is none. */
+  async program(): Promise<string> {
+    this.used ??= await findProgram(this.context);
+    return this.used.command;
+  }
+
+  /** Stops what runs and starts anew; calls run one after another. */
+  restart(): Promise<void> {
+    this.work = this.work.then(() => this.stopNow()).then(() => this.startNow());
+    return this.work;
+  }
+
+  stop(): Promise<void> {
+    this.work = this.work.then(() => this.stopNow());
+    return this.work;
+  }
+
+  dispose(): void {
+    void this.stop();
+  }
+
+  /** Calls a command of the server. */
+  async call<R>(command: string, argument: object): Promise<R> {
+    if (this.client === undefined) {
+      throw new Error('the language server is not running');
+    }
+    return this.client.sendRequest<R>('workspace/executeCommand', { command, arguments: [argument] });
+  }
+
+  async install(): Promise<void> {
+    if (!vscode.workspace.isTrusted) {
+      void vscode.window.showWarningMessage('vISA: nothing is installed from an untrusted workspace.');
+      return;
+    }
+    try {
+      await installServer(this.context, this.output);
+    } catch (error) {
+      if (!(error instanceof vscode.CancellationError)) {
+        void this.complain(`The vISA language server was not installed: ${messageOf(error)}`);
+      }
+      return;
+    }
+    await this.restart();
+  }
+
+  private async stopNow(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    this.used = undefined;
+    await client?.dispose().catch(() => undefined); // one that did not start cannot be stopped
+    this.changed.fire();
+  }
+
+  private async startNow(): Promise<void> {
+    try {
+      const command = await this.program();
+      const options: LanguageClientOptions = {
+        documentSelector: [{ language: 'visa' }],
+        outputChannelName: 'vISA Language Server',
+        synchronize: { configurationSection: 'visa' },
+        initializationOptions: { trusted: vscode.workspace.isTrusted },
+        middleware: {
+          executeCommand: (name, args, next) => this.show(name, args) ?? next(name, args),
+        },
+      };
+      this.client = new LanguageClient('visa', 'vISA Language Server', { command, args: [] }, options);
+      await this.client.start();
+      this.output.appendLine(`started ${command} (${this.used?.origin})`);
+    } catch (error) {
+      this.client = undefined;
+      void this.complain(`vISA: ${messageOf(error)}.`, error instanceof ProgramNotFound);
+    }
+    this.changed.fire();
+  }
+
+  private async complain(message: string, offer = false): Promise<void> {
+    this.output.appendLine(message);
+    const install = 'Install';
+    const choose = 'Choose Program';
+    const log = 'Show Log';
+    const trusted = vscode.workspace.isTrusted;
+    const answers = offer && trusted ? [install, choose] : [log, choose];
+    const ask = offer ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
+    const why = offer && trusted ? ' Install the one that comes with this extension into a private environment?' : '';
+    const answer = await ask(message + why, ...answers);
+    if (answer === install) {
+      await this.install();
+    } else if (answer === log) {
+      this.output.show();
+    } else if (answer === choose) {
+      await vscode.commands.executeCommand('workbench.action.openSettings', 'visa.serverPath');
+    }
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,86 @@
+// The private environment: a venv in the extension's storage that holds the wheel shipped inside the .vsix.
+// A stamp with the wheel's digest is written last; without it, or with another one, the environment does not count.
+
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { runProcess, type Answer } from '../process.ts';
+
+const PYTHONS = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python'];
+const OLDEST = [3, 11];
+const WINDOWS = process.platform === 'win32';
+
+function place(context: vscode.ExtensionContext): { folder: string; stamp: string; bin: string } {
+  const folder = path.join(context.globalStorageUri.fsPath, 'server');
+  return { folder, stamp: path.join(folder, 'installed'), bin: path.join(folder, WINDOWS ? 'Scripts' : 'bin') };
+}
+
+async function wheelOf(context: vscode.ExtensionContext): Promise<{ file: string; digest: string } | undefined> {
+  const folder = context.asAbsolutePath(path.join('dist', 'server'));
+  const names = await readdir(folder).catch(() => []);
+  const name = names.find((n) => n.endsWith('.whl'));
+  if (name === undefined) {
+    return undefined;
+  }
+  const file = path.join(folder, name);
+  return { file, digest: createHash('sha256').update(await readFile(file)).digest('hex') };
+}
+
+/** The program of the private environment, if the wheel of this extension is installed there. */
+export async function privateProgram(context: vscode.ExtensionContext): Promise<string | undefined> {
+  const { stamp, bin } = place(context);
+  const [wheel, installed] = await Promise.all([wheelOf(context), readFile(stamp, 'utf8').catch(() => '')]);
+  const current = installed !== '' && (wheel === undefined || wheel.digest === installed);
+  return current ? path.join(bin, WINDOWS ? 'visa-lsp.exe' : 'visa-lsp') : undefined;
+}
+
+async function findPython(): Promise<string> {
+  const configured = vscode.workspace.getConfiguration('visa').get<string>('pythonPath', '').trim();
+  const script = 'import sys; print(*sys.version_info[:2])';
+  for (const command of configured === '' ? PYTHONS : [configured]) {
+    // Not in the opened folder: a `python3` lying there must not be found.
+    const answer = await runProcess(command, ['-I', '-c', script], { cwd: path.parse(process.execPath).root });
+    const [major = 0, minor = 0] = answer.stdout.trim().split(' ').map(Number);
+    if (answer.code === 0 && (major > OLDEST[0]! || (major === OLDEST[0] && minor >= OLDEST[1]!))) {
+      return command;
+    }
+  }
+  throw new Error(`no Python ${OLDEST.join('.')} or later was found (${configured || PYTHONS.join(', ')})`);
+}
+
+/** Makes the private environment; what pip says goes to the output channel. */
+export async function installServer(context: vscode.ExtensionContext, output: vscode.OutputChannel): Promise<void> {
+  const wheel = await wheelOf(context);
+  if (wheel === undefined) {
+    throw new Error('this build of the extension holds no server');
+  }
+  const { folder, stamp, bin } = place(context);
+  const options = { location: vscode.ProgressLocation.Notification, title: 'vISA language server', cancellable: true };
+  await vscode.window.withProgress(options, async (progress, token) => {
+    const step = async (message: string, command: string, args: string[]): Promise<Answer> => {
+      progress.report({ message });
+      output.appendLine(`> ${command} ${args.join(' ')}`);
+      const answer = await runProcess(command, args, {
+        cwd: context.globalStorageUri.fsPath,
+        token,
+        onOutput: (text) => output.append(text),
+      });
+      if (token.isCancellationRequested) {
+        throw new vscode.CancellationError();
+      }
+      if (answer.code !== 0) {
+        const last = answer.stderr.trim().split('\n').at(-1) ?? '';
+        throw new Error(`${message} failed: ${last || `exit status ${answer.code}`}`);
+      }
+      return answer;
+    };
+    await mkdir(context.globalStorageUri.fsPath, { recursive: true });
+    await rm(folder, { recursive: true, force: true });
+    const python = await findPython();
+    await step('making a private environment', python, ['-m', 'venv', folder]);
+    const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', `${wheel.file}[run]`];
+    await step('installing', path.join(bin, WINDOWS ? 'python.exe' : 'python'), pip);
+    await writeFile(stamp, wheel.digest);
+  });
+}

@@ -1,0 +1,226 @@
+// Control-flow graphs: read from DOT, laid out in layers from top to bottom. Pure functions, no editor, no page.
+//
+// Layers are the longest way from an entry without the edges that go back (found by a depth-first walk); the order
+// inside a layer follows the neighbours' mean place. Edges that go back, or skip layers, take a lane at the side.
+
+export interface Node {
+  id: string;
+  lines: string[];
+}
+
+export interface Edge {
+  from: string;
+  to: string;
+  label: string;
+}
+
+export interface Graph {
+  name: string;
+  nodes: Node[];
+  edges: Edge[];
+}
+
+export interface Box extends Node {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface Route extends Edge {
+  points: [number, number][];
+  back: boolean;
+}
+
+export interface Layout {
+  boxes: Box[];
+  routes: Route[];
+  width: number;
+  height: number;
+}
+
+const ID = String.raw`"(?:[^"\\]|\\.)*"|[\w.$@?]+`;
+const STATEMENT = new RegExp(String.raw`^\s*(${ID})(?:\s*->\s*(${ID}))?\s*(?:\[(.*)\])?\s*;?\s*$`);
+
+/** The graphs of a DOT text, one for each `digraph` (or `subgraph` that has nodes): nodes and edges one to a line. */
+export function parseDot(text: string): Graph[] {
+  const graphs: Graph[] = [];
+  let graph: Graph | undefined;
+  for (const line of text.split('\n')) {
+    const head = /^\s*(?:strict\s+)?(?:digraph|subgraph)\s*("(?:[^"\\]|\\.)*"|[\w.$@?]+)?\s*\{/.exec(line);
+    if (head !== null) {
+      graph = { name: unquote(head[1] ?? ''), nodes: [], edges: [] };
+      graphs.push(graph);
+      continue;
+    }
+    const found = STATEMENT.exec(line);
+    if (graph === undefined || found === null || ['node', 'edge', 'graph'].includes(found[1]!)) {
+      continue;
+    }
+    const label = /\blabel\s*=\s*("(?:[^"\\]|\\.)*"|[\w.]+)/.exec(found[3] ?? '')?.[1];
+    if (found[2] !== undefined) {
+      graph.edges.push({ from: unquote(found[1]!), to: unquote(found[2]), label: unquote(label ?? '') });
+    } else if (!/^\s*\w+\s*=/.test(line)) {
+      graph.nodes.push({ id: unquote(found[1]!), lines: linesOf(label ?? found[1]!) });
+    }
+  }
+  return graphs.filter((g) => g.nodes.length > 0);
+}
+
+function linesOf(label: string): string[] {
+  return unquote(label.replaceAll(/\\[nlr]/g, '\n')).replace(/\n$/, '').split('\n');
+}
+
+function unquote(text: string): string {
+  return text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/gs, '$1') : text;
+}
+
+const CHAR = 7.3;
+const LINE = 16;
+const PAD = 10;
+const GAP_X = 36;
+const GAP_Y = 48;
+const LANE = 14;
+
+export function layout(graph: Graph): Layout {
+  const ids = new Map(graph.nodes.map((node, n) => [node.id, n]));
+  const edges = graph.edges.filter((edge) => ids.has(edge.from) && ids.has(edge.to));
+  const pairs = edges.map((edge): [number, number] => [ids.get(edge.from)!, ids.get(edge.to)!]);
+  const back = backEdges(graph.nodes.length, pairs);
+  const rank = ranks(graph.nodes.length, pairs, back);
+  const layers = ordered(graph.nodes.length, pairs, rank);
+  const boxes: Box[] = graph.nodes.map((node) => ({
+    ...node,
+    x: 0,
+    y: 0,
+    width: Math.max(60, 2 * PAD + CHAR * Math.max(...node.lines.map((line) => line.length))),
+    height: 2 * PAD + LINE * node.lines.length,
+  }));
+  const widest = Math.max(...layers.map((layer) => rowWidth(layer, boxes)));
+  let y = PAD;
+  for (const layer of layers) {
+    let x = PAD + (widest - rowWidth(layer, boxes)) / 2;
+    const tallest = Math.max(...layer.map((n) => boxes[n]!.height));
+    for (const n of layer) {
+      Object.assign(boxes[n]!, { x, y });
+      x += boxes[n]!.width + GAP_X;
+    }
+    y += tallest + GAP_Y;
+  }
+  const routes: Route[] = [];
+  const sides = { left: 0, right: 0 };
+  const out = portsOf(pairs, 0, boxes);
+  const into = portsOf(pairs, 1, boxes);
+  edges.forEach((edge, n) => {
+    const [a, b] = pairs[n]!;
+    const from: [number, number] = [out[n]!, boxes[a]!.y + boxes[a]!.height];
+    const to: [number, number] = [into[n]!, boxes[b]!.y];
+    const direct = !back[n] && rank[b]! === rank[a]! + 1;
+    if (direct) {
+      routes.push({ ...edge, back: false, points: [from, to] });
+      return;
+    }
+    // Back edges take the left side, those that skip layers the right one; each has a lane of its own.
+    const lane = back[n]
+      ? Math.min(...boxes.map((box) => box.x)) - LANE * ++sides.left
+      : PAD + widest + LANE * ++sides.right;
+    const below = from[1] + GAP_Y / 3;
+    const above = to[1] - GAP_Y / 3;
+    routes.push({ ...edge, back: back[n]!, points: [from, [from[0], below], [lane, below], [lane, above], [to[0], above], to] });
+  });
+  return moved(boxes, routes, y - GAP_Y + PAD + GAP_Y / 2);
+}
+
+function rowWidth(layer: number[], boxes: Box[]): number {
+  return layer.reduce((sum, n) => sum + boxes[n]!.width, GAP_X * (layer.length - 1));
+}
+
+/** Where each edge leaves (side 0) or enters (side 1) its box: spread along the edge of the box. */
+function portsOf(pairs: [number, number][], side: 0 | 1, boxes: Box[]): number[] {
+  const ports = new Array<number>(pairs.length).fill(0);
+  boxes.forEach((box, n) => {
+    const mine = pairs.flatMap((pair, e) => (pair[side] === n ? [e] : []));
+    mine.sort((a, b) => boxes[pairs[a]![1 - side]!]!.x - boxes[pairs[b]![1 - side]!]!.x);
+    mine.forEach((e, k) => (ports[e] = box.x + (box.width * (k + 1)) / (mine.length + 1)));
+  });
+  return ports;
+}
+
+function moved(boxes: Box[], routes: Route[], height: number): Layout {
+  const xs = [...boxes.map((box) => box.x), ...routes.flatMap((route) => route.points.map(([x]) => x))];
+  const shift = PAD - Math.min(...xs);
+  boxes.forEach((box) => (box.x += shift));
+  routes.forEach((route) => route.points.forEach((point) => (point[0] += shift)));
+  const right = [...boxes.map((box) => box.x + box.width), ...routes.flatMap((r) => r.points.map(([x]) => x))];
+  return { boxes, routes, width: Math.max(...right) + PAD, height };
+}
+
+function backEdges(count: number, pairs: [number, number][]): boolean[] {
+  const out: number[][] = Array.from({ length: count }, () => []);
+  pairs.forEach(([a], n) => out[a]!.push(n));
+  const state = new Uint8Array(count); // 0 new, 1 on the way, 2 done
+  const back = pairs.map(() => false);
+  for (let root = 0; root < count; root++) {
+    const stack: [number, number][] = state[root] === 0 ? [[root, 0]] : [];
+    state[root] ||= 1;
+    while (stack.length > 0) {
+      const top = stack.at(-1)!;
+      const edge = out[top[0]]![top[1]++];
+      if (edge === undefined) {
+        state[top[0]] = 2;
+        stack.pop();
+        continue;
+      }
+      const target = pairs[edge]![1];
+      if (state[target] === 1) {
+        back[edge] = true;
+      } else if (state[target] === 0) {
+        state[target] = 1;
+        stack.push([target, 0]);
+      }
+    }
+  }
+  return back;
+}
+
+function ranks(count: number, pairs: [number, number][], back: boolean[]): number[] {
+  const rank = new Array<number>(count).fill(0);
+  const waiting = new Array<number>(count).fill(0);
+  const forward = pairs.filter((_, n) => !back[n]);
+  forward.forEach(([, b]) => waiting[b]!++);
+  const ready = waiting.flatMap((n, node) => (n === 0 ? [node] : []));
+  for (let a = ready.pop(); a !== undefined; a = ready.pop()) {
+    for (const [from, to] of forward) {
+      if (from === a) {
+        rank[to] = Math.max(rank[to]!, rank[a]! + 1);
+        if (--waiting[to]! === 0) {
+          ready.push(to);
+        }
+      }
+    }
+  }
+  return rank;
+}
+
+function ordered(count: number, pairs: [number, number][], rank: number[]): number[][] {
+  const layers: number[][] = Array.from({ length: Math.max(0, ...rank) + 1 }, () => []);
+  for (let n = 0; n < count; n++) {
+    layers[rank[n]!]!.push(n);
+  }
+  const place = new Array<number>(count).fill(0);
+  const number = (layer: number[]): void => layer.forEach((n, k) => (place[n] = k - layer.length / 2));
+  layers.forEach(number);
+  for (let round = 0; round < 4; round++) {
+    for (const layer of round % 2 === 0 ? layers : [...layers].reverse()) {
+      const mean = new Map(
+        layer.map((n) => {
+          const near = pairs.flatMap(([a, b]) => (a === n ? [b] : b === n ? [a] : []));
+          return [n, near.length === 0 ? place[n]! : near.reduce((sum, m) => sum + place[m]!, 0) / near.length];
+        }),
+      );
+      layer.sort((a, b) => mean.get(a)! - mean.get(b)! || a - b);
+      number(layer);
+    }
+  }
+  return layers;
+}

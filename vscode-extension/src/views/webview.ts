@@ -1,0 +1,40 @@
+// The page around a webview's script: one script and one style sheet of ours, and nothing else may load.
+
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+
+export type View = 'results' | 'flow' | 'isa';
+
+export function optionsFor(context: vscode.ExtensionContext): vscode.WebviewOptions {
+  return { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(context.extensionUri, 'dist'), media(context)] };
+}
+
+export function page(context: vscode.ExtensionContext, webview: vscode.Webview, view: View): string {
+  const nonce = randomBytes(16).toString('base64url');
+  const script = webview.asWebviewUri(vscode.Uri.joinPath(context.extensionUri, 'dist', 'webview', `${view}.js`));
+  const style = webview.asWebviewUri(vscode.Uri.joinPath(media(context), 'views.css'));
+  const policy = `default-src 'none'; img-src ${webview.cspSource}; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<link rel="stylesheet" href="${style}">
+</head>
+<body class="${view}"><main></main><script nonce="${nonce}" src="${script}"></script></body>
+</html>`;
+}
+
+function media(context: vscode.ExtensionContext): vscode.Uri {
+  return vscode.Uri.joinPath(context.extensionUri, 'media');
+}
+
+/** Opens a file at a line (from 1) beside the view, or where it is open already. */
+export async function openAt(uri: vscode.Uri, line: number, column = 1): Promise<void> {
+  const open = vscode.window.visibleTextEditors.find((e) => e.document.uri.toString() === uri.toString());
+  const start = new vscode.Position(Math.max(0, line - 1), Math.max(0, column - 1));
+  await vscode.window.showTextDocument(uri, {
+    selection: new vscode.Range(start, start),
+    viewColumn: open?.viewColumn ?? vscode.ViewColumn.One,
+  });
+}
