@@ -31,7 +31,13 @@ def test_page_says_what_why_how_and_by_which_authority(check):
 
 
 # Only on this platform, or only when asked for.
-PLATFORM = {"wrong-platform": "TGLLP", "origin-range": "TGLLP", "region-span": "TGLLP"}
+PLATFORM = {
+    "matrix-size": "DG2",
+    "narrow-conversion": "PVCXT",
+    "wrong-platform": "TGLLP",
+    "origin-range": "TGLLP",
+    "region-span": "TGLLP",
+}
 
 
 @each_rule

@@ -82,7 +82,9 @@ def test_an_old_object_survives(path: Path):
     count = sum(len(k.instructions) for k in module.bodies)
     version = ".".join(map(str, module.version))
     binaries = sum(len(b.data) for k in module.bodies for b in k.gen_binaries)
-    print(f"\n{path.stem}: {version}, {len(equal)} bodies, {count} instructions, {binaries} bytes of Gen code, {sum(equal)} bodies with equal bytes")
+    print(
+        f"\n{path.stem}: {version}, {len(equal)} bodies, {count} instructions, {binaries} bytes of Gen code, {sum(equal)} bodies with equal bytes"
+    )
     assert not differ
     assert all(equal) or module.version < WIDTHS_CHANGED
     assert len(data) >= binaries

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from corpus import code_lines, needs_corpus, read, reference_texts
 
 from visa_lsp.codec.decode import decode

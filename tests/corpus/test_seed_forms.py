@@ -119,7 +119,7 @@ def test_unpaired_structured_words_have_no_fix():
 
 
 def test_the_kernel_may_stand_before_the_version():
-    text = '.kernel BlockMotionSearch\n.version 1.0\n.function foo\nfoo:\n    ret (M1, 1)\n'
+    text = ".kernel BlockMotionSearch\n.version 1.0\n.function foo\nfoo:\n    ret (M1, 1)\n"
     analysis = Analysis.of(text)
     assert [d.name for d in analysis.diagnostics] == ["version-line"]
     assert [b.name for b in analysis.bound.bodies] == ["BlockMotionSearch"]
@@ -146,7 +146,7 @@ LABEL = "??$d_transpose@M$07$0IA@@@YAXVSurfaceIndex@@0HH@Z:"
 @pytest.mark.parametrize(
     "line",
     [
-        "BB_11224:", LABEL, ".input VA offset=36 size=256", "    FILE \"a.cm\"", "    LOC 12", "/* a comment */",
+        "BB_11224:", LABEL, ".input VA offset=36 size=256", '    FILE "a.cm"', "    LOC 12", "/* a comment */",
         "    add (M1, 8) r[A0(0),64]<1>:d r[A0(3),448]<8;8,1>:d 0x100:d", "    vme_fbr (1:ub 2:ub 3:ub) T6 VD.0 VD.64 VD.0",
     ],
 )  # fmt: skip

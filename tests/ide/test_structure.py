@@ -23,8 +23,8 @@ def test_names_lie_inside_their_symbols():
     analysis = Analysis.of(SOURCE)
     stack = list(document_symbols(analysis))
     for entry in stack:
-        assert entry.span.start <= entry.name_span.start <= entry.name_span.end <= entry.span.end
-        assert analysis.document.slice(entry.name_span) == entry.name
+        assert entry.first <= entry.line <= entry.last
+        assert analysis.document.line_text(entry.line)[entry.name_span.start : entry.name_span.end] == entry.name
         stack.extend(entry.children)
 
 

@@ -52,13 +52,16 @@ WITHOUT_POCL = {
     "wgfuncs": "pocl 3.1 has no work-group functions",
 }
 
-# Reports that are right: the source itself lets work items of different threads meet.
-RACES = {
+# Reports that are right: the source itself does what is reported.
+RIGHT = {
     "facc": "fadd reads *p plainly while others add to it atomically",
+    "gen": "with which 0, every group reads the first values of g, which the first group overwrites",
+    "lifo": "st is read where nothing was pushed",
     "memt": "u3[g] = u3[g + 1].zyx reads what the next work item writes",
     "sel": "a[i] = select(a[i], a[i + 1], ..) reads what the next work item writes",
     "vshuf": "a[i] = shuffle2(a[i], a[i + 1], ..) reads what the next work item writes",
 }
+RACE, UNINITIALISED = "data-race", "uninitialised-read"
 
 # PVC has no sampler: the 2022 compiler leaves the read out, and its result is a variable that is never written.
 NO_READ_ON_PVC = ("imgcopy", "imgui", "bilinear", "lod", "img3d", "img1d")
@@ -78,7 +81,7 @@ class Case:
     reference: Callable | None = None
     settle: Callable | None = None  # what is left of the buffers once the order of threads is taken out
     platforms: tuple = ("TGLLP", "DG2", "PVCXT")
-    races: bool = False
+    reports: str = ""  # the kind of report that is right here
 
     def __str__(self) -> str:
         sizes = "_".join("x".join(str(n) for n in triple if n != 1) or "1" for triple in (self.groups, self.local))
@@ -193,7 +196,7 @@ def memory():
         yield Case("consttab", "lut", (groups, 1, 1), (local, 1, 1), (
             ints(n, dtype=np.uint32), zeros(n), ints(4, seed=2, low=0, high=100)))  # fmt: skip
         yield Case("privarray", "lifo", (groups, 1, 1), (local, 1, 1), (
-            ints(40, low=-2, high=9), zeros(n, dtype=np.int32), i32(40)))  # fmt: skip
+            ints(40, low=-2, high=9), zeros(n, dtype=np.int32), i32(40)), reports=UNINITIALISED)  # fmt: skip
         yield Case("conv", "conv1d", (groups, 1, 1), (local, 1, 1), (floats(n + 9), floats(9, seed=2), zeros(n), i32(9)))
         yield Case("scan", "scan_hs", (groups, 1, 1), (local, 1, 1), (ints(n), zeros(n, dtype=np.int32)))
         yield Case("mem_types", "aos", (groups, 1, 1), (local, 1, 1), (
@@ -217,13 +220,13 @@ def memory():
         n = groups * local
         args = (ints(n, dtype=np.int8), ints(2 * n + 2, dtype=np.int16), ints(2 * n + 9), zeros(n, dtype=np.int64),
                 zeros(4 * n + 9), ints(n + 1, 4, dtype=np.uint8), ints(n + 1, 8, seed=2, dtype=np.int16), i32(3))  # fmt: skip
-        yield Case("mem_types", "memt", (groups, 1, 1), (local, 1, 1), args, settle=settle, races=local > 1)
+        yield Case("mem_types", "memt", (groups, 1, 1), (local, 1, 1), args, settle=settle, reports=RACE)
     for n, local in ((60, 60), (21, 7)):
         sizes = line(n, local)
         yield Case("selects", "sel", *sizes, (floats(n + 1), ints(n, low=-5, high=5), ints(n, 4, dtype=np.int8),
-            ints(n + 1, 4, dtype=np.uint32)), races=n == local)  # fmt: skip
+            ints(n + 1, 4, dtype=np.uint32)), reports=RACE)  # fmt: skip
         yield Case("vectors", "vshuf", *sizes, (ints(n + 1, 4, dtype=np.uint32), ints(n, 4, seed=2, dtype=np.uint32)),
-            races=n == local)  # fmt: skip
+            reports=RACE)  # fmt: skip
 
 
 def atomics():
@@ -237,7 +240,7 @@ def atomics():
                    settle=lambda b: {0: b[0] % 1000})  # fmt: skip
         yield Case("atomics_int", "atomics_noret", (groups, 1, 1), (local, 1, 1), (ints(2),), offset=(3, 0, 0))
     whole = np.random.default_rng(1).integers(0, 50, 70).astype(np.float32)
-    yield Case("atomics_float", "facc", (2, 1, 1), (35, 1, 1), (zeros(5), buf(whole), i32(5)), races=True)
+    yield Case("atomics_float", "facc", (2, 1, 1), (35, 1, 1), (zeros(5), buf(whole), i32(5)), reports=RACE)
     yield Case("atomics_float", "fxchg", (2, 1, 1), (20, 1, 1), (zeros(41),))
     long_args = lambda: (ints(4, dtype=np.int64, low=-99, high=99), ints(1001, seed=2, dtype=np.uint64, high=999),  # noqa: E731
                          value(-5, np.int64))  # fmt: skip
@@ -340,7 +343,8 @@ def host_only():
         for groups, local in ((2, 8), (1, 13)):
             yield Case("generics", "gen", (groups, 1, 1), (local, 1, 1), (ints(groups * local, low=-99, high=99),
                 LocalArg(4 * local), i32(local), i32(which)),
-                reference=lambda a, _s, local=local, which=which: host.gen(a, local, which))  # fmt: skip
+                reference=lambda a, _s, local=local, which=which: host.gen(a, local, which),
+                reports=RACE if which == 0 and groups > 1 else "")  # fmt: skip
     pixels = np.random.default_rng(1).integers(0, 255, (16, 32, 4), np.uint8)
     yield Case("subgroup_img", "sg_imgblk", (2, 2, 1), (16, 1, 1), (image(pixels, "unorm8"), image(pixels * 0, "unorm8")),
                reference=host.sg_imgblk)  # fmt: skip

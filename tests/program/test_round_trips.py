@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from programs import ROWS, SKELETON, instructions, lsc_lines, module_of, modules
+from programs import DECLARATIONS, ROWS, SKELETON, instructions, lsc_lines, module_of, modules
 
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
@@ -14,7 +14,9 @@ from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble
 
 PLATFORM = platform_named("TGLLP")
-BUDGET = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+BUDGET = settings(
+    deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 def check(module) -> None:
@@ -46,8 +48,6 @@ def test_every_row_survives(row, data):
 @settings(BUDGET, max_examples=60)
 @given(lsc_lines())
 def test_load_store_lines_survive(line):
-    from programs import DECLARATIONS
-
     result = assemble(DECLARATIONS.replace("    ret (M1, 1)", f"    {line}"), "TGLLP")
     assert result.module is not None, result.bound.problems
     check(result.module)

@@ -186,7 +186,7 @@ def test_without_a_barrier_it_is_a_race():
     exchange(b, with_barrier=False)
     result = run(dispatch(b, buffers=[np.zeros(2, np.uint32)], threads=2, slm=64, lanes=1), [RaceChecker()])
     assert result.faults[0].kind is FaultKind.RACE
-    assert result.faults[0].other == "thread 0"
+    assert result.faults[0].other == "group (0, 0, 0), thread 0, instruction 3, line 4"
 
 
 def test_split_barrier():
@@ -214,7 +214,7 @@ def test_thread_that_ends_before_the_barrier_is_reported():
     b.ret()
     result = run(dispatch(b, threads=2))
     assert [f.kind for f in result.faults] == [FaultKind.BARRIER]
-    assert "1 of 2 threads have ended" in (result.faults[0].other or "")
+    assert "thread 1 has ended" in (result.faults[0].other or "")
 
 
 def test_barrier_in_divergent_code_is_reported():

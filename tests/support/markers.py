@@ -13,7 +13,9 @@ from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext
 from visa_lsp.ide.analysis import Analysis
 
-MARKER = re.compile(r"^(?P<lead>\s*//\s*)(?P<home><?)(?P<carets>\^*) (?P<severity>\w+)\[(?P<slug>[\w-]+)\](?:: (?P<part>.*))?$")
+MARKER = re.compile(
+    r"^(?P<lead>\s*//\s*)(?P<home><?)(?P<carets>\^*) (?P<severity>\w+)\[(?P<slug>[\w-]+)\](?:: (?P<part>.*))?$"
+)
 DECLARED = {
     "V33": "G type=d num_elts=16 align=hword",
     "V34": "G type=d num_elts=16 align=hword",
@@ -23,6 +25,7 @@ DECLARED = {
     "V38": "G type=ud num_elts=1 align=dword",
     "V39": "G type=uq num_elts=16 align=hword",
     "V40": "G type=d num_elts=1 align=dword",
+    "V44": "G type=hf num_elts=64 align=hword",
     "A0": "A num_elts=8",
     "P1": "P num_elts=16",
     "S0": "S num_elts=1",

@@ -104,7 +104,9 @@ def vectors(draw, slot: Slot, *, sat: bool = False) -> object:
     if cls is I:
         region = draw(destination_regions if write else st.one_of(source_regions, multi_regions, destination_regions))
         type_ = draw(st.sampled_from(sorted(SCALAR_TYPES, key=lambda t: t.code)))
-        return Indirect(draw(st.sampled_from([0, 1])), draw(bytes_), draw(st.integers(-32768, 32767)), type_, region, modifier)
+        return Indirect(
+            draw(st.sampled_from([0, 1])), draw(bytes_), draw(st.integers(-32768, 32767)), type_, region, modifier
+        )
     if cls is ST:
         sampler = draw(st.booleans())
         return State(sampler, 0 if sampler else draw(st.sampled_from([1, 6, 7])), draw(bytes_))
@@ -152,7 +154,10 @@ ROWS = [
     row
     for row in TABLE.rows
     if row.opcode is not None
-    and row.mnemonic not in _TWINS and not row.opens_label and row.family != "lsc" and "4.1" in {d.value for d in row.dialects}
+    and row.mnemonic not in _TWINS
+    and not row.opens_label
+    and row.family != "lsc"
+    and "4.1" in {d.value for d in row.dialects}
 ]
 _WIDTH = {FieldKind.U8: 8, FieldKind.U16: 16, FieldKind.U32: 32}
 
@@ -188,12 +193,14 @@ def _slot(draw, row: Instruction, slot: Slot, values: dict[str, object], pool: l
         case Shape.VECTOR:
             destination = slot.name == "dst" and slot.role is Role.WRITE
             first = next((s for s in row.slots if s.role is Role.READ), slot)
-            if slot is not first:
-                # In the bytes the address of a variable is told from its value by its place, the first source.
+            if slot is not first or not isinstance(values.get("dst"), Address):
+                # The bytes tell the address of a variable from its value by its place: the first source for an address.
                 slot = replace(slot, classes=slot.classes & ~AO)
             values[slot.name] = draw(vectors(slot, sat=sat and destination))
         case Shape.SIMPLE:
-            values[slot.name] = General(draw(st.sampled_from(list(GENERALS))), draw(row_index), draw(row_index), Region(1, 1, 0))
+            values[slot.name] = General(
+                draw(st.sampled_from(list(GENERALS))), draw(row_index), draw(row_index), Region(1, 1, 0)
+            )
         case Shape.RAW | Shape.LSC_PAYLOAD:
             values[slot.name] = draw(raws if slot.optional else raws | st.just(NULL_RAW))
         case Shape.SURFACE | Shape.SAMPLER:
@@ -220,7 +227,9 @@ def _slot(draw, row: Instruction, slot: Slot, values: dict[str, object], pool: l
             member = slot if slot.classes else replace(slot, classes=G | I | IM)
             for name in slot.name.split(","):
                 kind = row.fields[row.index[name]].kind
-                values[name] = draw(vectors(member) if kind is FieldKind.VECTOR else st.integers(0, (1 << _WIDTH[kind]) - 1))
+                values[name] = draw(
+                    vectors(member) if kind is FieldKind.VECTOR else st.integers(0, (1 << _WIDTH[kind]) - 1)
+                )
         case Shape.VARIABLE:
             cls, number = draw(st.sampled_from([(0, 33), (1, 1), (2, 2)]))
             values["prop"] = values["prop"] | cls << 4
@@ -237,8 +246,17 @@ def _derived(row: Instruction, values: dict[str, object]) -> None:
         values["exec"] = ExecControl(1, no_mask=True)  # a predicate is moved whole
     for field in row.fields:
         if field.kind is FieldKind.COUNT:
-            values[field.name] = next(len(values[f.name]) for f in row.fields if f.kind in (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS))
-        if field.kind is FieldKind.VECTOR and before in named and field.name not in named and all(s.shape is Shape.VECTOR for s in row.slots):
+            values[field.name] = next(
+                len(values[f.name])
+                for f in row.fields
+                if f.kind in (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
+            )
+        if (
+            field.kind is FieldKind.VECTOR
+            and before in named
+            and field.name not in named
+            and all(s.shape is Shape.VECTOR for s in row.slots)
+        ):
             values[field.name] = values[before]
         before = field.name
 

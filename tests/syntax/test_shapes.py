@@ -50,7 +50,7 @@ def damaged(line: str, chooser: random.Random) -> str:
         case 2:
             return line[:at]
         case _:
-            return line[:at] + chooser.choice("()<>[]{},;:.&!%0aZ_ \"") + line[at + 1 :]
+            return line[:at] + chooser.choice('()<>[]{},;:.&!%0aZ_ "') + line[at + 1 :]
 
 
 @needs_corpus
@@ -80,8 +80,8 @@ def test_random_lines_are_read_alike(pieces: list[str], gap: str):
     ("first", "second"),
     [
         ("add (M1, 16) V1(0,0)<1> V2(0,0)<1;1,0> 0x1:d", "add (M1, 8) V100(2,3)<2> V7(0,0)<8;8,1> 0xffff:d"),
-        ("raw_sendg.ugm (M1, 16) V1.0/128 V2.0/64 V3.0/0 0x0:ud 0x0:ud 0x1", "raw_sendg.ugm (M1, 1) V10.0/1 V2.64/64 V3.0/8 0x0:ud 0x0:ud 7"),
-        ("lsc_load_block2d.ugm (M1, 1) V1:d8.8x8nn flat[V2+(0,4)]", "lsc_load_block2d.ugm (M1, 1) V11:d8.8x8nn flat[V22+(10,0x4)]"),
+        ("raw_sendg.ugm (M1, 16) V1.0/128 V2.0/64 V3.0/0 0x0:ud 0x0:ud 0x1", "raw_sendg.ugm (M1, 1) V10.0/1 V2.64/64 V3.0/8 0x0:ud 0x0:ud 0x7"),
+        ("lsc_load_block2d.ugm (M1, 1) V1:d8.8x8nn flat[V2+(0,4)]", "lsc_load_block2d.ugm (M1, 1) V11:d8.8x8nn flat[V22+(10,40)]"),
         ("lsc_load.ugm (M1, 1) V1:d32 [V2]:a64", "lsc_load.ugm (M1, 16) V100:d32 [V200]:a64"),
     ],
 )  # fmt: skip

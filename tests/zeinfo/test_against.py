@@ -41,7 +41,7 @@ TEXT = """\
     mov (M1, 16) o(0,0)<1> ids(0,0)<1;1,0>
     movs (M1_NM, 1) T6(0) 0x0:ud
     gather4_scaled.R (M1, 16) T6 0x0:ud o.0 x.0
-    scatter4_scaled.R (M1, 16) T0 0x0:ud o.0 x.0
+    scatter4_scaled.R (M1, 16) %slm 0x0:ud o.0 x.0
     fence_local
     barrier
     scatter4_scaled.R (M1, 16) T6 0x0:ud o.0 x.0
@@ -101,11 +101,11 @@ def test_document_and_text_agree(platform):
 # What changes in the document, what in the text, the code, and what is marked in the document and in the text.
 PLANTED = {
     "kernel renamed in the document": ((("name: k", "name: kk"),), (), "V720", "3:kk", '2:"k"'),
-    "other SIMD size": ((("simd_size: 16", "simd_size: 8"),), (), "V721", "7:8", "20:SimdSize=16"),
-    "other GRF count": ((), ((".kernel_attr SimdSize=16", ".kernel_attr SimdSize=16\n.kernel_attr NumGRF=256"),), "V724", "6:128", "21:NumGRF=256"),
-    "no SLM": ((("      slm_size: 1024\n", ""),), (), "V722", "4:execution_env", "25:scatter4_scaled.R (M1, 16) T0 0x0:ud o.0 x.0"),
-    "SLM for nothing": ((), (("    scatter4_scaled.R (M1, 16) T0 0x0:ud o.0 x.0\n", ""),), "V722", "8:1024", '2:"k"'),
-    "other SLM size": ((), ((".kernel_attr SimdSize=16", ".kernel_attr SimdSize=16\n.kernel_attr SLMSize=4"),), "V722", "8:1024", "21:SLMSize=4"),
+    "other SIMD size": ((("simd_size: 16", "simd_size: 8"),), (), "V721", "7:8", "20:SimdSize"),
+    "other GRF count": ((), ((".kernel_attr SimdSize=16", ".kernel_attr SimdSize=16\n.kernel_attr NumGRF=256"),), "V724", "6:128", "21:NumGRF"),
+    "no SLM": ((("      slm_size: 1024\n", ""),), (), "V722", "4:execution_env", "25:scatter4_scaled.R (M1, 16) %slm 0x0:ud o.0 x.0"),
+    "SLM for nothing": ((), (("    scatter4_scaled.R (M1, 16) %slm 0x0:ud o.0 x.0\n", ""),), "V722", "8:1024", '2:"k"'),
+    "other SLM size": ((), ((".kernel_attr SimdSize=16", ".kernel_attr SimdSize=16\n.kernel_attr SLMSize=4"),), "V722", "8:1024", "21:SLMSize"),
     "no barrier count": ((("barrier_count: 1", "barrier_count: 0"),), (), "V723", "5:0", "27:barrier"),
     "barrier count missing": ((("      barrier_count: 1\n", ""),), (), "V723", "4:execution_env", "27:barrier"),
     "barrier for nothing": ((), (("    barrier\n", ""),), "V723", "5:1", '2:"k"'),
@@ -127,7 +127,7 @@ PLANTED = {
     "argument in the middle": ((("offset: 40, size: 4", "offset: 42, size: 2"),), (), "V726", "14:42", "16:n"),
     "argument missing": ((("      - {arg_type: arg_byvalue, offset: 40, size: 4, arg_index: 1}\n", ""),), (), "V727", "9:payload_arguments", "16:n"),
     "input missing": ((), ((".input n offset=104 size=4\n", ""),), "V725", "14:40", '2:"k"'),
-    "per-thread payload": ((("size: 32}", "size: 64}"),), (), "V729", "17:64", "21:PerThreadInputSize=32"),
+    "per-thread payload": ((("size: 32}", "size: 64}"),), (), "V729", "17:64", "21:PerThreadInputSize"),
     "surface missing": ((("      - {bti_value: 0,", "      - {bti_value: 3,"),), (), "V730", "18:binding_table_indices", "23:movs (M1_NM, 1) T6(0) 0x0:ud"),
 }  # fmt: skip
 

@@ -35,7 +35,8 @@ MODULES: Final = (
     "predicate_not_allowed", "bad_predicate", "number_range", "bad_expression", "immediate_form",
     "misplaced_modifier", "read_only_variable", "predicate_size", "mask_offset", "wrong_platform",
     "wrong_dialect", "address_range", "immediate_range", "saturation", "seed_mnemonic", "seed_mask",
-    "seed_word", "seed_operand", "structured_flow", "newer_form",
+    "seed_word", "seed_operand", "structured_flow", "newer_form", "matrix_size",
+    "narrow_conversion",
     # 3xx regions
     "region_value", "destination_stride", "region_form", "region_width", "region_bounds", "origin_range",
     "region_span",
@@ -44,7 +45,7 @@ MODULES: Final = (
     # 5xx flow
     "wrong_target", "missing_return", "unreachable_code", "subroutine_jump", "recursion",
     # 6xx memory
-    "raw_alignment", "raw_bounds", "media_block", "lsc_address", "lsc_data_shape", "slm_size",
+    "raw_alignment", "raw_bounds", "media_block", "lsc_address", "lsc_data_shape", "cache_control", "slm_size",
 )  # fmt: skip
 
 
@@ -55,9 +56,7 @@ def _check(module: str) -> Check:
 
 
 CHECKS: Final[tuple[Check, ...]] = tuple(_check(module) for module in MODULES)
-RULES: Final[dict[str, Rule]] = {
-    key: check.rule for check in CHECKS for key in (check.rule.code, check.rule.name)
-}
+RULES: Final[dict[str, Rule]] = {key: check.rule for check in CHECKS for key in (check.rule.code, check.rule.name)}
 _BY_PROBLEM: Final = {kind: report for check in CHECKS for kind, report in check.problems.items()}
 
 

@@ -65,12 +65,18 @@ def _broken(text: str, problems: list[Problem], broken: list[Problem]) -> Iterat
         yield from (p for p in rest if p.kind not in _INCOMPLETE)
         return
     # A bracket that does not match takes everything behind it along.
-    ends_line = text[start : start + 1] in ("(", ")", ",", "[", "]", "<", ">", '"') or text.count("(") != text.count(")")
+    ends_line = text[start : start + 1] in ("(", ")", ",", "[", "]", "<", ">", '"') or text.count("(") != text.count(
+        ")"
+    )
     for problem in problems:
         span = problem.place.span
         if problem is first:
             yield problem
-        elif problem.kind in _INCOMPLETE or (ends_line and span.start >= start) or (problem.kind == "syntax" and span.start < first.place.span.end):
+        elif (
+            problem.kind in _INCOMPLETE
+            or (ends_line and span.start >= start)
+            or (problem.kind == "syntax" and span.start < first.place.span.end)
+        ):
             continue
         else:
             yield problem

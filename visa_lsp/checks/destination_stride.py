@@ -22,7 +22,9 @@ RULE = rule("V302", "destination-stride", ERROR, __doc__)
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     fix = ctx.fix("change to `<1>`", problem.place, "<1>")
-    return ctx.report(RULE, problem.place, "a destination cannot have stride 0; write `<1>` for one element per lane", fixes=(fix,))
+    return ctx.report(
+        RULE, problem.place, "a destination cannot have stride 0; write `<1>` for one element per lane", fixes=(fix,)
+    )
 
 
 CHECK = Check(RULE, {"destination-stride": _report})

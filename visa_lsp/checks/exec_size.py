@@ -72,6 +72,4 @@ def _nearest(ctx: CheckContext, row: Instruction, size: int, place: Place) -> Fi
     return ctx.fix(f"change to {nearest}", place, str(nearest))
 
 
-CHECK = Check(
-    RULE, {"exec-size": _report}, instruction=_instruction, wants=lambda row: row.exec_sizes != EXEC_SIZES
-)
+CHECK = Check(RULE, {"exec-size": _report}, instruction=_instruction, wants=lambda row: row.exec_sizes != EXEC_SIZES)

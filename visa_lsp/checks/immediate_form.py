@@ -1,6 +1,6 @@
-"""A decimal fraction is given a type that cannot be written that way.
+"""A decimal number is given a type that cannot be written that way.
 
-Decimal fractions are of type `f` or `df`; a `hf` or `bf` is written as its bits in hexadecimal.
+Decimal fractions are of type `f` or `df`; a `hf` or `bf` is written as its bits in hexadecimal, even where the number is whole.
 
 Why: the finalizer reads a fraction as single or double precision only.
 
@@ -27,12 +27,14 @@ RULE = rule("V215", "immediate-form", ERROR, __doc__)
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     type_name = str(problem.args["type"])
-    message = f"a decimal fraction has type `f` or `df`, not `{type_name}`"
     statement = ctx.document.statement(problem.place.line)
     operands = statement.operands if isinstance(statement, tree.Instruction) else ()
     node = next((o for o in operands if o.span == problem.place.span), None)
+    whole = isinstance(node, tree.Literal) and isinstance(node.value, tree.Number)
+    kind, types = ("number", "an integer type, `f` or `df`") if whole else ("fraction", "type `f` or `df`")
+    message = f"a decimal {kind} has {types}, not `{type_name}`"
     fixes = []
-    if type_name == "hf" and isinstance(node, tree.Literal) and isinstance(node.value, tree.Float):
+    if type_name == "hf" and isinstance(node, tree.Literal) and isinstance(node.value, (tree.Float, tree.Number)):
         bits = _half(node.value.value)
         if bits is not None:
             message += f"; its bits are `{bits}:hf`"

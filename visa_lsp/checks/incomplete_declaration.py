@@ -1,6 +1,6 @@
-"""A declaration or input lacks a property that it must have.
+"""A declaration lacks a property that it must have.
 
-A general variable needs `type` and `num_elts`, every other class `num_elts`; an input needs `offset`.
+A general variable needs `type` and `num_elts`, every other class `num_elts`.
 
 Why: without them the finalizer cannot say how much room the variable takes; it rejects the text.
 

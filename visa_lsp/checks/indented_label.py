@@ -23,8 +23,15 @@ RULE = rule("V105", "indented-label", ERROR, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    fix = ctx.fix("move the label to the first column", Place(problem.place.line, Span(0, problem.place.span.start)), "", safe=True)
-    return ctx.report(RULE, problem.place, f"label `{problem.args['name']}` must begin in the first column", fixes=(fix,))
+    fix = ctx.fix(
+        "move the label to the first column",
+        Place(problem.place.line, Span(0, problem.place.span.start)),
+        "",
+        safe=True,
+    )
+    return ctx.report(
+        RULE, problem.place, f"label `{problem.args['name']}` must begin in the first column", fixes=(fix,)
+    )
 
 
 CHECK = Check(RULE, {"indented-label": _report})

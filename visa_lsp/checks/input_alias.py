@@ -48,7 +48,9 @@ def _repeated(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             name = statement.name.text
             if name in first:
                 related = [(first[name], "first passed here")]
-                yield ctx.report(RULE, place, f"`{name}` is passed a second time (the finalizer does not check)", related=related)
+                yield ctx.report(
+                    RULE, place, f"`{name}` is passed a second time (the finalizer does not check)", related=related
+                )
             first.setdefault(name, place)
 
 

@@ -26,7 +26,9 @@ RULE = rule("V122", "input-class", ERROR, __doc__)
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name, got = problem.args["name"], problem.args["got"]
-    return ctx.report(RULE, problem.place, f"{got} `{name}` cannot be an input; pass a general variable, a sampler or a surface")
+    return ctx.report(
+        RULE, problem.place, f"{got} `{name}` cannot be an input; pass a general variable, a sampler or a surface"
+    )
 
 
 CHECK = Check(RULE, {"bad-input": _report})

@@ -51,16 +51,25 @@ def _judge(ctx: CheckContext, symbol: Symbol, offset: int, size: int) -> tuple[s
     small, name = min(ctx.grf_sizes), symbol.name
     if symbol.kind is not SymbolKind.GENERAL:
         if offset % 4:
-            return f"{symbol.kind.value} `{name}` is passed at offset {offset}, which is not a multiple of 4 (the finalizer does not check)", WARNING
+            return (
+                f"{symbol.kind.value} `{name}` is passed at offset {offset}, which is not a multiple of 4 (the finalizer does not check)",
+                WARNING,
+            )
         return None
     if size and all(size < grf and offset // grf != (offset + size - 1) // grf for grf in ctx.grf_sizes):
         edge = (offset // small + 1) * small
         return f"input `{name}` is smaller than a register but crosses into the next one at byte {edge}", ERROR
     element = symbol.type.size if symbol.type else 1
     if offset % element:
-        return f"input offset {offset} is not a multiple of {element}, the element size of `{name}` (the finalizer does not check)", WARNING
+        return (
+            f"input offset {offset} is not a multiple of {element}, the element size of `{name}` (the finalizer does not check)",
+            WARNING,
+        )
     if all(size > grf and offset % grf for grf in ctx.grf_sizes):
-        return f"`{name}` is larger than a register, so its input offset must be a multiple of {small}, not {offset} (the finalizer does not check)", WARNING
+        return (
+            f"`{name}` is larger than a register, so its input offset must be a multiple of {small}, not {offset} (the finalizer does not check)",
+            WARNING,
+        )
     return None
 
 

@@ -40,7 +40,9 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
             if code[: hit.start()].count('"') % 2 == 0:
                 place = Place(line, Span(*hit.span()))
                 digits = len(hit.group(1))
-                yield ctx.report(RULE, place, f"hexadecimal literal has {digits} digits; 16 are the most a literal can have")
+                yield ctx.report(
+                    RULE, place, f"hexadecimal literal has {digits} digits; 16 are the most a literal can have"
+                )
 
 
 CHECK = Check(RULE, text=_text)

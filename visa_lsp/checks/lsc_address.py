@@ -49,5 +49,6 @@ def _items(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 CHECK = Check(
-    RULE, {"missing-address-size": _no_size, "bad-address-size": _size, "missing-surface": _surface, "address-items": _items}
+    RULE,
+    {"missing-address-size": _no_size, "bad-address-size": _size, "missing-surface": _surface, "address-items": _items},
 )

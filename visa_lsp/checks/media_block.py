@@ -39,7 +39,11 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         return
     place = operand_place(bound, operand)
     if not 1 <= width <= 64 or not 1 <= height <= 64:
-        yield ctx.report(RULE, place, f"a block of {width} by {height} does not exist; it is 1 to 64 bytes wide and 1 to 64 rows high")
+        yield ctx.report(
+            RULE,
+            place,
+            f"a block of {width} by {height} does not exist; it is 1 to 64 bytes wide and 1 to 64 rows high",
+        )
         return
     most = next(rows for widest, rows in _ROWS if width <= widest)
     if height > most:

@@ -37,7 +37,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if isinstance(statement, tree.Instruction):
         end = statement.words[-1].span.end
         fixes.append(ctx.fix(f"add `{form}`", Place(problem.place.line, Span(end, end)), f" {form}"))
-    return ctx.report(RULE, problem.place, f"`{row.mnemonic}` lacks its execution size, as in `{row.mnemonic} {form}`", fixes=fixes)
+    return ctx.report(
+        RULE, problem.place, f"`{row.mnemonic}` lacks its execution size, as in `{row.mnemonic} {form}`", fixes=fixes
+    )
 
 
 CHECK = Check(RULE, {"missing-exec": _report})

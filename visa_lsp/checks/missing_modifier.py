@@ -26,7 +26,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     row, modifier = problem.args["row"], problem.args["modifier"]
     assert isinstance(row, Instruction)
     assert isinstance(modifier, Modifier)
-    why = f" for the {modifier.doc}" if modifier.doc else ""
+    purpose = modifier.doc.split(":")[0]
+    why = f" ({purpose})" if purpose else ""
     message = f"`{row.mnemonic}` lacks a dotted word{why}; it is {modifier_words(modifier)}"
     return ctx.report(RULE, problem.place, message)
 

@@ -40,7 +40,9 @@ _FREE = frozenset({"sad2", "sad2add", "srnd", "fcvt", "dp4a", "lzd", "addc", "su
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     assert bound.row is not None
     facts = ctx.facts(body)
-    typed = [(o, t) for o in bound.operands if o.slot.shape is Shape.VECTOR and (t := facts.type_of(o.value)) is not None]
+    typed = [
+        (o, t) for o in bound.operands if o.slot.shape is Shape.VECTOR and (t := facts.type_of(o.value)) is not None
+    ]
     if any(t.name in ("bf", "bool") for _, t in typed):
         return
     if bound.row.mnemonic in _CHOICES:

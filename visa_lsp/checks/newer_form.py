@@ -82,7 +82,9 @@ def _types(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             continue
         if symbol.decl is not None and symbol.decl.type is not None and symbol.place is not None:
             place = Place(symbol.place.line, symbol.decl.type.span)
-            yield ctx.report(RULE, place, f"the type `{symbol.type.name}` is of text 4.2; this text is {ctx.dialect.value}")
+            yield ctx.report(
+                RULE, place, f"the type `{symbol.type.name}` is of text 4.2; this text is {ctx.dialect.value}"
+            )
 
 
 CHECK = Check(RULE, instruction=_instruction, body=_types)

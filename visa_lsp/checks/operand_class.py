@@ -54,7 +54,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     slot, got = problem.args["slot"], str(problem.args["got"])
     assert isinstance(slot, Slot)
     if "expected" in problem.args:
-        return ctx.report(RULE, problem.place, f"`{ctx.text(problem.place)}` is a {got}; an address variable is meant here")
+        return ctx.report(
+            RULE, problem.place, f"`{ctx.text(problem.place)}` is a {got}; an address variable is meant here"
+        )
     text = ctx.text(problem.place)
     is_what = got if "`" in got else f"{got} `{text}`"
     article = "" if got == f"`{text}`" else ("an " if is_what[:1] in "aeiou" else "a ")

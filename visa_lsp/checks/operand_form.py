@@ -18,9 +18,16 @@ Authority: seed 004, text forms of the operands; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.facts import operand_place
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.program.model import AddressOf
 from visa_lsp.sema.model import Place
 from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RULE = rule("V206", "operand-form", ERROR, __doc__)
 
@@ -33,12 +40,19 @@ def _raw(ctx: CheckContext, problem: Problem) -> Diagnostic:
         fix = ctx.fix(f"write `{name}.0`", end, ".0", safe=True)
         return ctx.report(RULE, problem.place, f"raw operand `{name}` lacks its byte offset: `{name}.0`", fixes=(fix,))
     fix = ctx.fix(f"write `{name}.0`", problem.place, f"{name}.0")
-    return ctx.report(RULE, problem.place, f"`{text}` has a region; a raw operand is written `{name}.0`, with a byte offset", fixes=(fix,))
+    return ctx.report(
+        RULE,
+        problem.place,
+        f"`{text}` has a region; a raw operand is written `{name}.0`, with a byte offset",
+        fixes=(fix,),
+    )
 
 
 def _address(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = problem.args["name"]
-    return ctx.report(RULE, problem.place, f"address operand `{ctx.text(problem.place)}` lacks its element: `{name}(0)<1>`")
+    return ctx.report(
+        RULE, problem.place, f"address operand `{ctx.text(problem.place)}` lacks its element: `{name}(0)<1>`"
+    )
 
 
 def _indirect(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -50,7 +64,9 @@ def _indirect(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 def _address_of(ctx: CheckContext, problem: Problem) -> Diagnostic:
     got, name = problem.args["got"], problem.args["name"]
-    return ctx.report(RULE, problem.place, f"`{name}` is a {got} and has no address; only general variables and surfaces have one")
+    return ctx.report(
+        RULE, problem.place, f"`{name}` is a {got} and has no address; only general variables and surfaces have one"
+    )
 
 
 def _quoted(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -59,9 +75,30 @@ def _quoted(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, f"this name is written without quotes: `{name}`", fixes=(fix,))
 
 
+def _predicate(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name = str(problem.args["name"])
+    fix = ctx.fix(f"write `{name}`", problem.place, name)
+    return ctx.report(
+        RULE, problem.place, f"a predicate operand has no element and no region; write `{name}`", fixes=(fix,)
+    )
+
+
+def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    for operand in bound.operands:
+        if not isinstance(operand.value, AddressOf):
+            continue
+        symbol = ctx.facts(body).variables.get(operand.value.var)
+        if symbol is not None and symbol.predefined:
+            message = f"`{symbol.name}` is predefined; its address cannot be taken"
+            yield ctx.report(RULE, operand_place(bound, operand), message)
+
+
 CHECK = Check(
     RULE,
     {
+        "predicate-form": _predicate,
         "quoted-name": _quoted, "raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of,
     },
+    instruction=_instruction,
+    wants=lambda row: row.mnemonic == "addr_add",
 )  # fmt: skip

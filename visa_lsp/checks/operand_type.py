@@ -22,7 +22,7 @@ from visa_lsp.checks.facts import operand_place, slot_words
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.verifier import demanded
 from visa_lsp.isa.model import Shape
-from visa_lsp.isa.types import FLOAT_TYPES, INT_TYPES, TYPES
+from visa_lsp.isa.types import BF, FLOAT_TYPES, INT_TYPES, TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,11 +72,13 @@ def type_words(allowed: Iterable[DataType]) -> str:
     if kept >= INT_TYPES:
         parts.append("an integer")
         kept -= INT_TYPES
-    if kept >= FLOAT_TYPES:
+    if kept >= FLOAT_TYPES - {BF}:
         parts.append("a float")
         kept -= FLOAT_TYPES
     parts.extend(f"`{t.name}`" for t in TYPES if t in kept)
     return " or ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
-CHECK = Check(RULE, instruction=_instruction, wants=lambda row: any(s.shape is Shape.VECTOR and s.types for s in row.slots))
+CHECK = Check(
+    RULE, instruction=_instruction, wants=lambda row: any(s.shape is Shape.VECTOR and s.types for s in row.slots)
+)

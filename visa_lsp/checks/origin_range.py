@@ -35,18 +35,27 @@ RULE = rule("V306", "origin-range", WARNING, __doc__)
 
 def _negative(ctx: CheckContext, problem: Problem) -> Diagnostic:
     what, value = problem.args["what"], problem.args["value"]
-    return ctx.report(RULE, problem.place, f"{what} {value} is negative; a region begins inside its variable", severity=ERROR)
+    return ctx.report(
+        RULE, problem.place, f"{what} {value} is negative; a region begins inside its variable", severity=ERROR
+    )
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     for operand in bound.operands:
         value, node = operand.value, operand.node
-        if not isinstance(value, General) or not isinstance(node, tree.Ref) or not node.indices or len(node.indices) != 2:
+        if (
+            not isinstance(value, General)
+            or not isinstance(node, tree.Ref)
+            or not node.indices
+            or len(node.indices) != 2
+        ):
             continue
         row, col = node.indices
         for what, index, kept in (("row", row, value.row), ("column", col, value.col)):
             if isinstance(index, tree.Number) and index.value > 255:
-                message = f"{what} {index.value} does not fit into a byte; {kept} is used (the finalizer does not check)"
+                message = (
+                    f"{what} {index.value} does not fit into a byte; {kept} is used (the finalizer does not check)"
+                )
                 yield ctx.report(RULE, Place(bound.line, index.span), message)
                 return
         type_ = ctx.facts(body).type_of(value)

@@ -54,13 +54,19 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
                 yield ctx.report(RULE, place, message)
             continue
         null = value.var == 0
-        if (name == "src0" and words & _NO_DATA and not null) or (name == "src1" and not words & _TWO_DATA and not null):
+        if (name == "src0" and words & _NO_DATA and not null) or (
+            name == "src1" and not words & _TWO_DATA and not null
+        ):
             yield ctx.report(RULE, place, f"`{name}` is not used by this operation; it must be `%null.0`")
             continue
         allowed = _atomic_types(name, words)
         if not symbol.predefined and symbol.type.name not in allowed:
             names = " or ".join(f"`{t}`" for t in allowed)
-            yield ctx.report(RULE, place, f"{slot_words(operand.slot)} of this operation has type `{symbol.type.name}`; it must be {names}")
+            yield ctx.report(
+                RULE,
+                place,
+                f"{slot_words(operand.slot)} of this operation has type `{symbol.type.name}`; it must be {names}",
+            )
 
 
 def _atomic_types(slot: str, words: set[str]) -> tuple[str, ...]:
@@ -73,6 +79,4 @@ def _atomic_types(slot: str, words: set[str]) -> tuple[str, ...]:
     return ("ud", "d") if words & {"add", "sub"} else ("ud",)
 
 
-CHECK = Check(
-    RULE, instruction=_instruction, wants=lambda row: row.mnemonic in ("dword_atomic", "gather", "scatter")
-)
+CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.mnemonic in ("dword_atomic", "gather", "scatter"))

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Symbol
 
 RULE = rule("V601", "raw-alignment", ERROR, __doc__)
-RAW_SHAPES = frozenset({Shape.RAW, Shape.RAWS, Shape.VECTORS, Shape.LSC_PAYLOAD, Shape.LSC_DATA, Shape.LSC_DATA_2D, Shape.LSC_ADDRESS})
+RAW_SHAPES = frozenset(
+    {Shape.RAW, Shape.RAWS, Shape.VECTORS, Shape.LSC_PAYLOAD, Shape.LSC_DATA, Shape.LSC_DATA_2D, Shape.LSC_ADDRESS}
+)
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -46,7 +48,11 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             grf = ctx.grf_sizes[0]
             inside = "" if storage is symbol else f" of `{storage.name}`"
             place = operand_place(bound, operand)
-            yield ctx.report(RULE, place, f"raw operand begins at byte {offset}{inside}; it must be a multiple of {grf}, the register size")
+            yield ctx.report(
+                RULE,
+                place,
+                f"raw operand begins at byte {offset}{inside}; it must be a multiple of {grf}, the register size",
+            )
 
 
 def _storage(symbol: Symbol) -> tuple[Symbol, int]:

@@ -35,7 +35,9 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if not isinstance(value, RawOperand) or not value.offset:
             continue
         if value.var == 0:
-            yield ctx.report(RULE, operand_place(bound, operand), "`%null` has no bytes; its offset must be 0", severity=ERROR)
+            yield ctx.report(
+                RULE, operand_place(bound, operand), "`%null` has no bytes; its offset must be 0", severity=ERROR
+            )
             continue
         symbol = variables.get(value.var)
         if symbol is None or symbol.predefined or value.offset < symbol.byte_size:

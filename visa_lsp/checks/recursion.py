@@ -52,7 +52,9 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for caller, callee, bound, operand in calls:
         if caller and caller in _reached(callees, callee):
             message = f"subroutine `{caller}` calls itself" + ("" if caller == callee else f" through `{callee}`")
-            yield ctx.report(RULE, operand_place(bound, operand), f"{message}; subroutines cannot be called while they run")
+            yield ctx.report(
+                RULE, operand_place(bound, operand), f"{message}; subroutines cannot be called while they run"
+            )
 
 
 def _reached(callees: dict[str, set[str]], start: str) -> set[str]:

@@ -27,7 +27,9 @@ RULE = rule("V107", "redeclared-kernel", WARNING, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    message = f"`{problem.args['name']}` is already the name of a kernel or function; a loader will find only one of them"
+    message = (
+        f"`{problem.args['name']}` is already the name of a kernel or function; a loader will find only one of them"
+    )
     return ctx.report(RULE, problem.place, message, related=problem.related)
 
 

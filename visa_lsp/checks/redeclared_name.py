@@ -26,7 +26,9 @@ RULE = rule("V102", "redeclared-name", ERROR, __doc__)
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = problem.args["name"]
-    what = "is predefined and may not be declared" if problem.args["predefined"] else "is already declared in this scope"
+    what = (
+        "is predefined and may not be declared" if problem.args["predefined"] else "is already declared in this scope"
+    )
     return ctx.report(RULE, problem.place, f"`{name}` {what}; choose another name", related=problem.related)
 
 

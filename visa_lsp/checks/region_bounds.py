@@ -25,6 +25,7 @@ from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diag
 from visa_lsp.isa.model import Role, Shape
 from visa_lsp.program.model import General
 from visa_lsp.program.regions import byte_range, destination_elements, origin, source_elements
+from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,8 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         symbol = variables.get(value.var)
         if symbol is None or symbol.predefined or symbol.type is None or value.region.horz_stride is None:
             continue
+        if _cut(operand.node):
+            continue
         count = 1 if operand.slot.scalar else lanes
         write = operand.slot.role is Role.WRITE
         if write:
@@ -66,6 +69,12 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             place = operand_place(bound, operand)
             related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
             yield ctx.report(RULE, place, _message(symbol, min(ends), write=write), related=related)
+
+
+def _cut(node: object) -> bool:
+    """Whether the origin does not fit its field: then it is not where it is written."""
+    indices = node.indices if isinstance(node, tree.Ref) and node.indices else ()
+    return any(isinstance(index, tree.Number) and index.value > 255 for index in indices)
 
 
 def _message(symbol: Symbol, end: int, *, write: bool) -> str:

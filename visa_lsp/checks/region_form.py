@@ -35,10 +35,17 @@ def _form(ctx: CheckContext, problem: Problem) -> Diagnostic:
         return ctx.report(RULE, problem.place, message, fixes=(ctx.fix("change to `<1>`", problem.place, "<1>"),))
     if problem.args["write"]:
         fix = ctx.fix("change to `<1>`", problem.place, "<1>")
-        return ctx.report(RULE, problem.place, f"a destination has one stride, not the region `{text}`; write `<1>`", fixes=(fix,))
+        return ctx.report(
+            RULE, problem.place, f"a destination has one stride, not the region `{text}`; write `<1>`", fixes=(fix,)
+        )
     new = {"<1>": "<1;1,0>", "<0>": "<0;1,0>"}.get(text.replace(" ", ""), "<1;1,0>")
     fix = ctx.fix(f"change to `{new}`", problem.place, new)
-    return ctx.report(RULE, problem.place, f"a source has three numbers, not `{text}`: `<vert;width,horz>`, as in `{new}`", fixes=(fix,))
+    return ctx.report(
+        RULE,
+        problem.place,
+        f"a source has three numbers, not `{text}`: `<vert;width,horz>`, as in `{new}`",
+        fixes=(fix,),
+    )
 
 
 def _missing(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -61,7 +68,9 @@ def _origin(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 def _pair(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = problem.args["name"]
-    return ctx.report(RULE, problem.place, f"`{name}` is a general variable; its origin has a row and a column, as in `{name}(0,0)`")
+    return ctx.report(
+        RULE, problem.place, f"`{name}` is a general variable; its origin has a row and a column, as in `{name}(0,0)`"
+    )
 
 
 CHECK = Check(RULE, {"region-form": _form, "missing-region": _missing, "missing-origin": _origin, "origin-form": _pair})

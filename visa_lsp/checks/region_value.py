@@ -27,7 +27,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     what, value, legal = problem.args["what"], problem.args["value"], problem.args["legal"]
     assert isinstance(legal, tuple)
     if value == -1 and what == "address width":
-        return ctx.report(RULE, problem.place, f"an address operand has one number in angle brackets, its width: {words(legal)}")
+        return ctx.report(
+            RULE, problem.place, f"an address operand has one number in angle brackets, its width: {words(legal)}"
+        )
     return ctx.report(RULE, problem.place, f"{what} {value} does not exist; it is {words(legal)}")
 
 

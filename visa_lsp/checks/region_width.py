@@ -54,6 +54,9 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 CHECK = Check(
     RULE,
     instruction=_instruction,
-    wants=lambda row: row.family not in ("data_port", "lsc", "svm") and row.mnemonic != "plane"
-    and any(s.shape is Shape.VECTOR for s in row.slots),
+    wants=lambda row: (
+        row.family not in ("data_port", "lsc", "svm")
+        and row.mnemonic != "plane"
+        and any(s.shape is Shape.VECTOR for s in row.slots)
+    ),
 )

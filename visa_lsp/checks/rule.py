@@ -43,4 +43,17 @@ def rule(code: str, name: str, severity: Severity, doc: str | None) -> Rule:
 
 ERROR, WARNING, INFORMATION, HINT = Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT
 
-__all__ = ["ERROR", "HINT", "INFORMATION", "WARNING", "Body", "Bound", "Check", "CheckContext", "Diagnostic", "Problem", "Visit", "rule"]
+__all__ = [
+    "ERROR",
+    "HINT",
+    "INFORMATION",
+    "WARNING",
+    "Body",
+    "Bound",
+    "Check",
+    "CheckContext",
+    "Diagnostic",
+    "Problem",
+    "Visit",
+    "rule",
+]

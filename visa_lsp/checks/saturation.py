@@ -17,8 +17,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.checks.operand_type import type_words
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.verifier import NO_SATURATION
+from visa_lsp.isa.types import BF
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 
@@ -42,11 +44,13 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         return
     if type_ is None or row.saturates is None or type_ in row.saturates:
         return
-    names = " ".join(sorted(t.name for t in row.saturates))
+    names = type_words(row.saturates - {BF})
     severity = ERROR if row.mnemonic == "div" else WARNING
     tail = "" if severity is ERROR else " (the finalizer does not check)"
     message = f"`{row.mnemonic}` cannot saturate a result of type `{type_.name}`; it can for {names}{tail}"
     yield ctx.report(RULE, Place(bound.line, word.span), message, severity=severity)
 
 
-CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.saturates is not None or row.mnemonic in NO_SATURATION)
+CHECK = Check(
+    RULE, instruction=_instruction, wants=lambda row: row.saturates is not None or row.mnemonic in NO_SATURATION
+)

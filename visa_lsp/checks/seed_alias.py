@@ -33,7 +33,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     start = text.rfind("alias", 0, alias.name.span.start)
     modern = f"alias=<{alias.name.text}, {offset}>"
     fix = ctx.fix(f"write `{modern}`", Place(line, Span(start, end + 1)), modern, safe=True)
-    return ctx.report(RULE, problem.place, f"the finalizer does not read this form; today it is `{modern}`", fixes=(fix,))
+    return ctx.report(
+        RULE, problem.place, f"the finalizer does not read this form; today it is `{modern}`", fixes=(fix,)
+    )
 
 
 CHECK = Check(RULE, {"seed-alias": _report})

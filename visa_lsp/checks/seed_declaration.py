@@ -29,8 +29,14 @@ def _property(ctx: CheckContext, problem: Problem) -> Diagnostic:
     fix = ctx.fix("remove the type", Place(line, Span(start, span.end)), "", safe=True)
     kind = problem.args["of"]
     assert isinstance(kind, SymbolKind)
-    return ctx.report(RULE, problem.place, f"the declaration of an {kind.value} has no `type`" if kind is SymbolKind.ADDRESS
-                      else f"the declaration of a {kind.value} has no `type`", fixes=(fix,))
+    return ctx.report(
+        RULE,
+        problem.place,
+        f"the declaration of an {kind.value} has no `type`"
+        if kind is SymbolKind.ADDRESS
+        else f"the declaration of a {kind.value} has no `type`",
+        fixes=(fix,),
+    )
 
 
 def _count(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -38,7 +44,9 @@ def _count(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(kind, SymbolKind)
     assert isinstance(end, int)
     fix = ctx.fix("add `num_elts=1`", Place(problem.place.line, Span(end, end)), " num_elts=1", safe=True)
-    return ctx.report(RULE, problem.place, f"the finalizer wants an element count for a {kind.value}: `num_elts=1`", fixes=(fix,))
+    return ctx.report(
+        RULE, problem.place, f"the finalizer wants an element count for a {kind.value}: `num_elts=1`", fixes=(fix,)
+    )
 
 
 CHECK = Check(RULE, {"seed-property": _property, "seed-count": _count})

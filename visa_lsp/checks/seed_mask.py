@@ -30,7 +30,9 @@ RULE = rule("V231", "seed-mask", WARNING, __doc__)
 def _mask(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name, modern = str(problem.args["name"]), str(problem.args["modern"])
     fix = ctx.fix(f"change to `{modern}`", problem.place, modern, safe=True)
-    return ctx.report(RULE, problem.place, f"the finalizer does not know the mask `{name}`; today it is `{modern}`", fixes=(fix,))
+    return ctx.report(
+        RULE, problem.place, f"the finalizer does not know the mask `{name}`; today it is `{modern}`", fixes=(fix,)
+    )
 
 
 def _option(ctx: CheckContext, problem: Problem) -> Diagnostic:

@@ -23,7 +23,9 @@ RULE = rule("V230", "seed-mnemonic", WARNING, __doc__)
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name, modern = str(problem.args["name"]), str(problem.args["modern"])
     fix = ctx.fix(f"change to `{modern}`", problem.place, modern, safe=True)
-    return ctx.report(RULE, problem.place, f"mnemonics are lower case: the finalizer knows `{modern}`, not `{name}`", fixes=(fix,))
+    return ctx.report(
+        RULE, problem.place, f"mnemonics are lower case: the finalizer knows `{modern}`, not `{name}`", fixes=(fix,)
+    )
 
 
 CHECK = Check(RULE, {"seed-mnemonic": _report})

@@ -71,7 +71,10 @@ def _elements(ctx: CheckContext, problem: Problem) -> Diagnostic:
     word = node.words[0].span.end
     text = ctx.document.line_text(line)
     start = len(text[: problem.place.span.start].rstrip())
-    edits = (ctx.edit(Place(line, Span(word, word)), f".{number}"), ctx.edit(Place(line, Span(start, problem.place.span.end)), ""))
+    edits = (
+        ctx.edit(Place(line, Span(word, word)), f".{number}"),
+        ctx.edit(Place(line, Span(start, problem.place.span.end)), ""),
+    )
     message = f"today the element size stands behind the mnemonic: `{node.words[0].text}.{number}`"
     fix = Fix(f"write `{node.words[0].text}.{number}`", edits, safe=True)
     return ctx.report(RULE, problem.place, message, fixes=(fix,))

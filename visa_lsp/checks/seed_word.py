@@ -23,7 +23,9 @@ RULE = rule("V232", "seed-word", WARNING, __doc__)
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     word, modern = str(problem.args["word"]), str(problem.args["modern"])
     fix = ctx.fix(f"change to `{modern}`", problem.place, modern, safe=True)
-    return ctx.report(RULE, problem.place, f"the finalizer does not know `.{word}`; today it is `.{modern}`", fixes=(fix,))
+    return ctx.report(
+        RULE, problem.place, f"the finalizer does not know `.{word}`; today it is `.{modern}`", fixes=(fix,)
+    )
 
 
 CHECK = Check(RULE, {"seed-word": _report})

@@ -131,7 +131,11 @@ def _line(
         predicate = ""
         if node.predicate is not None:
             words = text[node.predicate.span.start : node.predicate.span.end]
-            inner = words[1:-1].strip().removeprefix("!").strip() if invert and node.predicate.inverse else words[1:-1].strip()
+            inner = (
+                words[1:-1].strip().removeprefix("!").strip()
+                if invert and node.predicate.inverse
+                else words[1:-1].strip()
+            )
             predicate = f"(!{inner}) " if invert and not node.predicate.inverse else f"({inner}) "
         size = text[node.exec.span.start : node.exec.span.end] if node.exec else "(M1, 1)"
         lines.append(f"{indent}{predicate}goto {size} {goto}")

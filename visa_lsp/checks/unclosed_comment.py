@@ -42,7 +42,9 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
             if end < 0:
                 line, column = ctx.document.position(token.start())
                 place = Place(line, Span(column, column + 2))
-                yield ctx.report(RULE, place, "`/*` is never closed: the rest of the text is comment; a `*/` is missing")
+                yield ctx.report(
+                    RULE, place, "`/*` is never closed: the rest of the text is comment; a `*/` is missing"
+                )
                 return
 
 

@@ -53,7 +53,13 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in body.symbols:
         word = symbol.decl.type if symbol.decl else None
         type_ = symbol.type
-        if symbol.kind is SymbolKind.GENERAL and word and symbol.place and type_ and (type_.is_packed or type_.name == "bool"):
+        if (
+            symbol.kind is SymbolKind.GENERAL
+            and word
+            and symbol.place
+            and type_
+            and (type_.is_packed or type_.name == "bool")
+        ):
             why = "only immediates have it" if type_.is_packed else "only predicates have it"
             yield ctx.report(RULE, Place(symbol.place.line, word.span), f"type `{word.text}` cannot be declared; {why}")
 

@@ -40,7 +40,12 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             stopped = None
         elif stopped is not None:
             related = [(ctx.line_place(stopped.line), "control ends here")]
-            yield ctx.report(RULE, ctx.line_place(bound.line), "no path leads here; a label is missing, or the code can go", related=related)
+            yield ctx.report(
+                RULE,
+                ctx.line_place(bound.line),
+                "no path leads here; a label is missing, or the code can go",
+                related=related,
+            )
             stopped = None
         elif bound.row is not None and bound.row.mnemonic in ("ret", "jmp") and statement.predicate is None:
             # A return of several lanes ends only those that are on; the others go on behind it.

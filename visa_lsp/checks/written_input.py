@@ -35,7 +35,9 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             continue
         write = next((r.place for r in symbol.references if r.role in (Role.WRITE, Role.READ_WRITE)), None)
         if write is not None:
-            message = f"`{symbol.name}` is an input; the specification has inputs read-only (the finalizer does not check)"
+            message = (
+                f"`{symbol.name}` is an input; the specification has inputs read-only (the finalizer does not check)"
+            )
             yield ctx.report(RULE, write, message, related=[(symbol.input_place, "passed here")])
 
 

@@ -34,7 +34,12 @@ RULE = rule("V220", "wrong-platform", ERROR, __doc__)
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     row, statement = bound.row, bound.statement
-    if ctx.platform is None or row is None or ctx.platform.name in row.platforms or not isinstance(statement, tree.Instruction):
+    if (
+        ctx.platform is None
+        or row is None
+        or ctx.platform.name in row.platforms
+        or not isinstance(statement, tree.Instruction)
+    ):
         return
     place = Place(bound.line, statement.words[0].span)
     yield ctx.report(RULE, place, f"{ctx.platform.name} has no `{row.mnemonic}`; {_where(row)}")
@@ -61,7 +66,11 @@ def _precise(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic
     name = type_.name if type_ else ""
     if name == "df" or (name == "f" and row.mnemonic in ("divm", "sqrtm")):
         place = Place(bound.line, statement.words[0].span)
-        yield ctx.report(RULE, place, f"{ctx.platform.name} has no `{row.mnemonic}` for type `{name}`: it lacks the unit for exact results")
+        yield ctx.report(
+            RULE,
+            place,
+            f"{ctx.platform.name} has no `{row.mnemonic}` for type `{name}`: it lacks the unit for exact results",
+        )
 
 
 def _visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:

@@ -130,10 +130,14 @@ def _variable(word: str) -> str | None:
     name = predefined.VARIABLE_ALIASES.get(word.lower(), word)
     variable = predefined.VARIABLE_BY_NAME.get(name) or predefined.VARIABLE_BY_NAME.get(name.lower())
     if variable is not None:
-        access = "read and written" if variable.writable else "read" if variable.readable else "neither read nor written"
+        access = (
+            "read and written" if variable.writable else "read" if variable.readable else "neither read nor written"
+        )
         facts = f"V{variable.number}, {variable.num_elements} x `{variable.type.name}`, can be {access}"
         return f"# {variable.name}\n\n{variable.doc}\n\n{facts}{', may have aliases' if variable.aliasable else ''}\n"
-    state = predefined.SURFACE_BY_NAME.get(predefined.SURFACE_ALIASES.get(word, word)) or predefined.SAMPLER_BY_NAME.get(word)
+    state = predefined.SURFACE_BY_NAME.get(
+        predefined.SURFACE_ALIASES.get(word, word)
+    ) or predefined.SAMPLER_BY_NAME.get(word)
     return f"# {state.name}\n\n{state.doc}\n" if state is not None else None
 
 

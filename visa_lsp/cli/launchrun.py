@@ -21,7 +21,7 @@ from visa_lsp.program.model import Module
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.checkers import CHECKERS, checkers
 from visa_lsp.sim.dispatch import run as interpret
-from visa_lsp.sim.launch import choose_kernel, prepare
+from visa_lsp.sim.launch import choose_kernel, prepare, with_budget
 from visa_lsp.sim.launch_config import LaunchError
 from visa_lsp.sim.launch_expect import difference
 from visa_lsp.sim.printf import text_of as text_printed
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 from visa_lsp.sim.observers import Observer
 
 ENGINES: Final = ("auto", "jit", "interp")
+INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a kernel that takes more may never end
 
 
 class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of ours
@@ -76,6 +77,14 @@ class ExpectationReport:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text that a body comes from."""
+
+    path: str
+    lines: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RunReport:
     """What came of one launch."""
@@ -96,6 +105,14 @@ class RunReport:
     bytes_read: int = 0
     bytes_written: int = 0
     findings: tuple[Fault, ...] = ()  # notes of observers that are no fault
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+    def excerpt(self, fault: Fault) -> tuple[str, str]:
+        """Where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""
+        source = self.sources.get(fault.kernel)
+        if source is None or not 0 <= fault.line < len(source.lines):
+            return "", ""
+        return f"{source.path}:{fault.line + 1}", source.lines[fault.line].strip()
 
     @property
     def ok(self) -> bool:
@@ -111,6 +128,8 @@ def run_text(
     platform: str | None = None,
     engine: str = "auto",
     checks: str = "all",
+    listeners: Sequence[Observer] = (),
+    budget: int | None = None,
 ) -> RunReport:
     """Run a text as a launch file says. ``path`` is where the text comes from, for its siblings and for messages.
 
@@ -119,7 +138,10 @@ def run_text(
     where = choose_platform(launch, platform)
     notes: list[str] = []
     module = module_of_text(text, path, where, notes)
-    return run_module(module, launch, path=path, platform=where.name, engine=engine, checks=checks, notes=notes)
+    return run_module(
+        module, launch, path=path, platform=where.name, engine=engine, checks=checks, listeners=listeners, budget=budget, notes=notes,
+        sources=_sources(module, text, path),
+    )  # fmt: skip
 
 
 def run_object(
@@ -130,9 +152,14 @@ def run_object(
     platform: str | None = None,
     engine: str = "auto",
     checks: str = "all",
+    listeners: Sequence[Observer] = (),
+    budget: int | None = None,
 ) -> RunReport:
     """Run an object as a launch file says."""
-    return run_module(_decoded(data, path), launch, path=path, platform=platform, engine=engine, checks=checks)
+    return run_module(
+        _decoded(data, path), launch, path=path, platform=platform, engine=engine, checks=checks, listeners=listeners,
+        budget=budget,
+    )  # fmt: skip
 
 
 def run_module(
@@ -143,15 +170,24 @@ def run_module(
     platform: str | None = None,
     engine: str = "auto",
     checks: str = "all",
+    listeners: Sequence[Observer] = (),
+    budget: int | None = None,
     notes: Sequence[str] = (),
+    sources: Mapping[str, Source] | None = None,
 ) -> RunReport:
-    """Run a program as a launch file says; the launch file's further ``files`` are added to it."""
-    engine_name, run = _engine(engine)
-    observers = observers_named(checks)
+    """Run a program as a launch file says; the launch file's further ``files`` are added to it.
+
+    ``listeners`` hear of the run beside the checkers; ``sources`` are the texts of bodies, for the lines of reports.
+    """
+    engine_name, run = _engine("interp" if listeners and engine == "auto" else engine)
+    if listeners and engine_name != "interp":
+        raise LaunchError("instructions can be followed with --engine interp only")
+    observers = (*observers_named(checks), *listeners)
+    texts = dict(sources or {})
     where = choose_platform(launch, platform)
     said = list(notes)
     for extra in launch.files:
-        module = _merged(module, _load(extra, where, said))
+        module = _merged(module, _load(extra, where, said, texts))
     try:
         kernel = choose_kernel(module, launch.config.kernel)
         info, sections = _told(kernel, launch, path)
@@ -160,7 +196,8 @@ def run_module(
         _check_expectations(launch, prepared)
     except LaunchError as error:
         raise launch.locate(error) from None
-    result = run(prepared.dispatch, observers)
+    steps = budget or (INTERPRETED_STEPS if engine_name == "interp" else None)
+    result = run((with_budget(prepared, steps) if steps else prepared).dispatch, observers)
     expectations = []
     for expect in launch.config.expect:
         message = difference(prepared.arrays[expect.arg], expect)
@@ -172,7 +209,7 @@ def run_module(
         engine_name,
         tuple(BufferReport(key, prepared.names.get(key, ""), prepared.arrays[key]) for key in order),
         tuple(expectations),
-        result.faults,
+        tuple(fault for fault in result.faults if not fault.is_note),
         result.threads,
         result.groups,
         sum(result.instructions.values()),
@@ -182,6 +219,8 @@ def run_module(
         result.barriers,
         result.reads,
         result.writes,
+        tuple(fault for fault in result.faults if fault.is_note),
+        texts,
     )
 
 
@@ -263,11 +302,19 @@ def _decoded(data: bytes, path: Path | None) -> Module:
         raise LaunchError(f"not a vISA object that can be read: {error}", place=str(path or "")) from None
 
 
-def _load(path: Path, platform: Platform, notes: list[str]) -> Module:
+def _load(path: Path, platform: Platform, notes: list[str], texts: dict[str, Source]) -> Module:
     data = read_bytes(path)
-    if path.suffix == ".isa":
+    if path.suffix == ".isa" or data[:4] == b"CISA":
         return _decoded(data, path)
-    return module_of_text(text_of(data, path), path, platform, notes)
+    text = text_of(data, path)
+    module = module_of_text(text, path, platform, notes)
+    texts.update(_sources(module, text, path))
+    return module
+
+
+def _sources(module: Module, text: str, path: Path | None) -> dict[str, Source]:
+    source = Source(str(path or ""), tuple(text.splitlines()))
+    return {body.name: source for body in module.bodies}
 
 
 def read_bytes(path: Path) -> bytes:

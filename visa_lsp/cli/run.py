@@ -7,8 +7,9 @@ is complete or absent.
 The JSON report of a launch has these keys: ``launch`` (the launch file), ``kernel``, ``platform``, ``engine``,
 ``buffers`` (``arg``, ``name``, ``dtype``, ``shape``, ``head`` with the first values, ``path`` of the file written or
 null), ``expectations`` (``arg``, ``ok``, ``message``), ``faults`` (``kind``, ``message``, ``kernel``, ``group``,
-``thread``, ``lane``, ``instruction``, ``line`` from 1 or null, ``address``, ``other``), ``threads``, ``groups``,
-``instructions``, ``notes``, ``ok``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
+``thread``, ``lane``, ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``),
+``findings`` (the same, for what is no fault), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
+mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``ok``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
 object, several give an array.
 """
 
@@ -17,17 +18,20 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import tempfile
+from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from visa_lsp.cli.launchrun import BufferReport, RunReport
+    from visa_lsp.sim.faults import Fault
 
 _HEAD: Final = 8
 _SUFFIXES: Final = (".yaml", ".yml")
@@ -41,10 +45,25 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml")
     parser.add_argument("--engine", choices=("auto", "jit", "interp"), default="auto", help="what executes the kernel")
     parser.add_argument("--checks", default="all", metavar="all|none|LIST", help="what is watched during the run")
+    parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="end the run after so many instructions")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
     parser.add_argument("--platform", metavar="NAME", help="platform to run on; default: the launch file's, or TGLLP")
+    parser.add_argument(
+        "--trace",
+        metavar="GROUP,THREAD",
+        nargs="?",
+        const="0,0",
+        action="append",
+        help="print the instructions that a thread executes, with values; GROUP is X or X:Y:Z; default 0,0",
+    )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+
+
+def _count_of_steps(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 1 << 60:
+        raise ArgumentTypeError(f"'{text}' is not a number of instructions")
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +109,10 @@ def _launch(name: str, args: Namespace, *, several: bool) -> Outcome:
     """Run one input; user mistakes become an outcome."""
     runner = import_module("visa_lsp.cli.launchrun")
     files = import_module("visa_lsp.cli.launchfile")
-    options = {"platform": args.platform, "engine": args.engine, "checks": args.checks}
+    options = {"platform": args.platform, "engine": args.engine, "checks": args.checks, "budget": args.budget}
     try:
+        if args.trace:
+            options["listeners"] = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
         path, launch_path = _paths(name, args)
         launch = files.read_launch_file(launch_path)
         if path is None:
@@ -121,6 +142,22 @@ def _launch(name: str, args: Namespace, *, several: bool) -> Outcome:
         except OSError as error:
             return Outcome(name, error=f"{folder}: cannot be written: {error.strerror or error}", status=2)
     return Outcome(name, report, paths, status=0 if report.ok else 1)
+
+
+_WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")
+
+
+def _tracer(words: list[str], stream: TextIO) -> Any:
+    """The listener for ``--trace``."""
+    who = []
+    for word in words:
+        match = _WHO.fullmatch(word)
+        if match is None:
+            error = import_module("visa_lsp.sim.launch_config").LaunchError
+            raise error(f"--trace {word}: say GROUP,THREAD, such as 0,0 or 2:1:0,3")
+        x, y, z, thread = (int(n or 0) for n in match.groups())
+        who.append(((x, y, z), thread))
+    return import_module("visa_lsp.sim.trace").Tracer(who, lambda line: print(line, file=stream))
 
 
 def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
@@ -175,6 +212,11 @@ def _print_text(outcome: Outcome) -> None:
         f"{outcome.name}: kernel {report.kernel} on {report.platform}, {report.engine}: "
         f"{_count(report.groups, 'group')}, {_count(report.threads, 'thread')}, {_count(report.instructions, 'instruction')}"
     )
+    counts = sorted(report.opcodes.items(), key=lambda item: (-item[1], item[0]))
+    if counts:
+        print(f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}")
+    barriers = f", {_count(report.barriers, 'barrier arrival')}" if report.barriers else ""
+    print(f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}")
     for note in report.notes:
         print(f"  note: {note}")
     for buffer, path in zip(report.buffers, outcome.paths, strict=True):
@@ -185,8 +227,14 @@ def _print_text(outcome: Outcome) -> None:
         print(f"  {title}: {buffer.array.dtype.name} {shape}: {head}{more}" + (f"  -> {path}" if path else ""))
     for expectation in report.expectations:
         print(f"  expect arg {expectation.arg}: {'holds' if expectation.ok else f'FAILED, {expectation.message}'}")
-    for fault in report.faults:
-        print(f"  fault: {fault}")
+    for line in report.printed.splitlines():
+        print(f"  printed: {line}")
+    for word, faults in (("fault", report.faults), ("note", report.findings)):
+        for fault in faults:
+            print(f"  {word}: {fault}")
+            place, excerpt = report.excerpt(fault)
+            if excerpt:
+                print(f"    {place}: {excerpt}")
     print(f"  {'ok' if report.ok else 'FAILED'}")
 
 
@@ -225,26 +273,36 @@ def _json(outcome: Outcome) -> dict[str, Any]:
             for buffer, path in zip(report.buffers, outcome.paths, strict=True)
         ],
         "expectations": [{"arg": e.arg, "ok": e.ok, "message": e.message} for e in report.expectations],
-        "faults": [
-            {
-                "kind": fault.kind.value,
-                "message": fault.message,
-                "kernel": fault.kernel,
-                "group": list(fault.group),
-                "thread": fault.thread,
-                "lane": fault.lane,
-                "instruction": fault.instruction,
-                "line": fault.line + 1 if fault.line >= 0 else None,
-                "address": fault.address,
-                "other": fault.other,
-            }
-            for fault in report.faults
-        ],
+        "faults": [_fault(report, fault) for fault in report.faults],
+        "findings": [_fault(report, fault) for fault in report.findings],
         "threads": report.threads,
         "groups": report.groups,
         "instructions": report.instructions,
+        "opcodes": dict(sorted(report.opcodes.items())),
+        "barriers": report.barriers,
+        "bytes_read": report.bytes_read,
+        "bytes_written": report.bytes_written,
+        "printed": report.printed,
         "notes": list(report.notes),
         "ok": report.ok,
+    }
+
+
+def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
+    place, excerpt = report.excerpt(fault)
+    return {
+        "kind": fault.kind.value,
+        "message": fault.message,
+        "kernel": fault.kernel,
+        "group": list(fault.group),
+        "thread": fault.thread,
+        "lane": fault.lane,
+        "instruction": fault.instruction,
+        "line": fault.line + 1 if fault.line >= 0 else None,
+        "address": fault.address,
+        "other": fault.other,
+        "place": place,
+        "excerpt": excerpt,
     }
 
 

@@ -58,7 +58,11 @@ def platforms(names: frozenset[str]) -> str:
         else:
             runs.append([name])
     return ", ".join(
-        f"from {run[0]}" if run[-1] == order[-1] and len(run) > 1 else run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
+        f"from {run[0]}"
+        if run[-1] == order[-1] and len(run) > 1
+        else run[0]
+        if len(run) == 1
+        else f"{run[0]} to {run[-1]}"
         for run in runs
     )
 
@@ -96,7 +100,16 @@ def _row(row: Instruction, reason: str | None) -> str:
     opcode = "-" if row.opcode is None else f"0x{row.opcode:02X}"
     dialects = ", ".join(d.value for d in Dialect if d in row.dialects)
     stored = "no" if row.opcode is None else "yes"
-    cells = (f"`{row.mnemonic}`", opcode, dialects, platforms(row.platforms), "yes", stored, stored, "yes" if reason is None else "no")
+    cells = (
+        f"`{row.mnemonic}`",
+        opcode,
+        dialects,
+        platforms(row.platforms),
+        "yes",
+        stored,
+        stored,
+        "yes" if reason is None else "no",
+    )
     return f"| {' | '.join(cells)} |"
 
 

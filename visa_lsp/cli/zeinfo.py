@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic
 
 _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", ".zebin")
+_MOST_TEXTS: Final = 1000
 _TEXT_SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
 
 
@@ -137,7 +138,7 @@ def _texts(path: Path, source: Source, named: Sequence[str] | None) -> Iterator[
         return
     stem = next((path.name[: -len(e)] for e in _ENDINGS if path.name.endswith(e)), path.stem)
     names = dict.fromkeys([stem, *(word_of(k, "name") for k in entries(source.root, "kernels"))])
-    for name in names:
+    for name in list(names)[:_MOST_TEXTS]:
         if name and Path(name).name == name:
             candidates = (path.with_name(name + suffix) for suffix in _TEXT_SUFFIXES)
             found = next((c for c in candidates if _is_file(c)), None)

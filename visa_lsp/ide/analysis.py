@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
-from visa_lsp.ide.incremental import TextState
+from visa_lsp.ide.incremental import TextState, has_scopes
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
@@ -57,10 +57,13 @@ class Analysis:
 
         Long texts go the short way, which gives the same as ``full_diagnostics``.
         """
-        if self.document.line_count < SHORT_TEXT:
-            return self.full_diagnostics
-        found = self.quick_diagnostics()
+        found = None if self.document.line_count < SHORT_TEXT else self.quick_diagnostics()
         return self.full_diagnostics if found is None else found
+
+    @property
+    def at_once(self) -> bool:
+        """Whether ``diagnostics`` cost so little that nobody needs to wait for a pause in typing."""
+        return self.document.line_count < SHORT_TEXT or not has_scopes(self.document)
 
     @cached_property
     def full_diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.context import near, near_name
 from visa_lsp.ide.names import Ids, Names
-from visa_lsp.ide.quick import UNKNOWN, Verdicts, judge, letters, verdicts_of
+from visa_lsp.ide.quick import UNKNOWN, UNSURE, Judged, Verdicts, judge, letters, verdicts_of
 from visa_lsp.syntax.bulk import (
     Facts,
     classes,
@@ -21,7 +22,9 @@ from visa_lsp.syntax.bulk import (
     decl_offsets,
     instructions_of,
     label_offsets,
+    statement_of,
 )  # fmt: skip
+from visa_lsp.syntax.tree import Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,19 +60,36 @@ class Result:
         self.undeclared.pop(offset, None)
 
 
+@dataclass(slots=True)
+class _Open:
+    """What was judged last: (chunk, its instructions, (line, class) of lines not known to be clean), chunks whose
+    declarations are not all clean; and of the classes without a verdict one line each.
+    """
+
+    work: list[tuple[int, str, list[tuple[int, str]]]] = field(default_factory=list)
+    decls: list[int] = field(default_factory=list)
+    lines: dict[int, str] = field(default_factory=dict)
+    of_decls: set[int] = field(default_factory=set)
+
+
 class BodyState:
     """State of one body."""
 
     def __init__(self) -> None:
         self.first = 0
         self.chunks: list[Chunk] = []
+        self._facts: list[Facts] = []
         self._judged: list[Chunk] = []
         self._results: list[Result] = []
         self._key: object = None
         self._verdicts: Verdicts = Verdicts()
         self._names = Names()
+        self._open = _Open()
         self._uses: Counter[str] = Counter()
         self._labels: Counter[str] = Counter()
+        self._review: set[str] = set()  # labels whose number of uses or definitions changed
+        self._missing: set[str] = set()
+        self._doubled: set[str] = set()
         self._frame: tuple[object, ...] | None = None
         self._frame_clean = False
         self._specials: list[tuple[int, int, str]] | None = None
@@ -80,20 +100,17 @@ class BodyState:
         """Take the chunks of the next snapshot."""
         if self.chunks != chunks:
             self._specials = None
+            self._facts = [_facts_of(chunk) for chunk in chunks]
         self.first, self.chunks = first, chunks
-
-    def facts(self, chunk: Chunk) -> Facts:
-        """The facts of a chunk; made before by the text's state."""
-        assert isinstance(chunk.cache, Facts)
-        return chunk.cache
 
     def specials_of_chunks(self) -> list[tuple[int, int, str]]:
         """(chunk of the document, line in it, text) of every directive that is no declaration."""
         if self._specials is None or (self._specials and self._specials_first != self.first):
             self._specials = [
                 (self.first + i, offset, text)
-                for i, chunk in enumerate(self.chunks)
-                for offset, text in self.facts(chunk).specials
+                for i, facts in enumerate(self._facts)
+                if facts.specials
+                for offset, text in facts.specials
             ]
             self._specials_first = self.first
         return self._specials
@@ -120,8 +137,12 @@ class BodyState:
         return document.line_of(self.first + index) + offset
 
     def _code(self, index: int) -> str:
-        chunk = self.chunks[index]
-        return code_of(chunk.text, chunk.opens_in_block)
+        return _code_of(self.chunks[index])
+
+    def _decl_lines(self, index: int) -> list[int] | range:
+        """The line of each declaration of a chunk."""
+        many = len(self._facts[index].decls)
+        return range(many) if many == self.chunks[index].count else decl_offsets(self._code(index))
 
     # ---- going to another snapshot ----
 
@@ -139,18 +160,20 @@ class BodyState:
         if fresh:
             self._key, self._verdicts = key, verdicts_of(key)
         for chunk, result in gone:
-            self._count(self.facts(chunk), result, -1)
+            self._count(_facts_of(chunk), result, -1)
         added = range(head, len(self.chunks) - tail)
         results = [*self._results[:head], *(Result() for _ in added), *self._results[len(self._results) - tail :]]
         if fresh:
+            self._review.update(self._uses, self._labels)
             self._uses.clear()
             self._labels.clear()
             results = [Result() for _ in self.chunks]
         functions = {m.group(1) for text in specials if (m := _FUNCTION.match(text))}
+        self._review |= self._names.functions
         ids = document.lineage.setdefault("ids", Ids())
         assert isinstance(ids, Ids)
-        all_facts = [self.facts(chunk) for chunk in self.chunks]
-        changed = self._names.update(all_facts, [self.facts(c) for c, _ in gone], added, specials, functions, ids, fresh=fresh)
+        all_facts = self._facts
+        changed = self._names.update(all_facts, [_facts_of(c) for c, _ in gone], added, specials, functions, ids, fresh=fresh)
         self._judged, self._results = list(self.chunks), results
         todo: dict[int, list[int] | None] = {}
         if changed is None:
@@ -160,6 +183,7 @@ class BodyState:
             for index in range(len(self.chunks)):
                 results[index] = Result()
             self._labels = Counter(name for f in all_facts for name in f.labels)
+            self._review.update(self._labels)
         else:
             for index in added:
                 self._count(all_facts[index], None, 1)
@@ -170,6 +194,7 @@ class BodyState:
         self._frame = None
 
     def _count(self, facts: Facts, result: Result | None, step: int) -> None:
+        self._review.update(facts.labels)
         for name in facts.labels:
             self._labels[name] += step
             if not self._labels[name]:
@@ -182,6 +207,7 @@ class BodyState:
             self._use(names, -1)
 
     def _use(self, names: Iterable[str], step: int) -> None:
+        self._review.update(names)
         for name in names:
             self._uses[name] += step
             if not self._uses[name]:
@@ -213,7 +239,7 @@ class BodyState:
         pending_decls: dict[str, tuple[int, int]] = {}
         names, verdicts = self._names, self._verdicts
         for index, offsets in todo.items():
-            facts, code, result = self.facts(self.chunks[index]), self._code(index), self._results[index]
+            facts, code, result = self._facts[index], self._code(index), self._results[index]
             text = instructions_of(code, facts) if facts.has_code else ""
             if offsets is None:
                 self._drop_uses(result)
@@ -238,7 +264,7 @@ class BodyState:
                     work.append((index, text, pairs))
                     for i, line in pairs:
                         if line not in verdicts.odd:
-                            pending.setdefault(line, (index, i))
+                            pending[line] = (index, i)
             if offsets is None:
                 names.note(facts, mentioned)
             if facts.decls:
@@ -247,34 +273,37 @@ class BodyState:
                     result.decls = {-1}
                     for k, token in enumerate([names.decl_token(name) for name in facts.decls]):
                         if token not in verdicts.decls:
-                            pending_decls.setdefault(token, (index, k))
+                            pending_decls[token] = (index, k)
+        self._open = _Open(work, [i for i in todo if self._results[i].decls])
         self._evaluate(document, platform, pending, pending_decls)
-        for index, text, pairs in work:
-            self._settle(self._results[index], text, pairs)
-        for index in todo:
-            if self._results[index].decls:
-                facts = self.facts(self.chunks[index])
-                offsets = decl_offsets(self._code(index))
-                bad = [o for o, name in zip(offsets, facts.decls, strict=True) if names.decl_token(name) not in verdicts.decls]
-                self._results[index].decls = set(bad)
+        self._settle()
 
-    def _settle(self, result: Result, text: str, pairs: list[tuple[int, str]]) -> None:
-        odd, split = self._verdicts.odd, text.split("\n")[1:]
-        for i, line in pairs:
-            verdict = odd.get(line)
-            if verdict is None:
-                continue
-            if verdict == "!":
-                result.hard.add(i)
-                continue
-            unknown = [name for _, name, token in self._names.tokens_of(split[i]) if token == UNKNOWN]
-            labels = [name for name, letter in zip(unknown, verdict, strict=True) if letter == "L"]
-            undeclared = [name for name, letter in zip(unknown, verdict, strict=True) if letter == "U"]
-            if labels:
-                result.labels[i] = labels
-                self._use(labels, 1)
-            if undeclared:
-                result.undeclared[i] = undeclared
+    def _settle(self) -> None:
+        """Sort the lines that were judged last by the verdicts on their classes; those without one have to be looked at."""
+        odd, clean, names = self._verdicts.odd, self._verdicts.clean, self._names
+        for index, text, pairs in self._open.work:
+            result, split = self._results[index], text.split("\n")[1:]
+            for i, line in pairs:
+                verdict = odd.get(line)
+                if verdict is None:
+                    if line not in clean:
+                        result.hard.add(i)
+                    continue
+                if verdict == "!":
+                    result.hard.add(i)
+                    continue
+                unknown = [name for _, name, token in names.tokens_of(split[i]) if token == UNKNOWN]
+                labels = [name for name, letter in zip(unknown, verdict, strict=True) if letter == "L"]
+                undeclared = [name for name, letter in zip(unknown, verdict, strict=True) if letter == "U"]
+                if labels:
+                    result.labels[i] = labels
+                    self._use(labels, 1)
+                if undeclared:
+                    result.undeclared[i] = undeclared
+        for index in self._open.decls:
+            known = self._verdicts.decls
+            pairs_of = zip(self._decl_lines(index), self._facts[index].decls, strict=True)
+            self._results[index].decls = {o for o, name in pairs_of if names.decl_token(name) not in known}
 
     def _evaluate(
         self,
@@ -283,38 +312,58 @@ class BodyState:
         pending: dict[str, tuple[int, int]],
         decls: dict[str, tuple[int, int]],
     ) -> None:
-        """Let the full path judge one line of each new class."""
+        """Let the full path judge one line of each new class; a few are left to the look at all findings."""
         if not pending and not decls:
+            return
+        reps = self._open.lines
+        reps.update({self._line(document, index, i): line for line, (index, i) in pending.items()})
+        for index in {index for index, _ in decls.values()}:
+            offsets = self._decl_lines(index)
+            for token, (where, k) in decls.items():
+                if where == index:
+                    reps[self._line(document, index, offsets[k])] = token
+                    self._open.of_decls.add(self._line(document, index, offsets[k]))
+        if len(reps) <= _FEW:
             return
         frame = {document.line_of(index) + offset for index, offset, _ in self.specials_of_chunks()}
         frame |= self._versions(document)
-        lines = {self._line(document, index, i): line for line, (index, i) in pending.items()}
-        by_line = {}
-        for index in {index for index, _ in decls.values()}:
-            offsets = decl_offsets(self._code(index))
-            by_line.update(
-                {self._line(document, index, offsets[k]): token for token, (where, k) in decls.items() if where == index}
-            )
-        every = sorted({*lines, *by_line})
+        every = sorted(reps)
         for at in range(0, len(every), _BATCH):
             some = every[at : at + _BATCH]
             wanted = frame.union(some)
-            judged = judge(document, sorted(wanted | self._closure(document, wanted)), platform)
-            tokens: dict[int, list[tuple[int, str]] | None] = dict.fromkeys(some)
-            for line in lines.keys() & tokens.keys():
-                tokens[line] = [(column, token) for column, _, token in self._names.tokens_of(document.code(line))]
-            for line, verdict in letters(judged, document, tokens).items():
-                if line in by_line:
-                    if not verdict and not self._is_undeclared(judged.bound, line):
-                        self._verdicts.decls.add(by_line[line])
-                elif verdict:
-                    self._verdicts.odd[lines[line]] = verdict
-                else:
-                    self._verdicts.clean.add(lines[line])
+            self._learn(document, judge(document, sorted(wanted | self._closure(document, wanted)), platform), some)
+        reps.clear()
 
-    @staticmethod
-    def _is_undeclared(bound: BoundModule, line: int) -> bool:
-        return any(p.place.line == line for p in bound.problems)
+    def _learn(self, document: Document, judged: Judged, some: list[int]) -> None:
+        """Keep the verdicts on the classes of some lines."""
+        opened, verdicts = self._open, self._verdicts
+        tokens: dict[int, list[tuple[int, str]] | None] = dict.fromkeys(some)
+        for line in some:
+            if line not in opened.of_decls:
+                tokens[line] = [(column, token) for column, _, token in self._names.tokens_of(document.code(line))]
+        broken = {p.place.line for p in judged.bound.problems}
+        for line, verdict in letters(judged, document, tokens).items():
+            if line in opened.of_decls:
+                if not verdict and line not in broken:
+                    verdicts.decls.add(opened.lines[line])
+            elif verdict and verdict != UNSURE:
+                verdicts.odd[opened.lines[line]] = verdict
+            elif not verdict:
+                verdicts.clean.add(opened.lines[line])
+
+    def learn(self, document: Document, judged: Judged) -> None:
+        """Keep what a look at all findings tells about the lines that were left open."""
+        opened = self._open
+        if not opened.lines:
+            return
+        self._learn(document, judged, sorted(opened.lines))
+        opened.lines.clear()
+        for index, _, pairs in opened.work:
+            for i, _ in pairs:
+                self._use(self._results[index].labels.get(i, ()), -1)
+                self._results[index].forget(i)
+        self._settle()
+        self._frame = None
 
     def _versions(self, document: Document) -> set[int]:
         """The lines before the body that say the version: the body's own directives do not."""
@@ -338,12 +387,12 @@ class BodyState:
         wanted = self._names.with_bases(wanted)
         found = set()
         for index in self._names.chunks_declaring(wanted):
-            facts = self.facts(self.chunks[index])
-            offsets = decl_offsets(self._code(index))
+            facts = self._facts[index]
+            offsets = self._decl_lines(index)
             found |= {self._line(document, index, o) for o, n in zip(offsets, facts.decls, strict=True) if n in wanted}
         if labels:
             for index, chunk in enumerate(self.chunks):
-                facts = self.facts(chunk)
+                facts = _facts_of(chunk)
                 if facts.labels and not wanted.isdisjoint(facts.labels):
                     places = label_offsets(self._code(index))
                     found |= {self._line(document, index, o) for o, name in places if name in wanted}
@@ -357,9 +406,9 @@ class BodyState:
         for index, offset in [*ends, (len(self.chunks), 0)]:
             lines |= {self._line(document, i, o) for i, o in self._last_code(index, offset)}
         for index, chunk in enumerate(self.chunks):
-            if self.facts(chunk).has_code:
-                split = instructions_of(self._code(index), self.facts(chunk)).split("\n")[1:]
-                at = next((i for i, line in enumerate(split) if line.strip() and not line.rstrip().endswith(":")), None)
+            if _facts_of(chunk).has_code:
+                split = _instructions(chunk)
+                at = next((i for i, line in enumerate(split) if isinstance(statement_of(line.rstrip()), Instruction)), None)
                 if at is not None:
                     lines.add(self._line(document, index, at))
                     break
@@ -368,12 +417,12 @@ class BodyState:
     def _last_code(self, index: int, offset: int) -> Iterator[tuple[int, int]]:
         """The statements from a place backwards to the first that is no label and no mark."""
         while index >= 0:
-            if index < len(self.chunks) and self.facts(self.chunks[index]).has_code:
-                split = instructions_of(self._code(index), self.facts(self.chunks[index])).split("\n")[1:]
+            if index < len(self.chunks) and self._facts[index].has_code:
+                split = _instructions(self.chunks[index])
                 for i in range(min(offset, len(split)) - 1, -1, -1):
                     if split[i].strip():
                         yield index, i
-                        if not split[i].rstrip().endswith(":") and not _NOTE.match(split[i]):
+                        if isinstance(statement_of(split[i].rstrip()), Instruction) and not _NOTE.match(split[i]):
                             return
             index, offset = index - 1, 1 << 30
 
@@ -406,19 +455,27 @@ class BodyState:
                 found.update((index, o) for o in result.hard)
                 found.update((index, o) for o in result.decls)
                 found.update((index, o) for o in result.undeclared)
-        functions = self._names.functions
-        missing = {name for name in self._uses if name not in self._labels and name not in functions}
-        doubled = {name for name, many in self._labels.items() if many > 1 or name in functions}
+        missing, doubled = self._reviewed()
         suspects = missing | doubled
         if suspects:
             for index, result in enumerate(self._results):
                 found.update((index, o) for o, names in result.labels.items() if not suspects.isdisjoint(names))
-                if not doubled.isdisjoint(self.facts(self.chunks[index]).labels):
+                if not doubled.isdisjoint(self._facts[index].labels):
                     found.update((index, o) for o, name in label_offsets(self._code(index)) if name in doubled)
         found |= self._jumps()
         found |= self._mentions(self._names.doubled | self._names.odd)
         found |= self._early()
         return found
+
+    def _reviewed(self) -> tuple[set[str], set[str]]:
+        """Labels that are used and not defined, and those defined twice."""
+        functions = self._names.functions
+        for name in self._review | functions:
+            here = self._labels[name] + (name in functions)
+            (self._missing.add if not here and self._uses[name] else self._missing.discard)(name)
+            (self._doubled.add if here > 1 else self._doubled.discard)(name)
+        self._review.clear()
+        return self._missing, self._doubled
 
     def _mentions(self, names: set[str]) -> set[tuple[int, int]]:
         """Every line with one of some names."""
@@ -431,9 +488,9 @@ class BodyState:
 
     def _early(self) -> set[tuple[int, int]]:
         """Lines before the last declaration that use a name declared behind the first instruction."""
-        all_facts = [self.facts(chunk) for chunk in self.chunks]
+        all_facts = self._facts
         first = next((i for i, f in enumerate(all_facts) if f.has_code), len(all_facts))
-        last = max((i for i, f in enumerate(all_facts) if f.decls), default=-1)
+        last = next((i for i in range(len(all_facts) - 1, -1, -1) if all_facts[i].decls), -1)
         if last < first or (last == first and not all_facts[first].mixed):
             return set()
         late = {name for f in all_facts[first:] for name in f.decls}
@@ -454,7 +511,7 @@ class BodyState:
         uses: list[tuple[int, int, int, list[str]]] = []
         for index, result in enumerate(self._results):
             events: list[tuple[int, str | list[str]]] = list(result.labels.items())
-            if self.facts(self.chunks[index]).labels:
+            if self._facts[index].labels:
                 events += label_offsets(self._code(index))
             for offset, what in sorted(events, key=lambda e: e[0]):
                 while waiting[part] < (index, offset):
@@ -495,12 +552,30 @@ class BodyState:
     def _declaration_before(self, document: Document, line: int) -> set[int]:
         at = document.chunk_at(line) - self.first
         for index in range(min(at, len(self.chunks) - 1), -1, -1):
-            facts = self.facts(self.chunks[index])
+            facts = self._facts[index]
             if facts.decls:
-                offsets = [o for o in decl_offsets(self._code(index)) if self._line(document, index, o) < line]
+                offsets = [o for o in self._decl_lines(index) if self._line(document, index, o) < line]
                 if offsets:
                     return {self._line(document, index, offsets[-1])}
         return set()
+
+
+def _facts_of(chunk: Chunk) -> Facts:
+    """The facts of a chunk; made before by the text's state."""
+    facts = chunk.cache
+    assert isinstance(facts, Facts)
+    return facts
+
+
+# A few chunks are looked at again and again: those at the ends of a body, and those under the user's hands.
+@lru_cache(maxsize=16)
+def _code_of(chunk: Chunk) -> str:
+    return code_of(chunk.text, chunk.opens_in_block)
+
+
+@lru_cache(maxsize=16)
+def _instructions(chunk: Chunk) -> tuple[str, ...]:
+    return tuple(instructions_of(_code_of(chunk), _facts_of(chunk)).split("\n")[1:])
 
 
 def _common(old: list[Chunk], new: list[Chunk]) -> tuple[int, int]:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from visa_lsp.diagnostics import Diagnostic, Edit
-    from visa_lsp.ide.analysis import Analysis
     from visa_lsp.text import Span
 
 
@@ -27,25 +26,25 @@ class Action:
     all_of_kind: bool = False
 
 
-def code_actions(analysis: Analysis, span: Span) -> tuple[Action, ...]:
+def code_actions(found: Sequence[Diagnostic], span: Span) -> tuple[Action, ...]:
     """The fixes of findings that touch a range, then one for all safe fixes of each of their kinds."""
-    near = [d for d in analysis.diagnostics if d.span.start <= span.end and span.start <= d.span.end]
+    near = [d for d in found if d.span.start <= span.end and span.start <= d.span.end]
     actions = [
         Action(fix.title, fix.edits, diagnostic, preferred=index == 0 and fix.safe)
         for diagnostic in near
         for index, fix in enumerate(diagnostic.fixes)
     ]
     for code in sorted({d.code for d in near if d.fixes and d.fixes[0].safe}):
-        alike = [d for d in analysis.diagnostics if d.code == code and d.fixes and d.fixes[0].safe]
+        alike = [d for d in found if d.code == code and d.fixes and d.fixes[0].safe]
         if len(alike) > 1:
             edits = joined(d.fixes[0].edits for d in alike)
             actions.append(Action(f"Fix all {len(alike)} {alike[0].name} findings", edits, None, all_of_kind=True))
     return tuple(actions)
 
 
-def fix_all(analysis: Analysis) -> tuple[Edit, ...]:
-    """The edits of every safe fix of the text."""
-    return joined(d.fixes[0].edits for d in analysis.diagnostics if d.fixes and d.fixes[0].safe)
+def fix_all(found: Iterable[Diagnostic]) -> tuple[Edit, ...]:
+    """The edits of every safe fix of some findings."""
+    return joined(d.fixes[0].edits for d in found if d.fixes and d.fixes[0].safe)
 
 
 def joined(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:

@@ -73,6 +73,20 @@ def definition(analysis: Analysis, offset: int) -> Target | None:
     return _target(analysis, spot.span, symbol.place)
 
 
+def implementation(analysis: Analysis, offset: int) -> Target | None:
+    """The body of the function or subroutine whose name is at an offset; None for other names."""
+    spot = spot_at(focus_at(analysis, offset), offset)
+    if spot is None:
+        return None
+    if spot.token.kind is TokenKind.FUNCTION:
+        return definition(analysis, offset)
+    found = definition(analysis, offset) if spot.token.kind is TokenKind.LABEL else None
+    if found is None:
+        return None
+    opened = analysis.document.line_text(analysis.document.position(found.name.start)[0]).lstrip()
+    return found if opened.startswith(".function") else None
+
+
 def type_definition(analysis: Analysis, offset: int) -> Target | None:
     """Where the variable at the end of the alias chain is declared; for others the declaration itself."""
     analysis = focus_at(analysis, offset)

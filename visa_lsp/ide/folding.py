@@ -92,17 +92,15 @@ def _sort(whole: str, code: str) -> str:
 def _of_body(index: Index, group: Group) -> Iterator[Fold]:
     if group.opener >= 0:
         yield Fold(group.first_line, _content_end(index, group.end_line - 1))
-    opened = []
-    functions = []
+    opened: list[int] = []
     for line, text in index.directives(group):
         word = text.strip()
         if word == "{":
             opened.append(line)
         elif word == "}" and opened:
             yield Fold(opened.pop(), line)
-        elif word.startswith(".function"):
-            functions.append(line)
-    labels = sorted({*(line for line, _ in index.labels(group)), *functions})
+    functions = {name: line for line, name, _ in index.functions(group)}
+    labels = sorted({*(line for line, name in index.labels(group) if name not in functions), *functions.values()})
     for start, following in pairwise([*labels, group.end_line]):
         yield Fold(start, _content_end(index, following - 1))
 

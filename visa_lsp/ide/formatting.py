@@ -87,3 +87,26 @@ def _folded(code: str) -> str:
             out.append(ch)
         previous = ch
     return "".join(out)
+
+
+def format_on_type(analysis: Analysis, line: int, typed: str) -> tuple[Edit, ...]:
+    """The edits when a character was typed in ``line``: the finished line in shape, the new one indented.
+
+    A newline finishes the line above; a colon behind a name makes it a label, which stands in column 0.
+    """
+    document = analysis.document
+    if typed == "\n":
+        edits = [*format_text(analysis, line - 1, line - 1)] if line > 0 else []
+        text = document.line_text(line)
+        above = document.statement(line - 1) if line > 0 else None
+        if not text.strip() and isinstance(above, (tree.Instruction, tree.Label)) and text != _INDENT:
+            start = document.line_start(line)
+            edits.append(Edit(Span(start, start + len(text)), _INDENT))
+        return tuple(edits)
+    statement = document.statement(line)
+    if isinstance(statement, tree.Label) and not statement.column0:
+        start = document.line_start(line)
+        return (Edit(Span(start, start + statement.span.start), ""),)
+    if isinstance(statement, (tree.Scope, tree.Label)):
+        return format_text(analysis, line, line)
+    return ()

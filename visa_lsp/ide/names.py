@@ -47,6 +47,7 @@ class Names:
         self.pattern = TOKEN
         self._aliases: dict[str, list[str]] = {}
         self._stems: set[str] = set()
+        self._plain: set[str] = set()  # names without a number at the end
         self._facts: list[Facts] = []
         self._index: dict[int, int] = {}
         self._ids = Ids()
@@ -118,12 +119,10 @@ class Names:
         digits = sum(c.isdigit() for c in word)
         reachable = any(2 * (len(s) + digits) >= 0.7 * (len(word) + len(s) + 1) for s in self._stems)
         by_kind: dict[str, list[str]] = {}
-        for name in self.decl:
-            plain = not name[-1].isdigit()
-            if plain or (reachable and stem == word):
-                match = _KIND.search(self._rest(name))
-                letter = match.group(1) if match else ""
-                by_kind.setdefault(letter if letter in "APST" else "G", []).append(name)
+        for name in self.decl if reachable and stem == word else self._plain & self.decl.keys():
+            match = _KIND.search(self._rest(name))
+            letter = match.group(1) if match else ""
+            by_kind.setdefault(letter if letter in "APST" else "G", []).append(name)
         for names in by_kind.values():
             best = near(word, names)
             if best:
@@ -165,13 +164,13 @@ class Names:
         self.inputs, self.functions = inputs, functions
         self.pattern = WIDE_TOKEN if wide else TOKEN
         self.decl, self.tokens, self.doubled, self.odd = {}, Tokens(), set(), set()
-        self._aliases, self._stems = {}, set()
+        self._aliases, self._stems, self._plain = {}, set(), set()
         decl, tokens, special = self.decl, self.tokens, special_words()
         plain: dict[str, str] = {}
         for f in facts:
             if not f.narrow:
                 self.odd.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
-            self._stems.update({n.rstrip(_DIGITS) for n in f.decls})
+            self._note_stems(f)
             for name, rest in zip(f.decls, f.rests, strict=True):
                 if name in decl:
                     self.doubled.add(name)
@@ -221,7 +220,7 @@ class Names:
         slow: set[str] = set()
         for f in added:
             self.odd.update(n for n in f.decls if not f.narrow and not PLAIN_NAME.fullmatch(n))
-            self._stems.update({n.rstrip(_DIGITS) for n in f.decls})
+            self._note_stems(f)
             for name in f.decls:
                 known = self.decl.get(name)
                 if many[name] > 1 or name in self.doubled or (known is not None and id(known) not in gone_ids):
@@ -236,6 +235,11 @@ class Names:
         if slow:
             self._recount(slow)
         return changed | slow
+
+    def _note_stems(self, facts: Facts) -> None:
+        stems = {n.rstrip(_DIGITS) for n in facts.decls}
+        self._stems |= stems
+        self._plain.update(stems.intersection(facts.decls))
 
     def _forget(self, name: str) -> None:
         self.decl.pop(name, None)

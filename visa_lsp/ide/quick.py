@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.tree import Statement
 
 UNKNOWN: Final = "\x02"
+UNSURE: Final = "?"
 _WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
 # Rules that look at a whole body or text: what they say of a few lines picked out of it means nothing.
 WIDE_RULES: Final = frozenset({"missing-label", "undeclared-name", "missing-return", "recursion", "subroutine-jump"})
@@ -47,7 +48,7 @@ class Verdicts:
     """What is known of the classes of one kind of body.
 
     ``odd`` holds, for lines with undeclared names, one letter each: L a label, U an undeclared variable, - neither;
-    ``!`` for lines that have to be looked at one by one.
+    ``!`` for lines that have to be looked at one by one. ``UNSURE`` is no verdict.
     """
 
     __slots__ = ("clean", "decls", "odd")
@@ -150,13 +151,8 @@ class Sparse(Document):
         yield from self._of_lines
 
     def _parse(self) -> Iterator[tuple[int, Statement]]:
-        here, codes, first = -1, [""], 0
         for line in self._lines:
-            chunk, inside = self._locate(line)
-            if chunk != here:
-                here, first = chunk, self._first_lines[chunk]
-                codes = self.chunks[chunk].codes()
-            statement = statement_of(codes[line - first])
+            statement = statement_of(self.code(line))
             if statement is not None:
                 yield line, statement
 
@@ -212,7 +208,8 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
             marks = seen.get(line, {})
             found[line] = "".join([marks.pop(column, "-") for column, token in tokens or () if token == UNKNOWN])
             if marks:
-                found[line] = "!"
+                # A name that is declared further down: this tells nothing about other lines of the class.
+                found[line] = UNSURE
     return found
 
 

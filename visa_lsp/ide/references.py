@@ -77,7 +77,7 @@ def references(analysis: Analysis, offset: int, *, declarations: bool = True, al
     if spot is None:
         return ()
     if spot.token.kind is TokenKind.FUNCTION:
-        found = list(_function(analysis, spot.token.text))
+        found = list(function_occurrences(analysis, spot.token.text))
     else:
         symbol = spot.symbol
         if symbol is None or spot.body is None:
@@ -93,7 +93,7 @@ def highlights(analysis: Analysis, offset: int) -> tuple[Occurrence, ...]:
     return references(analysis, offset, aliases=False)
 
 
-def _function(analysis: Analysis, name: str) -> Iterator[Occurrence]:
+def function_occurrences(analysis: Analysis, name: str) -> Iterator[Occurrence]:
     """Definitions and calls of a kernel or function by name, over the whole text."""
     index = index_of(analysis.document)
     lines = index.mentions(index.groups, [name])

@@ -94,7 +94,7 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
     """The tokens of lines ``first`` to ``last``, both included; to the end where ``last`` is None."""
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
-    if isinstance(analysis, Focus) or document.line_count < WHOLE or index_of(document).scopes:
+    if not coloured_by_chunk(analysis):
         for line in range(max(0, first), end + 1):
             yield from _of_line(analysis, line)
         return
@@ -104,6 +104,12 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
         for line, start, length, type_, bits in chunk_tokens(analysis, at, inside):
             words = tuple(word for number, word in enumerate(MODIFIERS) if bits >> number & 1)
             yield SemanticToken(base + line, Span(start, start + length), TYPES[type_], words)
+
+
+def coloured_by_chunk(analysis: Analysis) -> bool:
+    """Whether a text is coloured by templates; short ones, and those with scopes, are bound whole."""
+    document = analysis.document
+    return not (isinstance(analysis, Focus) or document.line_count < WHOLE or index_of(document).scopes)
 
 
 def chunk_tokens(analysis: Analysis, at: int, inside: range | None = None) -> list[tuple[int, int, int, int, int]]:

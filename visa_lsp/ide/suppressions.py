@@ -77,8 +77,8 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
     found: list[Suppression] = []
     line = offset = 0
     for chunk in document.chunks:
-        if not any(_MARK in text for text in chunk.lines):
-            line += len(chunk.lines)
+        if not chunk.marked:
+            line += chunk.count
             offset += chunk.length
             continue
         in_block = chunk.opens_in_block

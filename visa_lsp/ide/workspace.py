@@ -1,20 +1,56 @@
 """The open documents with their versions, and the settings that their analyses were made with.
 
 The only mutable value of the room, owned by whoever serves an editor. Knows no protocol and reads no files.
-Invariant: the analysis of a document always belongs to its text, its version and the current settings.
+Invariant: the analysis of a document always belongs to its text, its version and the settings of its folder.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import itertools
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.inlay_hints import HintKind
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.syntax.document import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+
+class Language(Enum):
+    """What a document is."""
+
+    VISA = "visa"
+    LAUNCH = "launch file"
+    ZEINFO = "ze_info"
+    OTHER = "other"
+
+
+_ENDINGS: Final = (
+    (".launch.yaml", Language.LAUNCH),
+    (".launch.yml", Language.LAUNCH),
+    (".zeinfo.yaml", Language.ZEINFO),
+    (".zeinfo.yml", Language.ZEINFO),
+    (".ze_info", Language.ZEINFO),
+    (".zeinfo", Language.ZEINFO),
+    (".visaasm", Language.VISA),
+    (".isaasm", Language.VISA),
+    (".isa", Language.OTHER),
+)
+
+
+def language_of(key: str, identifier: str = "") -> Language:
+    """The language of a document by what the editor calls it, else by its name; vISA where nothing tells."""
+    if identifier in ("visa", "visaasm"):
+        return Language.VISA
+    lower = key.lower()
+    found = next((language for ending, language in _ENDINGS if lower.endswith(ending)), None)
+    if found is not None:
+        return found
+    return Language.OTHER if identifier in ("yaml", "json", "plaintext") else Language.VISA
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,31 +58,88 @@ class Settings:
     """What a user can set. ``platform`` empty: none is assumed."""
 
     platform: str = ""
+    hints: frozenset[HintKind] = frozenset(HintKind)
+    code_lens: bool = True
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    workspace_diagnostics: bool = True
 
 
-def settings_of(value: object) -> Settings:
-    """The settings in what an editor sent, with or without the section's name around them; unknown things are ignored."""
+_FLAGS: Final = {"codeLens": "code_lens", "workspaceDiagnostics": "workspace_diagnostics"}
+_LISTS: Final = {"ignore": "ignore", "extendSelect": "extend_select"}
+# Settings of clients, known here so that they are not called unknown.
+_CLIENT: Final = frozenset({"serverPath", "trace", "trusted", "interpreter", "python", "run", "server"})
+
+
+def settings_of(value: object, base: Settings | None = None) -> Settings:
+    """The settings in what an editor sent; what is unknown or of the wrong type is passed over."""
+    return read_settings(value, base)[0]
+
+
+def read_settings(value: object, base: Settings | None = None) -> tuple[Settings, tuple[str, ...]]:
+    """The settings in what an editor sent, with or without the section's name around them, and what is wrong in it."""
+    found = base or Settings()
     section = value.get("visa", value) if isinstance(value, dict) else None
-    platform = section.get("platform") if isinstance(section, dict) else None
-    if isinstance(platform, str) and platform_named(platform) is not None:
-        return Settings(platform)
-    return Settings()
+    if not isinstance(section, dict):
+        return found, ()
+    problems: list[str] = []
+    for key, item in section.items():
+        if item is None or key in _CLIENT:
+            continue
+        change = _one(key, item, problems)
+        if change:
+            found = replace(found, **change)
+    return found, tuple(problems)
+
+
+def _one(key: str, item: object, problems: list[str]) -> dict[str, Any]:
+    """The change that one setting makes."""
+    if key == "platform":
+        if isinstance(item, str) and (not item or platform_named(item) is not None):
+            return {"platform": item}
+        problems.append(f"visa.platform: there is no platform {item!r}")
+    elif key == "inlayHints":
+        if isinstance(item, bool):
+            return {"hints": frozenset(HintKind) if item else frozenset()}
+        if isinstance(item, dict):
+            off = {kind for kind in HintKind if item.get(kind.value) is False}
+            return {"hints": frozenset(HintKind) - off}
+        problems.append("visa.inlayHints is true, false, or an object with types, immediates, labels, lines")
+    elif key in _FLAGS:
+        if isinstance(item, bool):
+            return {_FLAGS[key]: item}
+        problems.append(f"visa.{key} is true or false")
+    elif key in _LISTS:
+        if isinstance(item, list) and all(isinstance(i, str) for i in item):
+            return {_LISTS[key]: tuple(item)}
+        problems.append(f"visa.{key} is a list of codes, heads of codes or slugs")
+    else:
+        problems.append(f"visa.{key} is no setting")
+    return {}
+
+
+_serials = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenDocument:
-    """A document as the editor has it. ``key`` is the editor's name for it."""
+    """A document as the editor has it. ``key`` is the editor's name for it; ``serial`` tells this state from any other."""
 
     key: str
     version: int
     analysis: Analysis
+    language: Language = Language.VISA
+    serial: int = field(default_factory=lambda: next(_serials), compare=False)
 
 
 @dataclass(slots=True)
 class Workspace:
-    """All open documents."""
+    """All open documents. ``platform_for`` tells the platform that a document's folder sets by a file, if any."""
 
     settings: Settings = field(default_factory=Settings)
+    folders: dict[str, Settings] = field(default_factory=dict)
+    trusted: bool = True
+    platform_for: Callable[[str], str] | None = None
     _documents: dict[str, OpenDocument] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[OpenDocument]:
@@ -56,13 +149,28 @@ class Workspace:
         """The open document of a name; None if it is not open."""
         return self._documents.get(key)
 
-    def open(self, key: str, version: int, text: str) -> OpenDocument:
+    def settings_for(self, key: str) -> Settings:
+        """The settings of the innermost folder that a document is in."""
+        inside = [f for f in self.folders if key == f or key.startswith(f.rstrip("/") + "/")]
+        return self.folders[max(inside, key=len)] if inside else self.settings
+
+    def platform_name(self, key: str) -> str:
+        """The platform that a document is for; empty where nothing names one."""
+        return self.settings_for(key).platform or (self.platform_for(key) if self.platform_for else "")
+
+    def open(self, key: str, version: int, text: str, language: Language | None = None) -> OpenDocument:
         """Take a document in, with its whole text."""
-        return self.update(key, version, Document.parse(text))
+        known = self._documents.get(key)
+        chosen = language or (known.language if known else language_of(key))
+        return self._put(key, version, Document.parse(text), chosen)
 
     def update(self, key: str, version: int, document: Document) -> OpenDocument:
         """Replace a document by its next snapshot."""
-        opened = OpenDocument(key, version, Analysis(document, platform_named(self.settings.platform)))
+        known = self._documents.get(key)
+        return self._put(key, version, document, known.language if known else language_of(key))
+
+    def _put(self, key: str, version: int, document: Document, language: Language) -> OpenDocument:
+        opened = OpenDocument(key, version, Analysis(document, platform_named(self.platform_name(key))), language)
         self._documents[key] = opened
         return opened
 
@@ -70,11 +178,17 @@ class Workspace:
         """Forget a document; nothing happens where it is not open."""
         self._documents.pop(key, None)
 
-    def configure(self, settings: Settings) -> bool:
+    def configure(self, settings: Settings, folders: dict[str, Settings] | None = None) -> bool:
         """Take new settings; True where they change what is known of the open documents."""
-        if settings == self.settings:
+        if settings == self.settings and (folders is None or folders == self.folders):
             return False
         self.settings = settings
-        for opened in self:
-            self.update(opened.key, opened.version, opened.analysis.document)
+        if folders is not None:
+            self.folders = folders
+        self.renew()
         return True
+
+    def renew(self) -> None:
+        """Give every document a new analysis: what it depends on has changed."""
+        for opened in self:
+            self._put(opened.key, opened.version, opened.analysis.document, opened.language)

@@ -14,7 +14,7 @@ from visa_lsp.diagnostics import Severity
 from visa_lsp.text import Span, code_points, units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from visa_lsp.diagnostics import Diagnostic, Edit
     from visa_lsp.text import Encoding
@@ -80,22 +80,30 @@ def text_edits(document: Text, edits: Iterable[Edit], encoding: Encoding) -> lis
 
 
 def diagnostic(
-    document: Text, uri: str, found: Diagnostic, encoding: Encoding, *, related: bool = True
+    document: Text,
+    uri: str,
+    found: Diagnostic,
+    encoding: Encoding,
+    *,
+    related: bool = True,
+    other: Callable[[str], Text | None] = lambda _path: None,
 ) -> types.Diagnostic:
-    """The client's diagnostic of a finding; ``related`` where the client can show other places."""
-    places = [
-        types.DiagnosticRelatedInformation(
-            types.Location(uri, range_of(document, place.span, encoding)), place.message
-        )
-        for place in found.related
-        if place.path is None
-    ]
+    """The client's diagnostic of a finding; ``related`` where the client can show other places.
+
+    ``other`` gives the text of a related place in another document.
+    """
+    places = []
+    for place in found.related if related else ():
+        text = document if place.path is None else other(place.path)
+        if text is not None:
+            where = types.Location(place.path or uri, range_of(text, place.span, encoding))
+            places.append(types.DiagnosticRelatedInformation(where, place.message))
     return types.Diagnostic(
         range=range_of(document, found.span, encoding),
         message=found.message,
         severity=_SEVERITY[found.severity],
         code=found.code,
         source=SOURCE,
-        related_information=places if related and places else None,
+        related_information=places or None,
         data={"name": found.name},
     )

@@ -1,4 +1,4 @@
-"""What the server lets others do: assembling and running, which need rooms that ``lsp`` may not import.
+"""What the server lets others do: work that needs rooms that ``lsp`` may not import.
 
 The values are functions that take plain values and give JSON objects; whoever starts the server provides them. They may
 take long and are called off the event loop; what goes wrong with a user's text or file is a result with ``ok`` false.
@@ -6,18 +6,51 @@ take long and are called off the event loop; what goes wrong with a user's text 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.diagnostics import Rule
+
 Result = dict[str, Any]
+
+
+def _everything(_rule: Rule) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class FileRules:
+    """What the settings files of a folder say of a file: its platform, rules that run besides, which findings show."""
+
+    platform: str = ""
+    extra: frozenset[str] = frozenset()
+    shows: Callable[[Rule], bool] = field(default=_everything, compare=False)
+    problem: str = ""
+
+
+def _plain_rules(_path: str, _ignore: tuple[str, ...], _extend: tuple[str, ...]) -> FileRules:
+    return FileRules()
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """``assemble(text, path, platform)`` and ``run(text, path, launch_path, platform)``; a path None: not saved yet."""
+    """A path None means a text that is not saved yet.
+
+    * ``assemble(text, path, platform)`` writes the object beside the text
+    * ``run(text, path, options)``: ``launch`` or ``launchText``, ``platform``, ``engine``, ``checks``
+    * ``disassemble(text or None, path or None, platform)``: an object's file as text, or a text by way of its object
+    * ``zeinfo(text, path, platform)`` and ``launch_template(text, path, platform)``
+    * ``explain(word, platform)``
+    * ``file_rules(path, ignore, extend)``: the settings of a file, with those of the editor laid over them
+    """
 
     assemble: Callable[[str, str | None, str | None], Result]
-    run: Callable[[str, str | None, str | None, str | None], Result]
+    run: Callable[[str, str | None, dict[str, str]], Result]
+    disassemble: Callable[[str | None, str | None, str | None], Result]
+    zeinfo: Callable[[str, str | None, str | None], Result]
+    launch_template: Callable[[str, str | None, str | None], Result]
+    explain: Callable[[str, str | None], Result]
+    file_rules: Callable[[str, tuple[str, ...], tuple[str, ...]], FileRules] = _plain_rules

@@ -1,7 +1,7 @@
 """The server object that handlers get: pygls' server with our documents instead of its own.
 
-pygls would keep a second copy of each text and rebuild it at each keystroke; the protocol class here hands document
-messages on to our handlers only. Invariant: ``documents`` is changed by the ``sync`` handlers alone, in message order.
+pygls would keep a second copy of each text and rebuild it at each keystroke; the protocol class hands document messages
+on to our handlers only. Invariant: ``documents`` is changed by the ``sync`` handlers alone, in message order.
 """
 
 from __future__ import annotations
@@ -11,57 +11,25 @@ import logging
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from visa_lsp.ide.workspace import Workspace
+from visa_lsp.ide.workspace import Language, Workspace
+from visa_lsp.lsp.files import Files
+from visa_lsp.lsp.protocol import Protocol
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Awaitable, Callable
 
+    from visa_lsp.ide.inline_values import RunValues
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.services import Services
+    from visa_lsp.lsp.services import FileRules, Services
     from visa_lsp.text import Encoding
-
-    Handled = Generator[Any, Any, Any]
 
 logger = logging.getLogger(__name__)
 P = TypeVar("P")
 R = TypeVar("R")
-
-
-class Protocol(LanguageServerProtocol):
-    """Document messages go to our handlers without passing through pygls' workspace."""
-
-    def _pass_on(self, method: str, params: object) -> Handled:
-        handler = self.fm.features.get(method)
-        if handler is not None:
-            yield handler, (params,), None
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Handled:
-        """Hand on an opened document."""
-        yield from self._pass_on(types.TEXT_DOCUMENT_DID_OPEN, params)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Handled:
-        """Hand on an edit."""
-        yield from self._pass_on(types.TEXT_DOCUMENT_DID_CHANGE, params)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Handled:
-        """Hand on a closed document."""
-        yield from self._pass_on(types.TEXT_DOCUMENT_DID_CLOSE, params)
-
-    @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
-    def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Handled:
-        """Call a command with its arguments as one list of JSON values."""
-        handler = self.fm.commands.get(params.command)
-        if handler is None:
-            raise JsonRpcInvalidParams.of(ValueError(f"there is no command {params.command!r}"))
-        return (yield handler, (list(params.arguments or []),), None)
 
 
 class VisaServer(LanguageServer):
@@ -70,8 +38,18 @@ class VisaServer(LanguageServer):
     def __init__(self, services: Services, version: str) -> None:
         super().__init__("visa-lsp", version, protocol_cls=Protocol)
         self.services = services
-        self.documents = Workspace()
+        self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
+        self.files = Files(self.documents)
         self.pending: dict[str, asyncio.Task[None]] = {}
+        self.runs: dict[str, RunValues] = {}
+        self.shown: set[str] = set()
+        self._rules: dict[str, FileRules] = {}
+
+    @property
+    def exit_code(self) -> int:
+        """What the process is to end with: 0 after an orderly shutdown."""
+        protocol = self.protocol
+        return protocol.exit_code if isinstance(protocol, Protocol) else 1
 
     @property
     def encoding(self) -> Encoding:
@@ -86,8 +64,30 @@ class VisaServer(LanguageServer):
                 return "utf-16"
 
     def opened(self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier) -> OpenDocument | None:
-        """The open document that a request is about."""
-        return self.documents.get(identifier.uri)
+        """The open vISA text that a request is about."""
+        found = self.documents.get(identifier.uri)
+        return found if found is not None and found.language is Language.VISA else None
+
+    def rules_for(self, uri: str) -> FileRules:
+        """What the settings files and the editor say of a document's findings."""
+        known = self._rules.get(uri)
+        if known is None:
+            settings = self.documents.settings_for(uri)
+            path = self.files.path_of(uri) or ""
+            known = self.services.file_rules(path, settings.ignore, settings.extend_select)
+            if known.problem and known.problem not in self.shown:
+                self.shown.add(known.problem)
+                self.window_log_message(types.LogMessageParams(types.MessageType.Warning, known.problem))
+            self._rules[uri] = known
+        return known
+
+    def forget_rules(self) -> None:
+        """The settings have changed."""
+        self._rules.clear()
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log what went wrong outside of a request; a message box for each would be of no help."""
+        logger.error("%s: %s", getattr(source, "__name__", source), error)
 
 
 def guarded(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
@@ -97,8 +97,10 @@ def guarded(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable
     async def guard(ls: VisaServer, params: P) -> R | None:
         try:
             return await handler(ls, params)
+        except JsonRpcException:
+            raise
         except Exception:
-            logger.exception("%s failed", handler.__name__)
+            logger.exception("%s failed", getattr(handler, "__name__", "handler"))
             return None
 
     return guard

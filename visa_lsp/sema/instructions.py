@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import ExecStyle, Field, FieldKind, Modifier, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
-from visa_lsp.isa.operands import IM, G, I, OperandModifier
+from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.render_target import message_operands
 from visa_lsp.isa.types import EXEC_SIZES, UD, ExecControl
 from visa_lsp.program.model import (
@@ -27,9 +27,10 @@ from visa_lsp.program.model import (
     PredicateOperand,
     RawOperand,
 )  # fmt: skip
-from visa_lsp.sema import lsc_operands, operands, seed
+from visa_lsp.sema import operands, seed
 from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
+from visa_lsp.sema.slots import bind_operand, items_of
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 _MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
 _MASKS["NoMask"] = (0, True)
 _COMBINE = {"any": Combine.ANY, "all": Combine.ALL}
-_INT_BITS = {FieldKind.U8: 8, FieldKind.U16: 16}
 _NO_EXEC = ExecControl(1, 0, no_mask=True)
 
 
@@ -262,7 +262,7 @@ def _operands(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, 
         ctx.problem("operand-count", at, row=row, missing=missing, got=len(node.operands), required=required)
     bound = []
     for slot, operand in seed.sampler_order(ctx, pairs):
-        value = _operand(ctx, row, slot, operand, values)
+        value = bind_operand(ctx, row, slot, operand, values)
         bound.append(BoundOperand(slot, operand, value))
     _message_operands(ctx, node, row, values)
     for operand in extra:
@@ -277,143 +277,28 @@ def _message_operands(ctx: Binding, node: tree.Instruction, row: Row, values: di
     if slot is None or not isinstance(mode, int):
         return
     wanted = message_operands(mode, with_header=True)
-    items = _tuple(values.get(slot.name))
+    items = items_of(values.get(slot.name))
     others = len(row.slots) - 1
     if len(items) != len(wanted):
         ctx.problem(
-            "operand-count", node.words[0].span, row=row, missing=[], got=len(node.operands), required=len(wanted) + others
+            "operand-count",
+            node.words[0].span,
+            row=row,
+            missing=[],
+            got=len(node.operands),
+            required=len(wanted) + others,
         )
         return
     for item, vector, operand in zip(items, wanted, node.operands[others:], strict=True):
         if item is not None and vector == isinstance(item, RawOperand):
             got = operands.describe(ctx, operand)
-            ctx.problem("operand-class", operand.span, slot=slot, got=got, expected="a vector operand" if vector else "a raw operand")
-
-
-def _operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
-    """Bind one operand and put its value into the fields that its shape fills."""
-    value: object
-    match slot.shape:
-        case Shape.VECTOR:
-            value = operands.vector(ctx, slot, node)
-        case Shape.SIMPLE:
-            value = operands.simple(ctx, slot, node)
-        case Shape.RAW:
-            value = operands.raw(ctx, slot, node)
-        case Shape.LSC_PAYLOAD:
-            value = operands.raw(ctx, slot, node, bare=True)
-        case Shape.SURFACE | Shape.SAMPLER:
-            value = operands.state(ctx, slot, node)
-            seed.plane(ctx, row, node, values)
-        case Shape.RAWS:
-            value = operands.raw(ctx, slot, node)
-            values[slot.name] = (*_tuple(values.get(slot.name)), value)
-            return value
-        case Shape.VECTORS:
-            value = _raw_or_vector(ctx, slot, node)
-            values[slot.name] = (*_tuple(values.get(slot.name)), value)
-            return value
-        case (
-            Shape.LABEL | Shape.NAME | Shape.IDENTIFIER | Shape.STRING | Shape.LABELS | Shape.INTEGER | Shape.EXEC_WORD
-        ):
-            value = _plain(ctx, slot, node, row)
-        case Shape.GROUP:
-            return _group(ctx, row, slot, node, values)
-        case Shape.VARIABLE:
-            value = _variable(ctx, slot, node, values)
-        case _:
-            return lsc_operands.bind(ctx, row, slot, node, values)
-    if slot.name in row.index:
-        values[slot.name] = value
-    return value
-
-
-def _tuple(value: object) -> tuple[object, ...]:
-    return value if isinstance(value, tuple) else ()
-
-
-def _raw_or_vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
-    if isinstance(node, tree.Ref) and node.dot is not None and node.region is None:
-        return operands.raw(ctx, slot, node)
-    return operands.vector(ctx, replace(slot, classes=G | I | IM), node)
-
-
-def _word(node: tree.Operand) -> tree.Word | None:
-    """The name that an operand is, where it is nothing but a name."""
-    if isinstance(node, tree.Quoted):
-        return tree.Word(node.text, node.span, quoted=True)
-    if isinstance(node, tree.Ref) and not (node.indices or node.region or node.dot or node.suffix or node.modifier):
-        return node.name
-    return None
-
-
-def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
-    """Labels, names, strings, numbers and keywords."""
-    if isinstance(node, tree.Junk):
-        return None
-    word = _word(node)
-    match slot.shape:
-        case Shape.LABEL if word is not None:
-            return ctx.label(word, Role.TARGET, subroutine=row.mnemonic in ("call", "fccall")).id
-        case Shape.NAME | Shape.IDENTIFIER if word is not None:
-            if slot.shape is Shape.IDENTIFIER and word.quoted:
-                ctx.problem("quoted-name", word.span, name=word.text)
-            return ctx.string(word.text)
-        case Shape.STRING if isinstance(node, tree.Quoted):
-            return ctx.string(node.text)
-        case Shape.LABELS if isinstance(node, tree.Group):
-            words = [_word(item) if isinstance(item, tree.Ref) else None for item in node.items]
-            if all(words):
-                return tuple(ctx.label(w, Role.TARGET).id for w in words if w is not None)
-        case Shape.EXEC_WORD if word is not None and slot.words and word.text in slot.words:
-            return slot.words[word.text]
-        case Shape.INTEGER if (
-            isinstance(node, tree.Literal)
-            and node.suffix is None
-            and not isinstance(node.value, tree.Float)
-            and node.length == slot.length
-        ):
-            value = ctx.number(node.value)
-            bits = _INT_BITS.get(row.fields[row.index[slot.name]].kind, 32)
-            # Integers that are too large lose their upper bits, as in the real tool.
-            return None if value is None else value & (1 << bits) - 1
-    ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
-    return None
-
-
-def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
-    names = slot.name.split(",")
-    slot = slot if slot.classes else replace(slot, classes=G | I | IM)
-    items = list(node.items) if isinstance(node, tree.Group) else []
-    if len(items) != len(names):
-        ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
-        return None
-    for name, item in zip(names, items, strict=True):
-        kind = row.fields[row.index[name]].kind
-        if kind is FieldKind.VECTOR:
-            values[name] = operands.vector(ctx, slot, item)  # type: ignore[arg-type]
-        elif isinstance(item, tree.Literal) and item.suffix is None:
-            values[name] = ctx.number(item.value)
-        else:
-            ctx.problem("operand-class", item.span, slot=slot, got=operands.describe(ctx, item))  # type: ignore[arg-type]
-    return tuple(values[name] for name in names)
-
-
-def _variable(ctx: Binding, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
-    word = _word(node)
-    if word is None:
-        ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
-        return None
-    symbol = ctx.lookup(word, slot.role)
-    if symbol is None:
-        return None
-    codes = {SymbolKind.GENERAL: 0, SymbolKind.ADDRESS: 1, SymbolKind.PREDICATE: 2}
-    if symbol.kind not in codes:
-        ctx.problem("operand-class", node.span, slot=slot, got=f"{symbol.kind.value} `{symbol.name}`")
-        return None
-    prop = values["prop"]
-    values["prop"] = (prop if isinstance(prop, int) else 0) | codes[symbol.kind] << 4
-    return symbol.id
+            ctx.problem(
+                "operand-class",
+                operand.span,
+                slot=slot,
+                got=got,
+                expected="a vector operand" if vector else "a raw operand",
+            )
 
 
 def _saturate(values: dict[str, object]) -> None:
@@ -427,7 +312,7 @@ def _counts(row: Row, values: dict[str, object]) -> None:
     lists = [f for f in row.fields if f.kind in (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)]
     for f in row.fields:
         if f.kind is FieldKind.COUNT and lists:
-            values[f.name] = len(_tuple(values[lists[0].name]))
+            values[f.name] = len(items_of(values[lists[0].name]))
 
 
 def _tool_quirks(row: Row, values: dict[str, object]) -> None:

@@ -202,6 +202,9 @@ def _immediate(ctx: Binding, node: tree.Literal) -> Immediate | None:
             return Immediate(type_, int.from_bytes(struct.pack("<d", node.value.value), "little"))
         ctx.problem("immediate-form", node.span, type=type_.name)
         return None
+    if type_.name == "hf" and isinstance(node.value, tree.Number) and node.value.text[:2].lower() != "0x":
+        ctx.problem("immediate-form", node.span, type=type_.name)
+        return None
     value = ctx.number(node.value)
     if value is None:
         return None
@@ -260,6 +263,9 @@ def vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
                 return _general(ctx, slot, node, symbol)
             if cls is A:
                 return _address(ctx, node, symbol)
+            if cls is P and (node.indices or node.region or node.dot or node.suffix):
+                ctx.problem("predicate-form", node.span, name=symbol.name)
+                return None
             return PredicateOperand(symbol.id) if cls is P else _state(ctx, node, symbol)
         case tree.Junk():
             return None

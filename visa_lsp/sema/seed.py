@@ -68,9 +68,7 @@ def element_size(
     return replace(node, operands=node.operands[1:]), (modifier, value)
 
 
-def sampler_order(
-    ctx: Binding, pairs: Sequence[tuple[Slot, tree.Operand]]
-) -> list[tuple[Slot, tree.Operand]]:
+def sampler_order(ctx: Binding, pairs: Sequence[tuple[Slot, tree.Operand]]) -> list[tuple[Slot, tree.Operand]]:
     """The surface before the sampler, where today's text has it behind: exchanged."""
     out = list(pairs)
     for at in range(len(out) - 1):

@@ -113,8 +113,9 @@ class UninitialisedChecker(Checker):
         frame = thread.frame
         if touch.indirect is not None:
             places = _indirect(frame, touch)
-        written = shadow.bytes[places]
+        written = shadow.bytes[np.clip(places, 0, shadow.bytes.size - 1)]
         good = written.any(axis=1) if touch.raw else written.all(axis=1)
+        good |= _outside(frame, touch, places)
         if good.all():
             return
         lanes = None
@@ -142,8 +143,17 @@ class UninitialisedChecker(Checker):
 
 def _indirect(frame: Frame, touch: Touch) -> Array:
     assert touch.indirect is not None
-    places = touch.indirect(frame)[:, None] + np.arange(touch.size)
-    return np.clip(places, 0, frame.regs.size - 1)
+    return np.asarray(touch.indirect(frame)[:, None] + np.arange(touch.size))
+
+
+def _outside(frame: Frame, touch: Touch, places: Array) -> Array:
+    """Elements that leave their variable or the register file: those are the bounds checker's."""
+    low, high = 0, frame.regs.size
+    if touch.var >= 0:
+        layout = frame.code.layout
+        low = layout.offset(touch.var)
+        high = low + layout.byte_size(touch.var)
+    return np.asarray((places[:, 0] < low) | (places[:, -1] >= high))
 
 
 def _mark(frame: Frame, shadow: _Shadow, touch: Touch, places: Array, active: int) -> None:
@@ -154,7 +164,7 @@ def _mark(frame: Frame, shadow: _Shadow, touch: Touch, places: Array, active: in
     rows = places.shape[0]
     if touch.lanes > 1 and rows % touch.lanes == 0 and active != (1 << touch.lanes) - 1:
         places = places[np.tile(lane_mask(active, touch.lanes), rows // touch.lanes)]
-    shadow.bytes[places] = True
+    shadow.bytes[np.clip(places, 0, shadow.bytes.size - 1)] = True
 
 
 _NONE: Final = np.zeros((0, 1), np.int64)
@@ -180,8 +190,11 @@ def _plan(code: Code, pc: int) -> _Plan:
             addresses_read.append(value.var)
     if touches and touches[0].lanes != site.lanes:  # plain gather and scatter keep their lanes in an operand
         site.lanes, site.full = touches[0].lanes, (1 << touches[0].lanes) - 1
+    reads = [(t, t.places if t.indirect is None else _NONE) for t in touches if not t.write]
+    if inst.row.mnemonic in ("cmp", "xor") and inst.get("src0") == inst.get("src1"):
+        reads = []  # whatever the value, the result is the same: compilers find the active lanes in this way
     return _Plan(
-        [(t, t.places if t.indirect is None else _NONE) for t in touches if not t.write],
+        reads,
         [(t, t.places if t.indirect is None else _NONE) for t in touches if t.write],
         site.lanes,
         site.control.mask_offset,

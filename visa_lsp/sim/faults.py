@@ -44,6 +44,11 @@ class Fault:
     address: int | None = None
     other: str | None = None
 
+    @property
+    def is_note(self) -> bool:
+        """Worth telling, but no fault: the result is defined."""
+        return self.kind is FaultKind.DIVISION
+
     def __str__(self) -> str:
         where = f"{self.kernel}: group {self.group}, thread {self.thread}"
         if self.lane is not None:

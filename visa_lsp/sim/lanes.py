@@ -285,6 +285,10 @@ def _int_plan(
         dtype = OBJECT
     elif expr.word == "mulh" and exec_type is ty.D:
         bodies = lambda _w: lambda a, b: a * b >> np.int64(32)  # noqa: E731
+    if expr.word == "dp4a":
+        dtype = OBJECT
+        signs = [site.operand_type(s).is_signed for s in sources[1:]]
+        bodies = lambda _w: words.each(words.dp4a(*signs))  # noqa: E731
     function = _compose(expr, bodies, lambda n: np.array([n], dtype))
     fetches = [int_source(site, s, exec_type, dtype) for s in sources]
     return fetches, lambda _f, s: function(s)

@@ -202,7 +202,9 @@ class Arguments:
             if b.type == "global" and b.usage == "private_space"
         )
         # A kernel that keeps its private data in scratch space still takes the argument, and does not use it.
-        return _number(self.world.scratch_space("private memory", each * threads).address if each else 0, entry.size)
+        if not each:
+            return _number(0, entry.size)
+        return _number(self.world.scratch_space("private memory", each * threads, private=True).address, entry.size)
 
     def printf_buffer(self, entry: PayloadArgument) -> bytes:
         """Reserve a buffer for what the kernel prints, and give its address."""

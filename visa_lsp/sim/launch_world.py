@@ -79,11 +79,13 @@ class World:
             self.slm_bytes = self._locals[key] + arg.size
         return self._locals[key]
 
-    def scratch_space(self, name: str, size: int) -> Buffer:
+    def scratch_space(self, name: str, size: int, *, private: bool = False) -> Buffer:
         """Place memory that no argument stands for: private data, a printf buffer."""
         if size > MAX_BUFFER_BYTES:
             raise LaunchError(f"{name} needs {size} bytes, more than {MAX_BUFFER_BYTES} (1 GiB); launch fewer groups")
-        return self.memory.allocate(name, size)
+        buffer = self.memory.allocate(name, size)
+        buffer.private = private
+        return buffer
 
     def surface_handle(self, buffer: Buffer) -> int:
         """Give a bindless handle for a surface."""

@@ -231,10 +231,16 @@ class Machine:
         self, live: Sequence[tuple[Thread, Iterator[Wait | None]]], waits: dict[int, Wait], threads: int
     ) -> None:
         """Everyone waits and nobody can come: report it once per waiting thread, and let them go on."""
-        missing = threads - len(live)
+        ended = sorted(set(range(threads)) - {thread.number for thread, _ in live})
+        if ended:
+            names = ", ".join(str(n) for n in ended[:8]) + (", ..." if len(ended) > 8 else "")
+            other = f"{'thread' if len(ended) == 1 else 'threads'} {names} {'has' if len(ended) == 1 else 'have'} ended"
         for thread, _ in live:
             wait = waits[thread.number]
-            other = f"{missing} of {threads} threads have ended" if missing else "another thread waits elsewhere"
+            if not ended:
+                away = next((t for t, _ in live if waits[t.number].what != wait.what or t.frame.pc != thread.frame.pc), thread)
+                what = waits[away.number].what
+                other = f"thread {away.number} waits at {what}" if away is not thread else "nobody else can come"
             self.report(thread, FaultKind.BARRIER, f"{wait.what} can never complete", other=other)
         for thread, _ in live:
             waits[thread.number].release()
@@ -244,7 +250,7 @@ class Machine:
         self.steps += steps
         if self.steps > self.dispatch.step_budget:
             raise KernelFault(
-                FaultKind.BUDGET, f"the run took more than {self.dispatch.step_budget} steps; the kernel may never end"
+                FaultKind.BUDGET, f"the run took more than {self.dispatch.step_budget} instructions, its budget; it may never end"
             )
 
     # ---- memory and reports

@@ -27,6 +27,7 @@ class Buffer:
 
     def __init__(self, name: str, data: bytearray | Array, address: int = 0) -> None:
         self.name = name
+        self.private = False  # each thread has a part of its own, taken over by others when it has ended
         if isinstance(data, bytearray):
             raw = np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
         else:

@@ -132,7 +132,7 @@ class RaceChecker(Checker):
             return []
         found = []
         for buffer, offsets, rows in _split(space, access.at, access.size):
-            if buffer.size > WATCHED_BYTES:
+            if buffer.private or buffer.size > WATCHED_BYTES:
                 continue
             known = self._shadows.get(id(buffer))
             if known is None:

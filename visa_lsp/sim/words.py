@@ -66,9 +66,6 @@ def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | N
         a = low(a)
         return 0xFFFFFFFF if a == 0 else bits - a.bit_length()
 
-    def dp4a(c: int, a: int, b: int) -> int:
-        return c + sum(_byte(a, i, signed=signed) * _byte(b, i, signed=signed) for i in range(4))
-
     def rotate(a: int, n: int) -> int:
         n %= bits
         return again(low(a) << n | low(a) >> bits - n)
@@ -93,13 +90,23 @@ def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | N
         "bfrev": lambda a: int(f"{a & 0xFFFFFFFF:032b}"[::-1], 2),
         "bfe": bfe,
         "bfi": bfi,
-        "dp4a": dp4a,
+        "dp4a": dp4a(signed, signed),
         "lrp": lambda a, b, c: a * b + (1 - a) * c,
         "divm": lambda a, b: _quotient(a, b) if b else ones(b),
     }
     if word in scalar:
         return _each(scalar[word])
     return _INT_ARRAYS.get(word)
+
+
+def dp4a(first: bool, second: bool) -> Callable[[int, int, int], int]:
+    """The dot product of four bytes, added to a dword; the type of each factor says whether its bytes are signed."""
+    return lambda c, a, b: c + sum(_byte(a, i, signed=first) * _byte(b, i, signed=second) for i in range(4))
+
+
+def each(function: Callable[..., int]) -> Body:
+    """A body that computes lane by lane in Python integers."""
+    return _each(function)
 
 
 def _byte(a: int, i: int, *, signed: bool) -> int:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.tree import Statement
 
 _LINE_COMMENT: Final = re.compile(r"//[^\n]*")
+_QUOTE_FIRST: Final = re.compile(r'"[^\n]*//')
 _QUOTED_OR_COMMENT: Final = re.compile(r'("(?:\\[^\n]|[^"\\\n])*"?)|//[^\n]*')
 # Every line is preceded by a newline here, so that the search runs from newline to newline.
 _DIRECTIVE: Final = re.compile(r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_]))|[{}])[^\n]*")
@@ -50,7 +51,8 @@ def code_of(text: str, in_block: bool) -> str:
             lines.append(code)
         return "\n" + "\n".join(lines)
     if "//" in text:
-        text = _QUOTED_OR_COMMENT.sub(r"\1", text) if '"' in text else _LINE_COMMENT.sub("", text)
+        quoted = '"' in text and _QUOTE_FIRST.search(text) is not None
+        text = _QUOTED_OR_COMMENT.sub(r"\1", text) if quoted else _LINE_COMMENT.sub("", text)
     return "\n" + text
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.bulk import bodies_of, statement_of
+from visa_lsp.syntax.bulk import bodies_of, code_of, statement_of
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
 
@@ -31,25 +32,26 @@ def split_lines(text: str) -> list[str]:
     return [line + "\n" for line in lines[:-1]] + [lines[-1]]
 
 
+# What every comment that speaks to this program has in it.
+_MARK: Final = "visa:"
+
+
 class Chunk:
-    """Some consecutive lines as one text. Immutable but for ``cache``, which holds what was derived from the text.
+    """Some consecutive lines as one text. ``marked`` ones may have a suppression in them. Immutable but for ``cache``, which holds what was derived from the text.
 
     All but the last chunk of a document end with a newline. A line that opens a body is the first of its chunk.
     """
 
-    __slots__ = ("cache", "closes_in_block", "count", "opens_in_block", "text")
+    __slots__ = ("cache", "closes_in_block", "count", "length", "marked", "opens_in_block", "text")
 
     def __init__(self, text: str, count: int, opens_in_block: bool) -> None:
         self.text = text
         self.count = count
+        self.length = len(text)
+        self.marked = _MARK in text
         self.opens_in_block = opens_in_block
         self.closes_in_block = _closes(text, opens_in_block)
         self.cache: object = None
-
-    @property
-    def length(self) -> int:
-        """Code points of the chunk."""
-        return len(self.text)
 
     @property
     def lines(self) -> list[str]:
@@ -57,14 +59,8 @@ class Chunk:
         return split_lines(self.text)[: self.count]
 
     def codes(self) -> list[str]:
-        """The lines without comments and ends."""
-        if not self.opens_in_block and "/" not in self.text:
-            return [line.rstrip("\r") for line in self.text.split("\n")[: self.count]]
-        codes, in_block = [], self.opens_in_block
-        for line in self.text.split("\n")[: self.count]:
-            code, in_block = strip(line.rstrip("\r"), in_block)
-            codes.append(code)
-        return codes
+        """The lines without comments, ends and blanks before the ends."""
+        return [line.rstrip() for line in code_of(self.text, self.opens_in_block).split("\n")[1 : self.count + 1]]
 
     def code(self, inside: int) -> str:
         """One line without comment and end."""
@@ -137,11 +133,11 @@ class Document:
 
     @cached_property
     def _first_lines(self) -> list[int]:
-        return [0, *accumulate(c.count for c in self.chunks)]
+        return [0, *accumulate(map(attrgetter("count"), self.chunks))]
 
     @cached_property
     def _first_offsets(self) -> list[int]:
-        return [0, *accumulate(len(c.text) for c in self.chunks)]
+        return [0, *accumulate(map(attrgetter("length"), self.chunks))]
 
     @property
     def text(self) -> str:

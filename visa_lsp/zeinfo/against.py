@@ -94,6 +94,13 @@ def kernel_disagreements(
     return found + min(placed, key=len)
 
 
+def placed_layout(source: Source, item: Item, text: KernelText, platform: Registers | None = None) -> PayloadLayout:
+    """Where a kernel's payload lies: as the platform says, else as the fewest disagreements say."""
+    tries = (platform,) if platform is not None else CANDIDATES
+    layouts = [layout_of(item, text, grf) for grf in tries]
+    return min(layouts, key=lambda layout: len(payload_disagreements(source, item, text, layout)))
+
+
 def layout_of(item: Item, text: KernelText, grf: Registers) -> PayloadLayout:
     """Where a kernel's payload lies, for the SIMD width of its text."""
     env = child(item, "execution_env")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.zeinfo.facts import Uses, uses_of
+from visa_lsp.zeinfo.facts import Uses, input_name, uses_of
 from visa_lsp.zeinfo.layout import PayloadLayout, id_block
 from visa_lsp.zeinfo.write import document
 
@@ -98,16 +98,11 @@ def slots_of(kernel: Kernel) -> list[Slot]:
     found = []
     for index, entry in enumerate(kernel.inputs):
         kind = entry.kind & 7
-        if kind == 0:
-            type_ = kernel.variable_type(entry.id)
-            variable = kernel.variable(entry.id)
-            elements = variable.num_elements if variable else 1
-            found.append(Slot(index, kernel.variable_name(entry.id), 0, entry.offset, entry.size, type_.name if type_ else "", elements))
-        else:
-            states, first = (kernel.samplers, 0) if kind == 1 else (kernel.surfaces, 6)
-            at = entry.id - first
-            name = kernel.string(states[at].name_index) if 0 <= at < len(states) else f"{'_ST'[min(kind, 2)]}{entry.id}"
-            found.append(Slot(index, name, kind, entry.offset, entry.size, ""))
+        type_ = kernel.variable_type(entry.id) if kind == 0 else None
+        variable = kernel.variable(entry.id) if kind == 0 else None
+        elements = variable.num_elements if variable else 1
+        name = input_name(kernel, entry)
+        found.append(Slot(index, name, kind, entry.offset, entry.size, type_.name if type_ else "", elements))
     return sorted(found, key=lambda s: s.offset)
 
 

@@ -15,7 +15,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from visa_lsp.program.model import Inst, Kernel
+    from visa_lsp.program.model import Input, Inst, Kernel
 
 _SLM_SFID: Final = 3
 _BTI_ADDRESS: Final = 4
@@ -63,6 +63,16 @@ class Uses:
     stateless_write: Inst | None = None
     named_barriers: int = 0
     surfaces: Mapping[int, Inst] = field(default_factory=dict)
+
+
+def input_name(kernel: Kernel, entry: Input) -> str:
+    """The name of an input's variable."""
+    kind = entry.kind & 7
+    if kind == 0:
+        return kernel.variable_name(entry.id)
+    states, first = (kernel.samplers, 0) if kind == 1 else (kernel.surfaces, _FIRST_SURFACE)
+    at = entry.id - first
+    return kernel.string(states[at].name_index) if 0 <= at < len(states) else f"{'_ST'[min(kind, 2)]}{entry.id}"
 
 
 def uses_of(kernel: Kernel) -> Uses:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.disagreement import Disagreement
+from visa_lsp.zeinfo.facts import input_name
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 
 if TYPE_CHECKING:
@@ -81,11 +82,9 @@ def arguments_of(item: Item, layout: PayloadLayout) -> list[Argument]:
 
 def inputs_of(text: KernelText) -> list[TextInput]:
     """The inputs of a kernel, by place."""
-    kernel = text.kernel
-    found = []
-    for index, entry in enumerate(kernel.inputs):
-        name = kernel.variable_name(entry.id) if entry.kind & 7 == 0 else f"{'_ST'[min(entry.kind & 7, 2)]}{entry.id}"
-        found.append(TextInput(index, entry.offset, entry.size, name))
+    found = [
+        TextInput(index, entry.offset, entry.size, input_name(text.kernel, entry)) for index, entry in enumerate(text.kernel.inputs)
+    ]
     return sorted(found, key=lambda i: i.first)
 
 

@@ -17,6 +17,7 @@ from visa_lsp.program.payload import (
     PayloadArgument,
     ThreadBuffer,
 )
+from visa_lsp.zeinfo.plain import load_plain
 from visa_lsp.zeinfo.yaml import Item, YamlError, load
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class ZeInfoError(Exception):
 def read(text: str) -> list[KernelInfo]:
     """Give the kernels of a ze_info text, in its order."""
     try:
-        root = load(text)
+        root = load_plain(text) or load(text)
     except YamlError as error:
         raise ZeInfoError(error.message, error.line, error.column) from None
     if not isinstance(root.value, dict):

@@ -1,107 +1,140 @@
-// The client: starts the server, shows what its two commands answer. Everything else the protocol does by itself.
+// Puts the parts together and names the commands.
 
+import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { LanguageClient, type LanguageClientOptions, type ServerOptions } from 'vscode-languageclient/node';
-import { assembleLines, runLines, type AssembleResult, type RunResult } from './results';
+import { Runner } from './run/command.ts';
+import { LaunchTests } from './run/testing.ts';
+import { ResultsPanel } from './run/panel.ts';
+import { messageOf, Server } from './server/client.ts';
+import { Status } from './status.ts';
+import { CheckTasks } from './tasks.ts';
+import { FlowView } from './views/flow.ts';
+import { ISA_SCHEME, IsaEditor, virtualUri } from './views/isa.ts';
 
-type Call = (command: string, args: unknown[]) => vscode.ProviderResult<unknown>;
+/** What tests of the extension may look at. */
+export interface Api {
+  server: Server;
+  tests: LaunchTests;
+  results: ResultsPanel;
+  flow: FlowView;
+  status: Status;
+}
 
-let client: LanguageClient | undefined;
-let output: vscode.OutputChannel;
+let server: Server | undefined;
 
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  output = vscode.window.createOutputChannel('vISA Results');
+export async function activate(context: vscode.ExtensionContext): Promise<Api> {
+  const output = vscode.window.createOutputChannel('vISA');
+  const current = new Server(context, output, show);
+  server = current;
+  const results = new ResultsPanel(context);
+  const runner = new Runner(current, results);
+  const flow = new FlowView(context, current);
+  const isa = new IsaEditor(context, current);
+  const tests = new LaunchTests(current, results);
+  const status = new Status(context, current);
+
+  // Lenses and links of the server call its commands; what they do is shown in our views.
+  function show(command: string, args: unknown[]): Promise<unknown> | undefined {
+    const given = (typeof args[0] === 'object' && args[0] !== null ? args[0] : { uri: args[0] }) as Record<string, unknown>;
+    const uri = typeof given['uri'] === 'string' ? vscode.Uri.parse(given['uri']) : undefined;
+    const text = (key: string): string | undefined => (typeof given[key] === 'string' ? given[key] : undefined);
+    switch (uri === undefined ? '' : command) {
+      case 'visa.run':
+        return runner.run(uri!, text('launch'));
+      case 'visa.assemble':
+        return assemble(uri!);
+      case 'visa.showControlFlow':
+        return flow.show(uri!, text('kernel'));
+      case 'visa.disassemble':
+        return openObject(uri!);
+      default:
+        return undefined;
+    }
+  }
+
+  async function assemble(uri: vscode.Uri): Promise<unknown> {
+    if (!vscode.workspace.isTrusted) {
+      void vscode.window.showWarningMessage('vISA: nothing is written in an untrusted workspace.');
+      return undefined;
+    }
+    const answer = await current.call<{ ok: boolean; path?: string; bytes?: number; error?: string }>('visa.assemble', {
+      uri: uri.toString(),
+    });
+    if (!answer.ok) {
+      void vscode.window.showErrorMessage(`vISA: not assembled: ${answer.error}`);
+      return answer;
+    }
+    const open = 'Show Disassembly';
+    const message = `vISA: wrote ${path.basename(answer.path ?? '')}, ${answer.bytes} bytes.`;
+    void vscode.window.showInformationMessage(message, open).then((chosen) => {
+      if (chosen === open) {
+        void openObject(vscode.Uri.file(answer.path!));
+      }
+    });
+    return answer;
+  }
+
+  async function openObject(uri: vscode.Uri): Promise<void> {
+    const object = uri.path.endsWith('.isa') ? uri : uri.with({ path: uri.path.replace(/\.[^.]*$/, '.isa') });
+    await vscode.commands.executeCommand('vscode.openWith', object, 'visa.isa');
+  }
+
+  const command = (name: string, work: (uri: vscode.Uri) => unknown): vscode.Disposable =>
+    vscode.commands.registerCommand(name, async (given?: vscode.Uri) => {
+      const uri = given instanceof vscode.Uri ? given : inFront();
+      if (uri === undefined) {
+        void vscode.window.showWarningMessage('vISA: open a .visaasm file first.');
+        return undefined;
+      }
+      try {
+        return await work(uri);
+      } catch (error) {
+        void vscode.window.showErrorMessage(`vISA: ${messageOf(error)}`);
+        return undefined;
+      }
+    });
+
   context.subscriptions.push(
     output,
-    vscode.commands.registerCommand('visa.restartServer', restart),
-    vscode.workspace.onDidChangeConfiguration(async (change) => {
+    current,
+    results,
+    flow,
+    tests,
+    status,
+    command('visa.runKernel', (uri) => runner.run(uri)),
+    command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
+    command('visa.assembleFile', assemble),
+    command('visa.showFlowGraph', (uri) => flow.show(uri)),
+    command('visa.showDisassembly', openObject),
+    command('visa.openDisassemblyText', (uri) => vscode.window.showTextDocument(virtualUri(uri))),
+    vscode.commands.registerCommand('visa.showResults', () => results.reveal()),
+    vscode.commands.registerCommand('visa.showTestBuffers', (item?: vscode.TestItem) => tests.showBuffers(item)),
+    vscode.commands.registerCommand('visa.selectPlatform', () => status.selectPlatform()),
+    vscode.commands.registerCommand('visa.restartServer', () => current.restart()),
+    vscode.commands.registerCommand('visa.installServer', () => current.install()),
+    vscode.window.registerCustomEditorProvider('visa.isa', isa, { webviewOptions: { retainContextWhenHidden: true } }),
+    vscode.workspace.registerTextDocumentContentProvider(ISA_SCHEME, isa),
+    vscode.tasks.registerTaskProvider('visa', new CheckTasks(current)),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => current.restart()),
+    vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('visa.serverPath')) {
-        await restart();
+        void current.restart();
       }
     }),
   );
-  await start();
+  await current.restart();
+  return { server: current, tests, results, flow, status };
 }
 
 export async function deactivate(): Promise<void> {
-  await client?.stop();
+  await server?.stop();
 }
 
-async function restart(): Promise<void> {
-  await client?.dispose();
-  client = undefined;
-  await start();
-}
-
-async function start(): Promise<void> {
-  // A path that a folder brings along is never executed: the setting has machine scope.
-  const command = vscode.workspace.getConfiguration('visa').get<string>('serverPath') || 'visa-lsp';
-  const server: ServerOptions = { command, args: [] };
-  const options: LanguageClientOptions = {
-    documentSelector: [{ language: 'visa' }],
-    outputChannelName: 'vISA Language Server',
-    synchronize: { configurationSection: 'visa' },
-    middleware: { executeCommand },
-  };
-  const starting = new LanguageClient('visa', 'vISA Language Server', server, options);
-  client = starting;
-  try {
-    await starting.start();
-  } catch (error) {
-    const settings = 'Open Settings';
-    const answer = await vscode.window.showErrorMessage(
-      `The vISA language server '${command}' did not start: ${error instanceof Error ? error.message : String(error)}`,
-      settings,
-    );
-    if (answer === settings) {
-      await vscode.commands.executeCommand('workbench.action.openSettings', 'visa.serverPath');
-    }
+/** The file in front: a text, or an object in its editor. */
+function inFront(): vscode.Uri | undefined {
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  if (input instanceof vscode.TabInputCustom) {
+    return input.uri;
   }
-}
-
-// The client library registers the server's commands; called from the palette they have no arguments yet.
-async function executeCommand(command: string, args: unknown[], next: Call): Promise<unknown> {
-  if (command !== 'visa.assemble' && command !== 'visa.run') {
-    return next(command, args);
-  }
-  if (!vscode.workspace.isTrusted) {
-    void vscode.window.showWarningMessage('vISA: nothing is written or run in an untrusted workspace.');
-    return undefined;
-  }
-  const fromUser = args.length === 0 || args[0] instanceof vscode.Uri;
-  if (!fromUser) {
-    return next(command, args);
-  }
-  const uri = args[0] instanceof vscode.Uri ? args[0] : vscode.window.activeTextEditor?.document.uri;
-  if (uri === undefined) {
-    void vscode.window.showWarningMessage('vISA: open a .visaasm file first.');
-    return undefined;
-  }
-  const file = uri.scheme === 'file' ? uri.fsPath : uri.toString();
-  const title = command === 'visa.run' ? 'vISA: running' : 'vISA: assembling';
-  const result = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Window, title },
-    async () => next(command, [{ uri: uri.toString() }]),
-  );
-  show(command, result, file);
-  return result;
-}
-
-function show(command: string, result: unknown, file: string): void {
-  const lines =
-    command === 'visa.run' ? runLines(result as RunResult, file) : assembleLines(result as AssembleResult, file);
-  output.appendLine(lines.join('\n'));
-  const ok = (result as { ok?: boolean } | null)?.ok === true;
-  const details = 'Show Results';
-  const message = ok
-    ? vscode.window.showInformationMessage(`vISA: ${command === 'visa.run' ? 'the run is ok' : lines[0]}`, details)
-    : vscode.window.showErrorMessage(`vISA: ${lines[0]}`, details);
-  void message.then((answer) => {
-    if (answer === details) {
-      output.show(true);
-    }
-  });
-  if (command === 'visa.run') {
-    output.show(true);
-  }
+  return vscode.window.activeTextEditor?.document.uri;
 }

@@ -1,4 +1,4 @@
-"""Findings: pushed after each change, or pulled by clients that can.
+"""Findings: pushed after each change, or pulled by clients that can; of open documents and of the folders' files.
 
 A client that pulls gets nothing pushed, lest it show everything twice. What was computed for an older version is dropped.
 Invariant: at most one pending publication per document.
@@ -12,24 +12,36 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
+from visa_lsp.ide.suppressions import visible
+from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import diagnostic
+from visa_lsp.lsp.handlers.info import info_of, text_at
+from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.session import guarded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.ide.analysis import Analysis
     from visa_lsp.ide.workspace import OpenDocument
+    from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.session import VisaServer
 
 logger = logging.getLogger(__name__)
 
 # A small text is checked at once; a large one waits for a pause in typing.
-_LARGE: Final = 5000
+_LARGE: Final = 20_000
 _PAUSE: Final = 0.2
+Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
 
 
 def register(server: VisaServer) -> None:
     """Declare the handlers of this module."""
-    options = types.DiagnosticOptions(inter_file_dependencies=False, workspace_diagnostics=False, identifier="visa-lsp")
+    options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="visa-lsp")
     server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(pull)
+    server.feature(types.WORKSPACE_DIAGNOSTIC)(pull_workspace)
 
 
 def pulls(ls: VisaServer) -> bool:
@@ -38,14 +50,31 @@ def pulls(ls: VisaServer) -> bool:
     return text is not None and text.diagnostic is not None
 
 
-def _items(ls: VisaServer, opened: OpenDocument) -> list[types.Diagnostic]:
+def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, ...]:
+    """What is shown of a vISA text: what ``--check`` shows with the same settings."""
+    rules = ls.rules_for(uri)
+    return tuple(d for d in visible(analysis, rules.extra) if rules.shows(d.rule))
+
+
+def _of_open(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
+    if opened.language is Language.VISA:
+        return findings(ls, opened.key, opened.analysis)
+    info = info_of(ls, types.TextDocumentIdentifier(opened.key))
+    return info[1].diagnostics if info is not None else ()
+
+
+def _items(ls: VisaServer, uri: str, document: Text, found: Iterable[Diagnostic]) -> list[types.Diagnostic]:
     text = ls.client_capabilities.text_document
     publish = text.publish_diagnostics if text else None
     related = bool(publish and publish.related_information) or pulls(ls)
-    document = opened.analysis.document
-    return [
-        diagnostic(document, opened.key, found, ls.encoding, related=related) for found in opened.analysis.diagnostics
-    ]
+    others: dict[str, Text | None] = {}
+
+    def other(path: str) -> Text | None:
+        if path not in others:
+            others[path] = text_at(ls, path)
+        return others[path]
+
+    return [diagnostic(document, uri, d, ls.encoding, related=related, other=other) for d in found]
 
 
 def schedule(ls: VisaServer, uri: str) -> None:
@@ -67,12 +96,17 @@ async def _publish(ls: VisaServer, uri: str) -> None:
     if opened.analysis.document.line_count > _LARGE:
         await asyncio.sleep(_PAUSE)
     try:
-        items = _items(ls, opened)
+        items = _items(ls, uri, opened.analysis.document, _of_open(ls, opened))
     except Exception:
         logger.exception("findings of %s failed", uri)
         items = []
     if ls.documents.get(uri) is opened:
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, items, opened.version))
+    if opened.language is Language.VISA:
+        for beside in ls.documents:
+            # What a ze_info document disagrees with may have changed.
+            if beside.language is Language.ZEINFO and beside.key.rpartition("/")[0] == uri.rpartition("/")[0]:
+                schedule(ls, beside.key)
 
 
 def clear(ls: VisaServer, uri: str) -> None:
@@ -85,8 +119,13 @@ def clear(ls: VisaServer, uri: str) -> None:
 
 
 def refresh(ls: VisaServer) -> None:
-    """Findings of every open document may have changed."""
+    """Findings, hints, lenses and colours of every open document may have changed."""
     workspace = ls.client_capabilities.workspace
+    if workspace is not None:
+        if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            ls.workspace_inlay_hint_refresh(None)
+        if workspace.code_lens and workspace.code_lens.refresh_support:
+            ls.workspace_code_lens_refresh(None)
     if pulls(ls):
         if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
             ls.workspace_diagnostic_refresh(None)
@@ -95,13 +134,82 @@ def refresh(ls: VisaServer) -> None:
         schedule(ls, opened.key)
 
 
+def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
+    """What tells the findings of a document from any others; those of ze_info depend on the texts beside it."""
+    if opened.language is Language.ZEINFO:
+        return "-".join([f"{opened.serial}", *(str(d.serial) for d in ls.documents if d.language is Language.VISA)])
+    return str(opened.serial)
+
+
 @guarded
 async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport | None:
     """Answer with all findings, or that nothing has changed since the last answer."""
-    opened = ls.opened(params.text_document)
+    opened = ls.documents.get(params.text_document.uri)
     if opened is None:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
-    result_id = f"{opened.version}:{ls.documents.settings.platform}"
+    result_id = _result_id(ls, opened)
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
-    return types.RelatedFullDocumentDiagnosticReport(items=_items(ls, opened), result_id=result_id)
+    items = _items(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
+    return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
+
+
+async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
+    """Answer with the findings of every text of the folders; piece by piece where the client takes pieces."""
+    before = {p.uri: p.value for p in params.previous_result_ids}
+    token = params.partial_result_token
+    reports: list[Report] = []
+    async with working(ls, "vISA: checking the workspace", params.work_done_token) as work:
+        for report in _open_reports(ls, before):
+            reports.append(report)
+            await work.step()
+        if ls.documents.settings.workspace_diagnostics:
+            paths = list(ls.files.visa_files())
+            for number, path in enumerate(paths):
+                try:
+                    report = _file_report(ls, path, before)
+                except Exception:
+                    logger.exception("findings of %s failed", path)
+                    continue
+                if report is not None:
+                    reports.append(report)
+                if token is not None and len(reports) >= 8:
+                    send_partial(ls, token, types.WorkspaceDiagnosticReportPartialResult(reports))
+                    reports = []
+                await work.step(path.name, number, len(paths))
+    if token is not None and reports:
+        send_partial(ls, token, types.WorkspaceDiagnosticReportPartialResult(reports))
+        reports = []
+    return types.WorkspaceDiagnosticReport(reports)
+
+
+def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Report]:
+    for opened in ls.documents:
+        if opened.language in (Language.VISA, Language.ZEINFO):
+            result_id = _result_id(ls, opened)
+            if before.get(opened.key) == result_id:
+                yield types.WorkspaceUnchangedDocumentDiagnosticReport(opened.key, result_id, opened.version)
+            else:
+                items = _items(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
+                yield types.WorkspaceFullDocumentDiagnosticReport(opened.key, items, opened.version, result_id=result_id)
+
+
+def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Report | None:
+    """The findings of a file that is not open; None for one that is, or that cannot be read."""
+    if ls.files.opened_at(path) is not None:
+        return None
+    uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
+    if stamp is None:
+        return None
+    settings = ls.documents.settings_for(uri)
+    result_id = f"{stamp[0]:x}.{stamp[1]:x}.{hash((settings, ls.documents.platform_name(uri))) & 0xFFFFFFFF:x}"
+    if before.get(uri) == result_id:
+        return types.WorkspaceUnchangedDocumentDiagnosticReport(uri, result_id)
+    known = ls.files.kept(uri, stamp, result_id)
+    if not isinstance(known, list):
+        analysis = ls.files.analysis(path)
+        if analysis is None:
+            return None
+        known = _items(ls, uri, analysis.document, findings(ls, uri, analysis))
+        ls.files.keep(uri, stamp, result_id, known)
+    return types.WorkspaceFullDocumentDiagnosticReport(uri, known, result_id=result_id)

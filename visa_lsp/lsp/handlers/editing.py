@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from visa_lsp.ide.code_actions import code_actions
-from visa_lsp.ide.completion import Item, ItemKind, complete, documentation
-from visa_lsp.ide.formatting import format_text
+from visa_lsp.ide.code_actions import code_actions, fix_all
+from visa_lsp.ide.completion import Item, ItemKind, documentation, offers
+from visa_lsp.ide.formatting import format_on_type, format_text
 from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.signature import signature_help
-from visa_lsp.lsp.convert import diagnostic, range_of, text_edits, to_span
+from visa_lsp.lsp.convert import diagnostic, range_of, text_edits, to_offset, to_span
+from visa_lsp.lsp.handlers import info
+from visa_lsp.lsp.handlers.diagnostics import findings
 from visa_lsp.lsp.handlers.language import place
 from visa_lsp.lsp.session import guarded
 
@@ -46,25 +48,28 @@ def register(server: VisaServer) -> None:
     server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(on_rename)
     server.feature(types.TEXT_DOCUMENT_FORMATTING)(on_formatting)
     server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)(on_range_formatting)
-    kinds = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+    typed = types.DocumentOnTypeFormattingOptions("\n", more_trigger_character=[":", "}"])
+    server.feature(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, typed)(on_type_formatting)
+    kinds = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll])
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, kinds)(on_code_action)
 
 
 @guarded
 async def on_completion(ls: VisaServer, params: types.CompletionParams) -> types.CompletionList | None:
     """Offer what may be written here."""
+    described = info.info_of(ls, params.text_document)
+    if described is not None:
+        offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
+        return info.completion_items(ls, *described, offset)
     at = place(ls, params)
     if at is None:
         return None
     text = ls.client_capabilities.text_document
     known = text.completion.completion_item if text and text.completion else None
     snippets = bool(known and known.snippet_support)
-    items = [_completion(ls, at[0], item, params.position.line, snippets=snippets) for item in complete(*_analysis(at))]
-    return types.CompletionList(is_incomplete=False, items=items)
-
-
-def _analysis(at: tuple[OpenDocument, int]) -> tuple[Any, int]:
-    return at[0].analysis, at[1]
+    found, cut = offers(at[0].analysis, at[1])
+    items = [_completion(ls, at[0], item, params.position.line, snippets=snippets) for item in found]
+    return types.CompletionList(is_incomplete=cut, items=items)
 
 
 def _completion(ls: VisaServer, opened: OpenDocument, item: Item, line: int, *, snippets: bool) -> types.CompletionItem:
@@ -160,14 +165,38 @@ async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormatt
 
 
 @guarded
+async def on_type_formatting(ls: VisaServer, params: types.DocumentOnTypeFormattingParams) -> list[types.TextEdit] | None:
+    """Bring what was just finished into shape."""
+    opened = ls.opened(params.text_document)
+    if opened is None:
+        return None
+    edits = format_on_type(opened.analysis, params.position.line, params.ch)
+    return text_edits(opened.analysis.document, edits, ls.encoding)
+
+
+@guarded
 async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
     """Offer the fixes of findings in a range."""
     opened = ls.opened(params.text_document)
     only = params.context.only
-    if opened is None or (only and not any(kind in ("", "quickfix") for kind in only)):
-        return None
+    if opened is None:
+        described = info.info_of(ls, params.text_document)
+        if described is None:
+            return None
+        opened, shown = described[0], described[1].diagnostics
+    else:
+        shown = findings(ls, opened.key, opened.analysis)
     document = opened.analysis.document
-    return [
+    wanted = [str(getattr(kind, "value", kind)) for kind in only or ["quickfix"]]
+    actions: list[types.CodeAction] = []
+    if any("source.fixAll".startswith(kind) and kind for kind in wanted) or any(k.startswith("source.fixAll") for k in wanted):
+        edits = fix_all(shown)
+        if edits:
+            change = types.WorkspaceEdit(changes={opened.key: text_edits(document, edits, ls.encoding)})
+            actions.append(types.CodeAction("Apply every safe fix", types.CodeActionKind.SourceFixAll, edit=change))
+    if not any(kind == "" or "quickfix".startswith(kind) for kind in wanted):
+        return actions
+    return actions + [
         types.CodeAction(
             title=action.title,
             kind=types.CodeActionKind.QuickFix,
@@ -175,5 +204,5 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> list
             is_preferred=action.preferred or None,
             edit=types.WorkspaceEdit(changes={opened.key: text_edits(document, action.edits, ls.encoding)}),
         )
-        for action in code_actions(opened.analysis, to_span(document, params.range, ls.encoding))
+        for action in code_actions(shown, to_span(document, params.range, ls.encoding))
     ]

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from lsprotocol import types
 
-from visa_lsp.ide.definition import Target, definition, type_definition
+from visa_lsp.ide.definition import Target, definition, implementation, type_definition
 from visa_lsp.ide.hover import hover
 from visa_lsp.ide.references import Use, highlights, references
 from visa_lsp.lsp.convert import range_of, to_offset
+from visa_lsp.lsp.handlers import info
+from visa_lsp.lsp.progress import send_partial
 from visa_lsp.lsp.session import guarded
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ def register(server: VisaServer) -> None:
     server.feature(types.TEXT_DOCUMENT_DEFINITION)(on_definition)
     server.feature(types.TEXT_DOCUMENT_DECLARATION)(on_declaration)
     server.feature(types.TEXT_DOCUMENT_TYPE_DEFINITION)(on_type_definition)
+    server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)(on_implementation)
     server.feature(types.TEXT_DOCUMENT_REFERENCES)(on_references)
     server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)(on_highlight)
 
@@ -57,8 +60,13 @@ def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None
 @guarded
 async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | None:
     """Explain the token; plain text for clients that cannot show Markdown."""
-    at = place(ls, params)
-    result = hover(at[0].analysis, at[1]) if at else None
+    described = info.info_of(ls, params.text_document)
+    if described is not None:
+        offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
+        at, result = (described[0], offset), described[1].hover(offset)
+    else:
+        at = place(ls, params)
+        result = hover(at[0].analysis, at[1]) if at else None
     if at is None or result is None:
         return None
     text = ls.client_capabilities.text_document
@@ -83,7 +91,11 @@ def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, l
 
 @guarded
 async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locations | None:
-    """Lead to the declaration of a name."""
+    """Lead to the declaration of a name; from ze_info to the text."""
+    described = info.info_of(ls, params.text_document)
+    if described is not None:
+        offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
+        return info.definition(ls, described[0].key, described[1], offset)
     at = place(ls, params)
     if at is None:
         return None
@@ -115,6 +127,20 @@ async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams)
 
 
 @guarded
+async def on_implementation(ls: VisaServer, params: types.ImplementationParams) -> Locations | None:
+    """Lead to the body of a called function; from an input to its argument in the ze_info beside the text."""
+    at = place(ls, params)
+    if at is None:
+        return None
+    text = ls.client_capabilities.text_document
+    links = bool(text and text.implementation and text.implementation.link_support)
+    target = implementation(at[0].analysis, at[1])
+    if target is None:
+        return info.place_in_info(ls, at[0], at[1])
+    return _locations(ls, at[0], target, links=links)
+
+
+@guarded
 async def on_references(ls: VisaServer, params: types.ReferenceParams) -> list[types.Location] | None:
     """List every place of a name and of its aliases."""
     at = place(ls, params)
@@ -122,7 +148,12 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> list[t
         return None
     found = references(at[0].analysis, at[1], declarations=params.context.include_declaration)
     document = at[0].analysis.document
-    return [types.Location(at[0].key, range_of(document, o.span, ls.encoding)) for o in found]
+    places = [types.Location(at[0].key, range_of(document, o.span, ls.encoding)) for o in found]
+    if params.partial_result_token is not None:
+        for start in range(0, len(places), 500):
+            send_partial(ls, params.partial_result_token, places[start : start + 500])
+        return []
+    return places
 
 
 @guarded

@@ -1,4 +1,4 @@
-"""Documents: opened, edited, closed; settings.
+"""Documents: opened, edited, closed; settings, folders, files that change on disk, trust.
 
 An edit is applied to *our* previous snapshot, change by change, as the message arrives: these handlers are plain
 functions, so that a request that follows always sees the text that its sender saw.
@@ -6,69 +6,193 @@ functions, so that a request that follows always sees the text that its sender s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.workspace import settings_of
+from visa_lsp.ide.workspace import Language, language_of, read_settings
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, schedule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.ide.workspace import Settings
     from visa_lsp.lsp.session import VisaServer
+
+logger = logging.getLogger(__name__)
+
+TRUST: Final = "visa/didChangeTrust"
+WATCHED: Final = (
+    "**/*.{visaasm,isaasm,isa}",
+    "**/*.launch.yaml",
+    "**/*.{zeinfo.yaml,ze_info,zeinfo}",
+    "**/{visa-lsp.toml,pyproject.toml}",
+)
 
 
 def register(server: VisaServer) -> None:
     """Declare the handlers of this module."""
+    server.feature(types.INITIALIZE)(on_initialize)
+    server.feature(types.INITIALIZED)(initialized)
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
     server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
     server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(did_close)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(did_save)
     server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(did_change_configuration)
-    server.feature(types.INITIALIZED)(initialized)
+    server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(did_change_watched_files)
+    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(did_change_folders)
+    server.feature(TRUST)(did_change_trust)
+
+
+# ---- the session ----
+
+
+def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
+    """Take the folders and the options that the client starts us with."""
+    folders = [f.uri for f in params.workspace_folders or []]
+    root = params.root_uri or (ls.files.uri_of(params.root_path) if params.root_path else None)
+    ls.files.roots = folders or ([root] if root else [])
+    options = params.initialization_options
+    if isinstance(options, dict):
+        # Trust is for the client to give when it starts us, or by its own message; no setting of a folder can.
+        ls.documents.trusted = options.get("trusted") is not False
+        ls.documents.configure(_read(ls, options, ls.documents.settings))
+
+
+async def initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
+    """Ask to be told of files and settings, and for the settings themselves."""
+    workspace = ls.client_capabilities.workspace
+    if workspace is None:
+        return
+    wanted = []
+    if workspace.did_change_watched_files and workspace.did_change_watched_files.dynamic_registration:
+        watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        wanted.append(types.Registration("visa-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
+    if workspace.did_change_configuration and workspace.did_change_configuration.dynamic_registration:
+        section = types.DidChangeConfigurationRegistrationOptions(section="visa")
+        wanted.append(types.Registration("visa-settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION, section))
+    if wanted:
+        try:
+            await ls.client_register_capability_async(types.RegistrationParams(wanted))
+        except Exception:  # a client may refuse; nothing depends on it
+            logger.warning("the client registers nothing", exc_info=True)
+    await ask_settings(ls)
+
+
+async def ask_settings(ls: VisaServer) -> None:
+    """Ask for the settings, of the whole and of each folder, where the client keeps them for us."""
+    workspace = ls.client_capabilities.workspace
+    if workspace is None or not workspace.configuration:
+        return
+    roots = list(ls.files.roots)
+    items = [types.ConfigurationItem(section="visa")]
+    items += [types.ConfigurationItem(scope_uri=root, section="visa") for root in roots]
+    try:
+        values = await ls.workspace_configuration_async(types.ConfigurationParams(items))
+    except Exception:  # the client's fault; what was set before stays
+        logger.warning("the client gives no settings", exc_info=True)
+        return
+    if not isinstance(values, (list, tuple)) or not values:
+        return
+    whole = _read(ls, values[0], None)
+    folders = {root: _read(ls, value, None) for root, value in zip(roots, values[1:], strict=False) if value is not None}
+    _configure(ls, whole, folders)
+
+
+def _read(ls: VisaServer, value: object, base: Settings | None) -> Settings:
+    """The settings in a value; what is wrong in it is logged once."""
+    found, problems = read_settings(value, base)
+    for problem in problems:
+        if problem not in ls.shown:
+            ls.shown.add(problem)
+            ls.window_log_message(types.LogMessageParams(types.MessageType.Warning, problem))
+    return found
+
+
+def _configure(ls: VisaServer, settings: Settings, folders: dict[str, Settings] | None = None) -> None:
+    ls.forget_rules()
+    if ls.documents.configure(settings, folders):
+        ls.files.forget()
+        refresh(ls)
+
+
+def did_change_configuration(ls: VisaServer, params: types.DidChangeConfigurationParams) -> Any:
+    """Take new settings from clients that send them; ask those that only say that something changed."""
+    if isinstance(params.settings, dict) and params.settings:
+        _configure(ls, _read(ls, params.settings, None))
+        return
+    import asyncio  # noqa: PLC0415 - only here
+
+    task = asyncio.get_running_loop().create_task(ask_settings(ls))
+    task.add_done_callback(lambda done: done.exception() if not done.cancelled() else None)
+
+
+def did_change_trust(ls: VisaServer, params: Any) -> None:
+    """The user has given or taken back trust in the folders."""
+    value = params.get("trusted") if isinstance(params, dict) else getattr(params, "trusted", None)
+    if isinstance(value, bool):
+        ls.documents.trusted = value
+
+
+def did_change_folders(ls: VisaServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    """Folders have come or gone."""
+    gone = {f.uri for f in params.event.removed}
+    kept = [root for root in ls.files.roots if root not in gone]
+    ls.files.roots = kept + [f.uri for f in params.event.added if f.uri not in kept]
+    did_change_configuration(ls, types.DidChangeConfigurationParams(settings=None))
+
+
+def did_change_watched_files(ls: VisaServer, params: types.DidChangeWatchedFilesParams) -> None:
+    """Files have changed on disk: what is known of them is forgotten, what depends on them is told again."""
+    again = False
+    for event in params.changes:
+        ls.files.forget(event.uri)
+        name = event.uri.rpartition("/")[2]
+        again = again or name in ("visa-lsp.toml", "pyproject.toml") or language_of(name, "yaml") is Language.ZEINFO
+    if again:
+        ls.forget_rules()
+        ls.files.forget()
+        ls.documents.renew()
+        refresh(ls)
+
+
+# ---- documents ----
 
 
 def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
     """Take in a document."""
     item = params.text_document
-    ls.documents.open(item.uri, item.version, item.text)
+    ls.documents.open(item.uri, item.version, item.text, language_of(item.uri, str(item.language_id)))
     schedule(ls, item.uri)
 
 
 def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> None:
     """Apply edits in their order; each counts on the result of the one before."""
-    opened = ls.opened(params.text_document)
+    opened = ls.documents.get(params.text_document.uri)
     if opened is None:
         return
     version = params.text_document.version
-    analysis = opened.analysis
+    document = opened.analysis.document
     for change in params.content_changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
-            span = to_span(analysis.document, change.range, ls.encoding)
-            analysis = analysis.edited(span.start, span.end, change.text)
+            span = to_span(document, change.range, ls.encoding)
+            document = document.edit(span.start, span.end, change.text)
         else:
-            analysis = ls.documents.open(opened.key, version, change.text).analysis
-    ls.documents.update(opened.key, version, analysis.document)
+            document = document.edit(0, len(document), change.text)
+    ls.documents.update(opened.key, version, document)
     schedule(ls, opened.key)
+
+
+def did_save(ls: VisaServer, params: types.DidSaveTextDocumentParams) -> None:
+    """A document has reached its file: what is remembered of the file is old."""
+    ls.files.forget(params.text_document.uri)
 
 
 def did_close(ls: VisaServer, params: types.DidCloseTextDocumentParams) -> None:
     """Forget a document and clear its findings."""
     ls.documents.close(params.text_document.uri)
+    ls.runs.pop(params.text_document.uri, None)
     clear(ls, params.text_document.uri)
-
-
-def did_change_configuration(ls: VisaServer, params: types.DidChangeConfigurationParams) -> None:
-    """Take new settings from clients that send them."""
-    if ls.documents.configure(settings_of(params.settings)):
-        refresh(ls)
-
-
-async def initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
-    """Ask for settings where the client keeps them for us."""
-    workspace = ls.client_capabilities.workspace
-    if workspace is None or not workspace.configuration:
-        return
-    item = types.ConfigurationItem(section="visa")
-    values = await ls.workspace_configuration_async(types.ConfigurationParams([item]))
-    if values and ls.documents.configure(settings_of(values[0])):
-        refresh(ls)

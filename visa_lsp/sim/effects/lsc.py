@@ -123,15 +123,17 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
     pitch = site.scalar("pitch") if strided else None
     steps = np.arange(lanes)
     packed = len(elements) * data.memory
+    # Compilers store qwords at multiples of four (the printf buffer of PVC); the pages ask for nothing.
+    alignment = min(4, data.memory)
     at_high = 2 if data.high else 0
     low, high = at_high, at_high + data.memory
 
     def one(f: Frame, cells: Array, found: tuple[Space | None, int], at: Array, active: Array) -> None:
         """Move the memory bytes of the active rows of (n, register bytes) cells."""
         if write:
-            messages.store(f, found, at, np.ascontiguousarray(cells[active, low:high]), active, data.memory)
+            messages.store(f, found, at, np.ascontiguousarray(cells[active, low:high]), active, alignment)
         else:
-            got = messages.load(f, found, at, data.memory, active, data.memory)
+            got = messages.load(f, found, at, data.memory, active, alignment)
             if data.memory != data.register:
                 cells[active] = 0
             cells[active, low:high] = got
@@ -244,7 +246,10 @@ def _block2d(site: Site, *, write: bool) -> Op:
     cells = (b * block_pitch + inner).reshape(-1)
     total = blocks * block_pitch
     view = site.raw_view(site.raw("src1" if write else "dst"), f"<u{size}", 1, total, total * size)
-    base, last_x, last_y, pitch, at_x, at_y = (site.scalar(f"addr{i}") for i in range(6))
+    if site.integer("payload"):
+        base, last_x, last_y, pitch, at_x, at_y = _descriptor(site)
+    else:
+        base, last_x, last_y, pitch, at_x, at_y = (site.scalar(f"addr{i}") for i in range(6))
     imm_x, imm_y = site.integer("immx"), site.integer("immy")
     columns, lines = (b * width + x).reshape(-1), y.reshape(-1)
 
@@ -266,6 +271,19 @@ def _block2d(site: Site, *, write: bool) -> Op:
         f.views[view][0][cells[inside]] = got
 
     return op
+
+
+def _descriptor(site: Site) -> tuple[Callable[[Frame], int], ...]:
+    """A block address in one register (text 4.2): base in two dwords, then width, height, pitch, x and y in one each."""
+    where = site.inst.get("addr0")
+    start = site.code.layout.offset(where.var) if isinstance(where, General) else 0
+
+    def word(number: int) -> Callable[[Frame], int]:
+        at = start + 4 * number
+        return lambda f: f.word(at) & 0xFFFFFFFF
+
+    low, high = word(0), word(1)
+    return (lambda f: low(f) | high(f) << 32, *(word(number) for number in range(2, 7)))
 
 
 def _signed(value: int) -> int:

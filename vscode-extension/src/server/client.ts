@@ -104,18 +104,20 @@ export class Server implements vscode.Disposable {
 
   private async complain(message: string, offer = false): Promise<void> {
     this.output.appendLine(message);
-    const install = 'Install';
-    const choose = 'Choose Program';
-    const log = 'Show Log';
+    const [install, choose, log, trust] = ['Install', 'Choose Program', 'Show Log', 'Manage Trust'] as const;
     const trusted = vscode.workspace.isTrusted;
-    const answers = offer && trusted ? [install, choose] : [log, choose];
+    const answers = offer ? [trusted ? install : trust, choose] : [log, choose];
     const ask = offer ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
-    const why = offer && trusted ? ' Install the one that comes with this extension into a private environment?' : '';
-    const answer = await ask(message + why, ...answers);
+    const how = trusted
+      ? ' Install the one that comes with this extension into a private environment?'
+      : ' In a folder that you trust it can be installed from this extension.';
+    const answer = await ask(message + (offer ? how : ''), ...answers);
     if (answer === install) {
       await this.install();
     } else if (answer === log) {
       this.output.show();
+    } else if (answer === trust) {
+      await vscode.commands.executeCommand('workbench.trust.manage');
     } else if (answer === choose) {
       await vscode.commands.executeCommand('workbench.action.openSettings', 'visa.serverPath');
     }

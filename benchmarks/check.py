@@ -1,0 +1,71 @@
+"""``--check`` against the finalizer: one text of three sizes, and the corpus as it is.
+
+``parse only`` is the finalizer on a text with a syntax error as its last line: it reads everything and stops. ``CFG`` is
+the finalizer parsing, verifying and stopping before code generation. Usage: python -m benchmarks.check [ROUNDS]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.inputs import CORPUS, broken_at_the_end, kernel
+from benchmarks.measure import PEER, Cost, folder, interleaved, peer, product, run, table
+
+SIZES = (2_000, 20_000, 200_000)
+
+
+def main(rounds: int) -> None:
+    if PEER is None:
+        print("GenX_IR is not installed (apt-get install libigc-tools): no ratios")
+    with folder() as name:
+        room = Path(name)
+        rows = []
+        for size in SIZES:
+            text = kernel(size)
+            clean, broken = room / f"k{size}.visaasm", room / f"e{size}.visaasm"
+            clean.write_text(text, encoding="utf-8")
+            broken.write_text(broken_at_the_end(text), encoding="utf-8")
+            jobs = {"check": lambda path=clean: run(product("check", str(path)))}
+            if PEER:
+                jobs["parse only"] = lambda path=broken: run(peer(path, room), room)
+                jobs["CFG"] = lambda path=clean: run(peer(path, room), room)
+            costs = interleaved(jobs, rounds)
+            ours = costs["check"]
+            lines = text.count("\n")
+            for job, cost in costs.items():
+                rows.append(
+                    [f"{lines} lines, {job}", cost.cpu, cost.wall, cost.peak_mb, cost.status]
+                    + [ours.cpu / cost.cpu, ours.peak_mb / cost.peak_mb]
+                )
+        table("one text", ["", "CPU s", "wall s", "peak MB", "exit", "our CPU", "our peak"], rows)
+        corpus(room, rounds)
+
+
+def corpus(room: Path, rounds: int) -> None:
+    """All texts of the corpus that have an object: one process of ours, one finalizer per text."""
+    paths = sorted(p for p in CORPUS.glob("dev/[A-Z]*/*.visaasm") if p.with_suffix(".isa").exists())
+    if not paths or PEER is None:
+        print("no corpus or no finalizer: the corpus is left out")
+        return
+
+    def finalizer() -> Cost:
+        start = time.perf_counter()
+        costs = [run(peer(path, room), room) for path in paths]
+        return Cost(sum(c.cpu for c in costs), time.perf_counter() - start, max(c.peak_mb for c in costs), 0)
+
+    names = [str(path) for path in paths]
+    jobs = {
+        "check, 1 process": lambda: run(product("check", "--jobs", "1", *names)),
+        "check, all cores": lambda: run(product("check", *names)),
+        "CFG, a process per text": finalizer,
+    }
+    costs = interleaved(jobs, max(1, rounds // 2))
+    base = costs["CFG, a process per text"]
+    rows = [[job, c.cpu, c.wall, c.peak_mb, c.status, c.cpu / base.cpu, c.wall / base.wall] for job, c in costs.items()]
+    table(f"corpus of {len(paths)} texts", ["", "CPU s", "wall s", "peak MB", "exit", "CPU ratio", "wall ratio"], rows)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)

@@ -1,0 +1,93 @@
+"""What the benchmarks share: processes measured from outside, and tables of ratios.
+
+CPU is user and system time of the process and its children; peak is its largest resident set. Commands of one table run
+in turns, so that a change of load meets all of them; the table shows medians.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PRODUCT = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
+PEER = shutil.which("GenX_IR")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one run of a command took."""
+
+    cpu: float
+    wall: float
+    peak_mb: float
+    status: int
+
+
+def run(command: Sequence[str], folder: Path | None = None) -> Cost:
+    """Run a command to its end; its output is dropped."""
+    start = time.perf_counter()
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.perf_counter() - start
+    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, process.returncode)
+
+
+def interleaved(jobs: dict[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
+    """The median cost of each job, run in turns."""
+    costs: dict[str, list[Cost]] = {name: [] for name in jobs}
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            costs[name].append(job())
+    return {
+        name: Cost(
+            statistics.median(c.cpu for c in some),
+            statistics.median(c.wall for c in some),
+            statistics.median(c.peak_mb for c in some),
+            some[-1].status,
+        )
+        for name, some in costs.items()
+    }
+
+
+def product(*arguments: str) -> list[str]:
+    """The product's command line."""
+    return [*PRODUCT, *arguments]
+
+
+def peer(text: Path, folder: Path) -> list[str]:
+    """The finalizer on a text: it parses, checks and stops before it makes code."""
+    assert PEER is not None
+    name = str(folder / (text.stem + ".isa"))
+    return [PEER, str(text), "-platform", "TGLLP", "-dumpvisa", "-stopafter", "CFG", "-outputCisaBinaryName", name]
+
+
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for inputs and what the peer drops."""
+    return tempfile.TemporaryDirectory(prefix="visa-bench-")
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that so large a share of the values does not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table."""
+    cells = [[f"{c:.2f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    widths = [max(len(r[i]) for r in [list(head), *cells]) for i in range(len(head))]
+    print(f"\n{title}")
+    for row in [list(head), *cells]:
+        print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))))

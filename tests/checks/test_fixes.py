@@ -1,0 +1,42 @@
+"""Fixes mend: applied to a rule's example, each takes its finding away, and a safe one brings no new error."""
+
+import pytest
+from markers import complete
+
+from visa_lsp.checks import CHECKS, run_checks
+from visa_lsp.checks.context import CheckContext
+from visa_lsp.checks.pages import examples
+from visa_lsp.ide.analysis import Analysis
+
+
+def diagnose(text, extra):
+    analysis = Analysis.of(text, "TGLLP")
+    return run_checks(CheckContext(analysis.document, analysis.bound, analysis.platform, analysis.dialect), extra)
+
+
+def apply(text, fix):
+    for edit in sorted(fix.edits, key=lambda e: e.span, reverse=True):
+        text = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
+    return text
+
+
+def cases():
+    for check in CHECKS:
+        text, _ = complete(examples(check.rule)[0])
+        for found in diagnose(text, (check.rule.code,)):
+            if found.rule is check.rule:
+                for fix in found.fixes:
+                    yield pytest.param(check.rule, text, found, fix, id=f"{check.rule.name}: {fix.title}")
+
+
+@pytest.mark.parametrize(("rule", "text", "found", "fix"), cases())
+def test_fix_takes_its_finding_away(rule, text, found, fix):
+    before = diagnose(text, (rule.code,))
+    after = diagnose(apply(text, fix), (rule.code,))
+    assert [d.message for d in after].count(found.message) < [d.message for d in before].count(found.message)
+    if fix.safe:
+        assert sum(d.severity.value == "error" for d in after) <= sum(d.severity.value == "error" for d in before)
+
+
+def test_many_rules_have_a_fix():
+    assert len({case.values[0].code for case in cases()}) >= 25

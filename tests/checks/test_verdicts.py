@@ -1,0 +1,86 @@
+"""The one-fault texts of the oracle corpus: what the finalizer and the specification say of each, and what we say.
+
+Where both call for an error there is one; where only the specification does there is at least a warning; the control has
+no finding. The messages of all of them are a golden text, to be read.
+"""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from visa_lsp.ide.analysis import Analysis
+
+ERRORS = Path(__file__).parents[2].parent / "shared" / "corpus" / "errors"
+GOLDEN = Path(__file__).parent / "verdicts.txt"
+needs_errors = pytest.mark.skipif(not ERRORS.is_dir(), reason=f"the oracle corpus is not at {ERRORS}")
+pytestmark = needs_errors
+
+
+def rows():
+    if not ERRORS.is_dir():
+        return []
+    with (ERRORS / "verdicts.tsv").open() as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def analysis(row):
+    return Analysis.of((ERRORS / f"{row['id']}.visaasm").read_text(), row["platform"])
+
+
+each_text = pytest.mark.parametrize("row", rows(), ids=lambda row: row["id"])
+
+
+@each_text
+def test_severity_agrees_with_the_judges(row):
+    severities = {d.severity.value for d in analysis(row).diagnostics}
+    if row["seed_expects"] == "error" and row["verdict"] == "agree":
+        assert "error" in severities
+    elif row["seed_expects"] == "error":
+        assert severities & {"error", "warning"}
+    elif "control" in row["fault"] or (row["seed_expects"], row["verdict"]) == ("accept", "agree"):
+        assert not severities
+
+
+@each_text
+def test_one_fault_gives_at_most_one_finding(row):
+    assert len(analysis(row).diagnostics) <= 1
+
+
+# The finalizer names the line of the token where it stumbled, or counts an earlier line; ours is the line of the fault.
+ELSEWHERE = {
+    "redeclared_cross_class": 16,
+    "alias_loop": 16,
+    "alias_undeclared": 16,
+    "input_of_pred": 19,
+    "operand_missing": 24,
+    "indirect_no_type": 24,
+}
+
+
+@each_text
+def test_line_is_that_of_the_fault(row):
+    told = re.search(r"near line (\d+)", row["stderr"])
+    checked = analysis(row)
+    if told is None or not checked.diagnostics:
+        return
+    line, _ = checked.document.position(checked.diagnostics[0].span.start)
+    assert line + 1 == ELSEWHERE.get(row["id"], int(told[1]))
+
+
+def listing():
+    lines = []
+    for row in rows():
+        checked = analysis(row)
+        for d in checked.diagnostics:
+            line, column = checked.document.position(d.span.start)
+            where = f"{row['id']}:{line + 1}:{column + 1}"
+            lines.append(
+                f"{where}: {d.severity.value} {d.code} {d.name}: {d.message} [{checked.document.slice(d.span)}]"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def test_messages_are_those_that_were_read():
+    assert listing() == GOLDEN.read_text()

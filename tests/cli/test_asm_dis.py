@@ -1,0 +1,134 @@
+"""The commands ``asm`` and ``dis``: files, standard streams, exit status, the summary of a fat object."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import replace
+
+import pytest
+
+from visa_lsp.cli.main import main
+from visa_lsp.codec.decode import decode
+from visa_lsp.codec.encode import encode
+from visa_lsp.program.model import GenBinary
+from visa_lsp.sema.lower import assemble
+
+TEXT = """.version 4.1
+.kernel "k"
+.decl V32 v_type=G type=d num_elts=16 align=GRF
+.decl T6 v_type=T num_elts=1
+.input V32 offset=64 size=64
+.kernel_attr SimdSize=16
+.kernel_attr Target="3d"
+    add (M1, 16) V32(0,0)<1> V32(0,0)<1;1,0> 0x7:d
+    ret (M1, 1)
+"""
+BROKEN = TEXT.replace("0x7:d", "V99(0,0)<1;1,0>")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfdbinary):
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        try:
+            status = main(list(words))
+        except SystemExit as leaving:
+            status = int(leaving.code or 0)
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return status, out, err.decode()
+
+    return command
+
+
+def test_asm_writes_the_object_beside_the_text_and_dis_prints_it(run, tmp_path):
+    (tmp_path / "k.visaasm").write_text(TEXT)
+    assert run("asm", "k.visaasm", "--platform", "TGLLP")[0] == 0
+    data = (tmp_path / "k.isa").read_bytes()
+    assert data == encode(assemble(TEXT, "TGLLP").module)
+    status, out, err = run("dis", "k.isa")
+    assert (status, err) == (0, "")
+    assert b"    add (M1, 16) V32(0,0)<1> V32(0,0)<1;1,0> 0x7:d" in out
+    assert b"/// VISA Predefined Variables" in out
+    assert run("dis", "k.isa", "-o", "again.visaasm", "--no-comments")[0] == 0
+    assert b"//" not in (tmp_path / "again.visaasm").read_bytes()
+    assert run("asm", "again.visaasm", "-o", "again.isa")[0] == 0
+    assert (tmp_path / "again.isa").read_bytes() == data
+
+
+def test_asm_with_an_error_writes_nothing_and_says_where(run, tmp_path):
+    (tmp_path / "b.visaasm").write_text(BROKEN)
+    status, _, err = run("asm", "b.visaasm")
+    assert status == 1
+    assert "b.visaasm:8:" in err
+    assert "error V101 undeclared-name" in err
+    assert not (tmp_path / "b.isa").exists()
+
+
+def test_asm_of_a_form_without_object_names_the_line(run, tmp_path):
+    text = (
+        TEXT.replace(".version 4.1", ".version 4.2")
+        .replace("type=d", "type=f")
+        .replace("add", "tanh")
+        .replace(" 0x7:d", "")
+    )
+    (tmp_path / "t.visaasm").write_text(text)
+    status, _, err = run("asm", "t.visaasm")
+    assert status == 1
+    assert "t.visaasm:8:" in err
+    assert "no-object-form" in err
+
+
+def test_several_texts_at_once(run, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.visaasm").write_text(TEXT)
+    assert run("asm", "a.visaasm", "b.visaasm")[0] == 0
+    assert (tmp_path / "a.isa").read_bytes() == (tmp_path / "b.isa").read_bytes()
+    assert run("asm", "a.visaasm", "b.visaasm", "-o", "c.isa")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "content", "message"),
+    [
+        (("asm", "missing.visaasm"), None, "missing.visaasm"),
+        (("dis", "missing.isa"), None, "missing.isa"),
+        (("dis", "x.isa"), b"CISA", "x.isa"),
+        (("dis", "x.isa"), b"not an object", "does not begin with CISA"),
+        (("asm", "x.isa", "-o", "no/such/folder.isa"), TEXT.encode(), "no/such"),
+        (("asm", "x.isa", "--platform", "nowhere"), TEXT.encode(), "nowhere"),
+    ],
+)
+def test_what_cannot_be_read_or_written_is_status_2(run, tmp_path, words, content, message):
+    if content is not None:
+        (tmp_path / "x.isa").write_bytes(content)
+    status, _, err = run(*words)
+    assert status == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_the_summary_lists_what_is_in_a_fat_object(run, tmp_path):
+    module = assemble(TEXT, "TGLLP").module
+    fat = replace(module, kernels=(replace(module.kernels[0], gen_binaries=(GenBinary(12, b"\x01" * 96),)),))
+    (tmp_path / "fat.isa").write_bytes(encode(fat))
+    assert decode(encode(fat)).kernels[0].gen_binaries[0].data == b"\x01" * 96
+    status, out, _ = run("dis", "--summary", "fat.isa")
+    assert status == 0
+    text = out.decode()
+    for part in ("kernel k:", "1 variables", "1 surfaces", "attribute SimdSize = 16", "input V32: general, offset 64, 64 bytes",
+                 "Gen binary for TGLLP: 96 bytes"):  # fmt: skip
+        assert part in text
+
+
+def test_several_bodies_of_one_text_share_an_object(run, tmp_path):
+    text = TEXT + '.global_function "f g"\n.decl V32 v_type=G type=f num_elts=8 align=GRF\n    fret (M1, 1)\n'
+    (tmp_path / "two.visaasm").write_text(text)
+    assert run("asm", "two.visaasm")[0] == 0
+    module = decode((tmp_path / "two.isa").read_bytes())
+    assert [k.name for k in module.bodies] == ["k", "f g"]
+    status, out, _ = run("dis", "two.isa")
+    assert status == 0
+    assert b'.global_function "f g"' in out

@@ -1,0 +1,140 @@
+// What the VS Code scripts share: the server with an empty profile and our .vsix in it, the browser, the moves of a user.
+// The folder that install.sh has filled is told by VISA_LSP_TEST_VSCODE.
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const installed = process.env.VISA_LSP_TEST_VSCODE;
+const { chromium } = createRequire(`${installed}/`)('playwright-core');
+
+const SETTINGS = {
+  'workbench.startupEditor': 'none',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'telemetry.telemetryLevel': 'off',
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'update.mode': 'none',
+  'chat.disableAIFeatures': true,
+  'editor.minimap.enabled': false,
+  'testing.automaticallyOpenTestResults': 'neverOpen',
+};
+
+/** Starts VS Code's server with a new profile that holds the .vsix and nothing else. */
+export async function startCode({ vsix, settings = {}, machine = {}, python, driver = false }) {
+  const home = mkdtempSync(join(tmpdir(), 'visa-code-'));
+  for (const [name, value] of [['User', { ...SETTINGS, ...settings }], ['Machine', machine]]) {
+    mkdirSync(join(home, 'data', name), { recursive: true });
+    writeFileSync(join(home, 'data', name, 'settings.json'), JSON.stringify(value));
+  }
+  const args = [
+    join(installed, 'node_modules/code-server/lib/vscode/out/server-main.js'),
+    ...['--host', '127.0.0.1', '--port', '0', '--without-connection-token', '--accept-server-license-terms'],
+    ...['--telemetry-level', 'off', '--server-data-dir', home, ...(driver ? ['--enable-smoke-test-driver'] : [])],
+    ...['--extensions-dir', join(home, 'extensions'), '--install-extension', vsix, '--start-server'],
+  ];
+  // Neither a visa-lsp of the machine nor its Python environment is to be found by a newcomer.
+  const path = python === undefined ? '/usr/local/bin:/usr/bin:/bin' : `${python}:/usr/local/bin:/usr/bin:/bin`;
+  const env = { ...process.env, PATH: path, HOME: home, VIRTUAL_ENV: undefined, PYTHONPATH: undefined };
+  const child = spawn(join(installed, 'bin/node'), args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  let said = '';
+  const port = await new Promise((resolve, reject) => {
+    const look = (text) => {
+      said += text;
+      const found = /Extension host agent listening on (\d+)/.exec(said);
+      if (found) {
+        resolve(found[1]);
+      }
+    };
+    child.stdout.on('data', look);
+    child.stderr.on('data', look);
+    child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+    setTimeout(() => reject(new Error(`the server does not come up: ${said}`)), 60000).unref();
+  });
+  const stop = () =>
+    new Promise((resolve) => {
+      child.removeAllListeners('exit');
+      child.on('exit', resolve);
+      child.kill();
+      setTimeout(() => child.kill('SIGKILL'), 5000).unref();
+    });
+  return { origin: `http://127.0.0.1:${port}`, home, stop, said: () => said };
+}
+
+/** A browser with a new profile; pictures are drawn at the size of the page. */
+export async function openBrowser(width = 1280, height = 800) {
+  const context = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), 'visa-chromium-')), {
+    executablePath: process.env.VISA_LSP_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    headless: true,
+    viewport: { width, height },
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+      ...['--disable-component-update', '--disable-sync', '--force-device-scale-factor=1'],
+    ],
+  });
+  return { context, page: context.pages()[0] ?? (await context.newPage()) };
+}
+
+/** Opens a folder, waits for its files and trusts it unless told otherwise. */
+export async function openFolder(page, origin, folder, { trust = true } = {}) {
+  await page.goto(`${origin}/?folder=${folder}`);
+  await page.locator('.explorer-folders-view .monaco-list-row').first().waitFor({ timeout: 60000 });
+  const restricted = page.locator('.statusbar-item', { hasText: 'Restricted Mode' });
+  if (trust && (await restricted.waitFor({ timeout: 3000 }).then(() => true, () => false))) {
+    await restricted.click();
+    await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
+    await restricted.waitFor({ state: 'hidden', timeout: 10000 });
+    await page.keyboard.press('Control+W');
+  }
+}
+
+export async function openFile(page, name) {
+  await page.locator('.explorer-folders-view .monaco-list-row', { hasText: name }).first().dblclick();
+  await page.locator('.tab.active', { hasText: name }).waitFor({ timeout: 30000 });
+}
+
+/** Runs a command by its title. */
+export async function command(page, title) {
+  await page.keyboard.press('F1');
+  const input = page.locator('.quick-input-widget input');
+  await input.waitFor({ timeout: 10000 });
+  await input.fill(`>${title}`);
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor({ timeout: 10000 });
+  await page.keyboard.press('Enter');
+}
+
+/** The page inside a webview that holds what a selector names. */
+export async function webview(page, selector, timeout = 30000) {
+  const end = Date.now() + timeout;
+  while (Date.now() < end) {
+    for (const frame of page.frames()) {
+      if (frame.name() === 'active-frame' || frame.parentFrame()?.parentFrame()) {
+        const found = await frame.locator(selector).first().isVisible().catch(() => false);
+        if (found) {
+          return frame;
+        }
+      }
+    }
+    await page.waitForTimeout(100);
+  }
+  throw new Error(`no view shows ${selector}`);
+}
+
+/** Runs steps in order, prints each as one JSON line with its time; a picture of the page is taken where one fails. */
+export async function steps(page, all, failure) {
+  for (const [name, work] of Object.entries(all)) {
+    const start = Date.now();
+    try {
+      const seen = await work();
+      console.log(JSON.stringify({ step: name, ok: true, seconds: (Date.now() - start) / 1000, seen }));
+    } catch (error) {
+      console.log(JSON.stringify({ step: name, ok: false, error: String(error.message).slice(0, 600) }));
+      await page.screenshot({ path: failure }).catch(() => undefined);
+      return false;
+    }
+  }
+  return true;
+}

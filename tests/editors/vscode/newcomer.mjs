@@ -1,0 +1,53 @@
+// The newcomer's path: an empty profile with the .vsix, a folder with the saxpy example; install the server when asked,
+// reach a passed test and a run with visible buffers. Usage: node newcomer.mjs VSIX FOLDER PICTURES
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBrowser, openFile, openFolder, startCode, steps, webview } from './lib.mjs';
+
+const [vsix, folder, pictures] = process.argv.slice(2);
+mkdirSync(pictures, { recursive: true });
+const code = await startCode({ vsix });
+const { context, page } = await openBrowser();
+const picture = (name) => page.screenshot({ path: join(pictures, `${name}.png`) });
+
+const good = await steps(
+  page,
+  {
+    async 'open the folder'() {
+      await openFolder(page, code.origin, folder);
+      await page.locator('.notification-list-item', { hasText: 'is not installed' }).waitFor({ timeout: 60000 });
+      await page.waitForTimeout(500);
+      await picture('install');
+    },
+    async 'install the server'() {
+      await page.locator('.notification-list-item .monaco-button', { hasText: 'Install' }).click();
+      await openFile(page, 'saxpy.visaasm');
+      await page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: 120000 });
+    },
+    async 'run the tests'() {
+      await page.locator('.activitybar .action-label[aria-label^="Testing"]').click();
+      const item = page.locator('.test-explorer .monaco-list-row', { hasText: 'saxpy' }).first();
+      await item.waitFor({ timeout: 30000 });
+      await page.locator('.test-explorer-tree, .test-explorer').first().hover();
+      await page.locator('.pane-header .action-label[aria-label^="Run Tests"], .title-actions .action-label[aria-label^="Run Tests"]').first().click();
+      await item.locator('.codicon-testing-passed-icon').waitFor({ timeout: 60000 });
+      await page.mouse.move(900, 500);
+      await page.waitForTimeout(600);
+      await picture('testing');
+      return item.innerText();
+    },
+    async 'run the kernel'() {
+      await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
+      const view = await webview(page, 'article table td');
+      await page.locator('.notification-toast').waitFor({ state: 'hidden', timeout: 20000 }).catch(() => undefined);
+      await page.waitForTimeout(500);
+      await picture('run');
+      return (await view.locator('article').last().locator('tbody tr').first().innerText()).split('\t');
+    },
+  },
+  join(pictures, 'failed.png'),
+);
+await context.close();
+await code.stop();
+process.exitCode = good ? 0 : 1;

@@ -1,0 +1,153 @@
+"""The editor on ze_info: hover, completion, definition both ways, symbols, byte ranges."""
+
+import pytest
+
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.zeinfo_completion import completions
+from visa_lsp.ide.zeinfo_definition import argument_of, byte_ranges, input_of
+from visa_lsp.ide.zeinfo_facts import kernel_texts
+from visa_lsp.ide.zeinfo_hover import hover_ze_info
+from visa_lsp.ide.zeinfo_symbols import symbols
+from visa_lsp.zeinfo.source import Source
+
+TEXT = """\
+.version 4.1
+.kernel "k"
+.decl ids v_type=G type=uw num_elts=16 align=GRF
+.decl p v_type=G type=uq num_elts=1 align=qword
+.decl n v_type=G type=d num_elts=1 align=dword
+.input ids offset=32 size=32
+.input p offset=64 size=8
+.input n offset=72 size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize=16
+    ret (M1, 1)
+"""
+DOCUMENT = """\
+version: '1.20'
+kernels:
+  - name: k
+    execution_env:
+      grf_count: 128
+      simd_size: 16
+      thread_scheduling_mode: age_based
+    payload_arguments:
+      - arg_type: arg_bypointer
+        offset: 0
+        size: 8
+        arg_index: 0
+        addrmode: stateless
+        addrspace: global
+      - arg_type: arg_byvalue
+        offset: 8
+        size: 4
+        arg_index: 1
+    per_thread_payload_arguments:
+      - {arg_type: local_id, offset: 0, size: 32}
+"""
+SOURCE = Source.of(DOCUMENT)
+TEXTS = kernel_texts(Analysis.of(TEXT, "TGLLP"), "k.visaasm")
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        ("grf_count", ("**grf_count** (ExecutionEnv)", "Required.", "a whole number of 32 bits")),
+        ("age_based", ("`age_based`: The oldest thread", "Since version 1.10.")),
+        ("payload_arguments", ("a list of PayloadArgument", "Optional.")),
+        ("offset: 8", ("Lies at bytes 72 to 75 of the registers: `.input n`",)),
+        ("stateless", ("`stateless`: By address", "Present when arg_type is arg_bypointer")),
+        ("local_id", ("`local_id`: Local ids of every lane",)),
+        ("version", ("quoted",)),
+    ],
+)
+def test_hover_tells_the_table(at, words):
+    found = hover_ze_info(SOURCE, DOCUMENT.index(at) + 1, TEXTS)
+    assert found is not None
+    assert all(word in found.markdown for word in words), found.markdown
+    assert DOCUMENT[found.span.start : found.span.end].startswith(at.split(":")[0])
+
+
+def test_hover_is_silent_between_things_and_on_broken_texts():
+    assert hover_ze_info(SOURCE, len(DOCUMENT)) is None
+    assert hover_ze_info(Source.of("a: [1"), 0) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "unwanted"),
+    [
+        ("^", {"version", "kernels"}, {"name"}),
+        ("version: '1.14'\n^", {"kernels", "functions"}, {"version"}),
+        ("kernels:\n  - ^", {"name", "execution_env"}, {"version"}),
+        ("kernels:\n  - name: k\n    ^", {"execution_env", "payload_arguments"}, {"name", "grf_count"}),
+        ("kernels:\n  - name: k\n    execution_env:\n      simd_size: 8\n      ^", {"grf_count"}, {"simd_size", "name"}),
+        ("kernels:\n  - name: k\n    execution_env:\n      ^\n      simd_size: 8\n", {"grf_count"}, {"simd_size", "name"}),
+        ("kernels:\n- name: k\n  execution_env:\n    gr^", {"grf_count"}, {"kernels"}),
+        ("kernels:\n  - payload_arguments:\n      - arg_type: local_size\n        ^", {"offset", "size"}, {"arg_type", "name"}),
+        ("kernels:\n  - payload_arguments:\n      - arg_type: local_size\n      - ^", {"arg_type"}, {"name"}),
+        ("kernels:\n  - payload_arguments:\n      - arg_type: ^", {"local_size", "arg_byvalue"}, {"offset"}),
+        ("kernels:\n  - payload_arguments:\n      - addrmode: st^", {"stateful", "slm"}, {"shared_local_memory"}),
+        ("kernels:\n  - execution_env:\n      has_dpas: ^", {"true", "false"}, set()),
+        ("kernels:\n  - execution_env:\n      simd_size: ^", {"8", "16", "32"}, set()),
+        ("kernels:\n  - execution_env:\n      broken [\n      ^", {"grf_count"}, set()),
+        ("kernels_misc_info:\n  - name: k\n    args_info:\n      - index: 0\n        ^", {"type_name"}, {"index"}),
+        ("nonsense:\n  - ^", set(), {"name", "version"}),
+    ],
+)
+def test_completion_knows_the_map(text, wanted, unwanted):
+    offset = text.index("^")
+    labels = {c.label for c in completions(text.replace("^", ""), offset)}
+    assert wanted <= labels
+    assert not unwanted & labels
+
+
+def test_completion_replaces_the_word():
+    text = "kernels:\n  - execution_env:\n      simd_si"
+    found = next(c for c in completions(text, len(text)) if c.label == "simd_size")
+    assert text[: found.span.start] + found.insert + text[found.span.end :] == "kernels:\n  - execution_env:\n      simd_size: "
+
+
+@pytest.mark.parametrize(("at", "target"), [("arg_byvalue", "n"), ("offset: 0\n", "p"), ("size: 4", "n"), ("k\n", '"k"')])
+def test_definition_goes_to_the_input(at, target):
+    found = input_of(SOURCE, DOCUMENT.index(at) + 1 - (at == "k\n"), TEXTS)
+    assert found is not None
+    path, span = found
+    assert path == "k.visaasm"
+    assert TEXT[span.start : span.end] == target
+
+
+@pytest.mark.parametrize(
+    ("at", "target"), [(".input n", "arg_byvalue"), (".input p", "arg_bypointer"), (".input ids", "local_id"), ('"k"', "k")]
+)
+def test_definition_goes_back_to_the_argument(at, target):
+    span = argument_of(SOURCE, TEXTS[0], TEXT.index(at) + len(at) - 1)
+    assert span is not None
+    words = DOCUMENT[span.start : span.end]
+    assert words in (target, "arg_type")
+    assert target in DOCUMENT[span.start : span.start + 40]
+
+
+def test_definition_has_no_answer_elsewhere():
+    assert input_of(SOURCE, 0, TEXTS) is None
+    assert input_of(SOURCE, DOCUMENT.index("arg_byvalue"), ()) is None
+    assert argument_of(SOURCE, TEXTS[0], TEXT.index("ret")) is None
+
+
+def test_symbols_are_kernels_and_their_parts():
+    (kernel,) = symbols(SOURCE)
+    assert (kernel.name, kernel.kind) == ("k", "kernel")
+    assert [(c.name, c.detail) for c in kernel.children] == [
+        ("execution_env", "SIMD16, 128 GRFs"),
+        ("payload_arguments", "2"),
+        ("per_thread_payload_arguments", "1"),
+    ]
+    assert [c.name for c in kernel.children[1].children] == ["arg_bypointer", "arg_byvalue"]
+    assert kernel.children[1].children[1].detail == "argument 1, 4 bytes at 8"
+    assert all(kernel.whole.start <= c.whole.start <= c.whole.end <= kernel.whole.end for c in kernel.children)
+
+
+def test_byte_ranges_stand_behind_the_sizes():
+    assert [(DOCUMENT[:at].rsplit("\n", 1)[1].strip(), label) for at, label in byte_ranges(SOURCE, TEXTS)] == [
+        ("size: 8", "bytes 64..71, .input p"),
+        ("size: 4", "bytes 72..75, .input n"),
+    ]

@@ -1,0 +1,86 @@
+"""The printed text: names that no text can hold, quoting, layout, comments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from visa_lsp.codec.encode import encode
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.operand_text import quoted
+from visa_lsp.program.text_form import module_text
+from visa_lsp.sema.lower import assemble
+
+TEXT = """.version 4.1
+.kernel "k"
+.decl V32 v_type=G type=ud num_elts=16 align=GRF alias=<%r0, 4> attrs={Input, Scope=1}
+.decl V33 v_type=G type=hf num_elts=16 align=wordx32
+.decl A0 v_type=A num_elts=8
+.decl P1 v_type=P num_elts=16
+.decl S0 v_type=S num_elts=1
+.decl T6 v_type=T num_elts=2 attrs={SurfaceUsage=1}
+.input T6 offset=64 size=8
+.implicit_UNDEFINED_4 V33 offset=96 size=32
+.kernel_attr Target="cm"
+.kernel_attr Note="a \\"b\\" \\\\"
+L1:
+    addr_add (M1, 1) A0(0)<1> &V33[36] 0x4:uw
+    (!P1.all) goto (M5_NM, 16) L1
+    ret (M1, 1)
+"""
+
+
+def round_trip(module, platform: str = "TGLLP") -> str:
+    text = module_text(module, platform_named(platform))
+    again = assemble(text, platform)
+    assert again.module is not None, again.bound.problems
+    assert encode(again.module) == encode(module)
+    return text
+
+
+def test_every_declaration_reads_back():
+    text = round_trip(assemble(TEXT, "TGLLP").module)
+    for line in TEXT.splitlines()[2:]:
+        assert line in [printed.split("///")[0].rstrip() for printed in text.splitlines()]
+
+
+@pytest.mark.parametrize("platform", ["SKL", "PVCXT"])
+def test_offsets_of_addresses_depend_on_the_register_size(platform: str):
+    assert "&V33[36]" in round_trip(assemble(TEXT, platform).module, platform)
+
+
+def test_comments_are_those_of_the_compilers_and_may_be_left_out():
+    module = assemble(TEXT, "TGLLP").module
+    lines = module_text(module).splitlines()
+    assert "/// VISA Predefined Variables" in lines
+    assert "// .decl V0 v_type=G v_name=%null" in lines
+    assert lines[-1] == "    ret (M1, 1)".ljust(80) + " /// $3"
+    assert "//" not in module_text(module, comments=False)
+
+
+def test_names_that_text_cannot_hold_are_replaced():
+    module = assemble(TEXT, "TGLLP").module
+    kernel = module.kernels[0]
+    strings = list(kernel.strings)
+    strings[kernel.variables[1].name_index] = "a b"
+    strings[kernel.labels[0].name_index] = "1.bad"
+    odd = replace(module, kernels=(replace(kernel, strings=tuple(strings)),))
+    text = module_text(odd)
+    result = assemble(text)
+    assert result.module is not None, result.bound.problems
+    assert result.module.kernels[0].instructions == kernel.instructions
+    assert "a b" not in text
+    assert "1.bad" not in text
+
+
+@pytest.mark.parametrize(
+    "name", ["k", "a b", 'q"uote', "back\\slash", "tab\tnew\nline", "\u00e9\u00ff", "%x", "foo<int, 4>(a)"]
+)
+def test_any_kernel_name_is_quoted_so_that_it_reads_back(name: str):
+    module = assemble(TEXT, "TGLLP").module
+    kernel = module.kernels[0]
+    renamed = replace(module, kernels=(replace(kernel, strings=(name, *kernel.strings[1:])),))
+    text = round_trip(renamed)
+    assert quoted(name) in text
+    assert assemble(text).module.kernels[0].name == name

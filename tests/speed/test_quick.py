@@ -1,0 +1,104 @@
+"""The short way to the findings gives what the full way gives: on real and damaged texts, and after any edits."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from mutants import FACTOR, damaged, edit, sources
+
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.syntax import document
+
+if TYPE_CHECKING:
+    from visa_lsp.diagnostics import Diagnostic
+
+PLATFORMS = (None, None, "TGLLP", "PVC")
+_CORES = 8  # parametrised, so that a failure names its seed
+
+
+def check_same(found: tuple[Diagnostic, ...] | None, full: tuple[Diagnostic, ...], seed: int, what: str) -> None:
+    if found is not None and found != full:
+        missing = [f"{d.code} {d.span} {d.message}" for d in full if d not in found]
+        extra = [f"{d.code} {d.span} {d.message}" for d in found if d not in full]
+        pytest.fail(f"seed {seed}, {what}: missing {missing}, extra {extra}")
+
+
+@pytest.mark.parametrize("seed", range(_CORES))
+def test_short_way_equals_full_way(seed: int) -> None:
+    pick = random.Random(seed)
+    texts = sources(700)
+    lines = 0
+    while lines < 700 * FACTOR:
+        text = damaged(pick, pick.choice(texts))
+        lines += text.count("\n") + 1
+        analysis = Analysis.of(text, pick.choice(PLATFORMS))
+        check_same(analysis.quick_diagnostics(), analysis.full_diagnostics, seed, f"after {lines} lines")
+    print(f"seed {seed}: {lines} lines")
+
+
+@pytest.mark.parametrize("seed", range(_CORES))
+def test_edited_state_equals_fresh_state(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "CHUNK_LINES", 24)
+    pick = random.Random(seed)
+    texts = sources(350)
+    edits = 0
+    while edits < 130 * FACTOR:
+        text = pick.choice(texts)
+        platform = pick.choice(PLATFORMS)
+        analysis = Analysis.of(text, platform)
+        analysis.quick_diagnostics()
+        undo: list[tuple[int, int, str]] = []
+        for step in range(65):
+            start, end, new = undo.pop() if undo and pick.random() < 0.4 else edit(pick, text)
+            if len(text) + len(new) > 40_000:
+                new = ""
+            undo.append((start, start + len(new), text[start:end]))
+            if len(undo) > 10:
+                undo.clear()
+            text = text[:start] + new + text[end:]
+            analysis = analysis.edited(start, end, new)
+            found = analysis.quick_diagnostics()
+            edits += 1
+            if step % 8 == 7 or step == 64:
+                fresh = Analysis.of(text, platform)
+                check_same(found, fresh.full_diagnostics, seed, f"after edit {edits}")
+    print(f"seed {seed}: {edits} edits")
+
+
+def test_use_before_declaration() -> None:
+    head = '.version 4.1\n.kernel "k"\n.kernel_attr SimdSize=8\n'
+    decl = ".decl V{0} v_type=G type=d num_elts=8 align=dword\n"
+    use = "    mov (M1, 8) V{0}(0,0)<1> V{0}(0,0)<1;1,0>\n"
+    analysis = Analysis.of(head + decl.format(40) + use.format(40) + use.format(41) + decl.format(41) + "    ret (M1, 1)\n")
+    found = analysis.quick_diagnostics()
+    assert [d.code for d in analysis.full_diagnostics] == ["V101"]
+    assert found == analysis.full_diagnostics
+
+
+def test_most_used_declaration_comes_and_goes() -> None:
+    head = '.version 4.1\n.kernel "k"\n'
+    decls = "".join(f".decl V{n} v_type=G type=d num_elts=8 align=dword\n" for n in range(40, 80))
+    uses = "".join(f"    add (M1, 8) V{n}(0,0)<1> V40(0,0)<1;1,0> V40(0,0)<1;1,0>\n" for n in range(40, 80)) * 20
+    text = head + decls + uses + "    ret (M1, 1)\n"
+    analysis = Analysis.of(text)
+    assert analysis.quick_diagnostics() == ()
+    start, end = len(head), text.index(".decl V41")
+    without = analysis.edited(start, end, "")
+    assert without.quick_diagnostics() == without.full_diagnostics != ()
+    again = without.edited(start, start, text[start:end])
+    assert again.quick_diagnostics() == ()
+    # The state goes back as well as forth.
+    assert without.quick_diagnostics() == without.full_diagnostics
+
+
+def test_dialect_follows_the_version_line() -> None:
+    text = '.version 4.1\n.kernel "k"\n' + ".decl V40 v_type=G type=d num_elts=8 align=dword\n" * 1
+    text += "    mov (M1, 8) V40(0,0)<1> 0x1234:d\n" * 300 + "    ret (M1, 1)\n"
+    analysis = Analysis.of(text)
+    for version in ("4.2", "3.6", "4.", "4.1"):
+        start = len(".version ")
+        end = analysis.document.text.index("\n")
+        analysis = analysis.edited(start, end, version)
+        assert analysis.quick_diagnostics() == analysis.full_diagnostics

@@ -1,0 +1,111 @@
+"""Zebins: the corpus's and fresh ones of every device are read; ours are accepted by the reader and by readelf."""
+
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from visa_lsp.zeinfo.pack import pack_zebin
+from visa_lsp.zeinfo.validate import validate
+from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, read_zebin
+
+CORPUS = Path(__file__).parents[2] / "../shared/corpus"
+DEVICES = ("bdw", "skl", "kbl", "glk", "icllp", "tgllp", "dg1", "adl-s", "xe_hp_sdv", "acm-g10", "pvc")
+SOURCE = """\
+constant int table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+kernel void k(global int *out, int n) { int i = get_global_id(0); if (i < n) out[i] = table[out[i] & 7]; }
+"""
+
+
+def test_every_zebin_of_the_corpus_has_its_ze_info():
+    if not CORPUS.is_dir():
+        pytest.skip("the corpus is not here")
+    paths = sorted(CORPUS.glob("run/*/*/*.zebin"))
+    assert len(paths) > 100
+    for path in paths:
+        zebin = read_zebin(path.read_bytes())
+        assert zebin.ze_info_bytes == path.with_suffix(".zeinfo.yaml").read_bytes()
+        assert zebin.machine == MACHINE
+        assert zebin.kernels
+
+
+def test_data_symbols_and_relocations():
+    if not CORPUS.is_dir():
+        pytest.skip("the corpus is not here")
+    zebin = read_zebin((CORPUS / "run/TGLLP/consttab/consttab.zebin").read_bytes())
+    assert zebin.data_symbols() == {"TAB": (".data.const", 0, 64), "CT": (".data.const", 64, 48)}
+    assert [(r.section, r.symbol, r.type) for r in zebin.relocations][:2] == [(".text.lut", "TAB", 2), (".text.lut", "TAB", 3)]
+    assert ("IntelGT", 4, b"1.20\0") in [(n.owner, n.type, n.data) for n in zebin.notes]
+    strings = read_zebin((CORPUS / "run/DG2/printf_k/printf_k.zebin").read_bytes())
+    section = strings.section(".data.const.string")
+    assert section is not None
+    assert section.data.startswith(b"x[%d]=%f")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_fresh_zebin(device, tmp_path):
+    if shutil.which("ocloc") is None:
+        pytest.skip("ocloc is not installed (Debian: intel-opencl-icd)")
+    (tmp_path / "k.cl").write_text(SOURCE)
+    command = ["ocloc", "compile", "-file", "k.cl", "-device", device, "--format", "zebin", "-output", "z", "-output_no_suffix"]
+    made = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=120)
+    if made.returncode or not (tmp_path / "z").is_file():
+        pytest.skip(f"this ocloc does not make zebins for {device}")
+    zebin = read_zebin((tmp_path / "z").read_bytes())
+    names = [s.name for s in zebin.sections]
+    assert {".text.k", ".ze_info", ".symtab", ".strtab"} <= set(names)
+    assert [d.message for d in validate(zebin.ze_info)] == []
+    if shutil.which("readelf"):
+        listed = subprocess.run(["readelf", "-SW", "z"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        assert all(name in listed for name in names)
+    if shutil.which("objcopy"):
+        subprocess.run(["objcopy", "-O", "binary", "--only-section=.ze_info", "--set-section-flags", ".ze_info=alloc", "z", "i"], cwd=tmp_path, check=False)
+        if (tmp_path / "i").is_file() and (tmp_path / "i").stat().st_size:
+            assert zebin.ze_info_bytes == (tmp_path / "i").read_bytes()
+
+
+def test_packed_zebin_reads_back():
+    data = pack_zebin("k", b"CISA" + bytes(range(99)), "version: '1.14'\n")
+    zebin = read_zebin(data)
+    assert zebin.visa == {"k": b"CISA" + bytes(range(99))}
+    assert zebin.ze_info == "version: '1.14'\n"
+    assert [s.name for s in zebin.sections] == ["", ".visaasm.k", ".ze_info", ".note.intelgt.compat", ".symtab", ".strtab"]
+    assert (zebin.machine, zebin.type) == (MACHINE, 1)
+
+
+def test_readelf_accepts_a_packed_zebin(tmp_path):
+    if shutil.which("readelf") is None:
+        pytest.skip("readelf is not installed (Debian: binutils)")
+    (tmp_path / "k.zebin").write_bytes(pack_zebin("k", b"CISA" + bytes(41), "version: '1.14'\n"))
+    found = subprocess.run(["readelf", "-aW", "k.zebin"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert found.stderr == ""
+    assert "Intel Graphics Technology" in found.stdout
+    assert "Warning" not in found.stdout
+    assert "Error" not in found.stdout
+
+
+def test_sections_that_are_too_large_are_refused():
+    data = bytearray(pack_zebin("k", b"CISA" + bytes(41), "version: '1.14'\n"))
+    table = int.from_bytes(data[40:48], "little")
+    data[table + 64 + 4 : table + 64 + 8] = (8).to_bytes(4, "little")  # the first section: no bytes in the file
+    data[table + 64 + 32 : table + 64 + 40] = (1 << 40).to_bytes(8, "little")
+    with pytest.raises(ZebinError, match="more bytes than the file can hold"):
+        read_zebin(bytes(data))
+
+
+def test_damaged_bytes_end_in_a_zebin_error():
+    good = pack_zebin("k", b"CISA" + bytes(41), "version: '1.14'\n")
+    for bad in (b"", b"CISA", b"\x7fELF", good[:70], good[:-40]):
+        with pytest.raises(ZebinError):
+            read_zebin(bad)
+    rng = random.Random(1)  # noqa: S311 - damage, not secrets
+    for _ in range(1500):
+        data = bytearray(good)
+        for _ in range(rng.randrange(1, 6)):
+            data[rng.choice([rng.randrange(64), rng.randrange(len(data))])] = rng.randrange(256)
+        try:
+            read_zebin(bytes(data[: rng.choice([len(data), rng.randrange(len(data))])]))
+        except ZebinError:
+            continue

@@ -1,0 +1,114 @@
+"""A control-flow graph as a picture's text: DOT for Graphviz, Mermaid for Markdown; and as plain values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.focus import WHOLE, Focus
+from visa_lsp.ide.index import index_of
+from visa_lsp.ide.quick import Sparse
+from visa_lsp.sema.bind import bind
+from visa_lsp.sema.flow import EdgeKind, Flow, flow_of
+
+if TYPE_CHECKING:
+    from visa_lsp.sema.flow import Block, Edge
+    from visa_lsp.syntax.document import Document
+
+_LINES: Final = 12
+
+
+def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None) -> Flow | None:
+    """The graph of the body of a name, else of the one that a line is in, else of the first; None without any."""
+    document = analysis.document
+    index = index_of(document)
+    groups = [g for g in index.groups if g.opener >= 0] or list(index.groups)
+    if name is not None:
+        groups = [g for g in groups if g.name == name]
+    elif line is not None:
+        groups = [index.group_at(line)]
+    if not groups:
+        return None
+    first = groups[0].first_line
+    view = analysis
+    if not isinstance(analysis, Focus) and document.line_count >= WHOLE:
+        lines = sorted({*index.openers(), *range(first, groups[0].end_line)})
+        view = Focus(document, analysis.platform, bind(Sparse(document, lines), analysis.platform))
+    body = view.bound.body_at(max(first, groups[0].opener))
+    return flow_of(body) if body is not None else None
+
+
+def dot(document: Document, flow: Flow) -> str:
+    """The graph in Graphviz's language."""
+    lines = [f"digraph {_quoted(flow.name or 'kernel')} {{", '  node [shape=box, fontname="monospace"];']
+    for block in flow.blocks:
+        text = "".join(f"{_escaped(line)}\\l" for line in _code(document, block))
+        extra = ", peripheries=2" if block.ends else ""
+        lines.append(f'  b{block.number} [label="{text}"{extra}];')
+    for edge in flow.edges:
+        style = {"back": "color=blue", "call": "style=dashed", "fall": ""}[_sort(edge)]
+        label = f'label="{_escaped(edge.condition)}"' if edge.condition else ""
+        options = ", ".join(x for x in (label, style) if x)
+        lines.append(f"  b{edge.source} -> b{edge.target}{f' [{options}]' if options else ''};")
+    return "\n".join([*lines, "}", ""])
+
+
+def mermaid(document: Document, flow: Flow) -> str:
+    """The graph in Mermaid's language."""
+    lines = ["flowchart TD"]
+    for block in flow.blocks:
+        text = "<br/>".join(_entities(line) for line in _code(document, block))
+        lines.append(f'  b{block.number}["{text}"]')
+    for edge in flow.edges:
+        arrow = "-.->" if edge.kind is EdgeKind.CALL else "==>" if edge.kind is EdgeKind.BACK else "-->"
+        label = f'|"{_entities(edge.condition)}"|' if edge.condition else ""
+        lines.append(f"  b{edge.source} {arrow}{label} b{edge.target}")
+    return "\n".join([*lines, ""])
+
+
+def values(document: Document, flow: Flow) -> dict[str, Any]:
+    """The graph as JSON values; lines count from 0."""
+    reachable = flow.reachable()
+    return {
+        "name": flow.name,
+        "blocks": [
+            {
+                "id": b.number,
+                "labels": list(b.labels),
+                "firstLine": b.first_line,
+                "lastLine": b.last_line,
+                "code": _code(document, b, most=None),
+                "ends": b.ends,
+                "reachable": b.number in reachable,
+            }
+            for b in flow.blocks
+        ],
+        "edges": [
+            {"from": e.source, "to": e.target, "kind": e.kind.name.lower(), "condition": e.condition} for e in flow.edges
+        ],
+    }
+
+
+def _sort(edge: Edge) -> str:
+    return {EdgeKind.BACK: "back", EdgeKind.CALL: "call"}.get(edge.kind, "fall")
+
+
+def _code(document: Document, block: Block, most: int | None = _LINES) -> list[str]:
+    """The lines of a block without comments; of a long one the head and the tail."""
+    lines = [" ".join(document.code(bound.line).split()) for bound in block.code]
+    if most is not None and len(lines) > most:
+        left = len(lines) - most + 1
+        lines = [*lines[: most // 2], f"… {left} more", *lines[-(most - most // 2 - 1) :]]
+    return lines
+
+
+def _quoted(text: str) -> str:
+    return f'"{_escaped(text)}"'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _entities(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "#quot;").replace("<", "&lt;").replace(">", "&gt;")

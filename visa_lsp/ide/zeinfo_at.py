@@ -1,0 +1,137 @@
+"""What stands at an offset of a ze_info text: the map, its table, the key, and whether key or value is meant.
+
+Two ways: through the items of a text that can be read, and through indentation for one that is being typed. Knows tables,
+no editor. Invariant: neither way raises, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.text import Span
+from visa_lsp.zeinfo.tables import ROOT, TABLES
+
+if TYPE_CHECKING:
+    from visa_lsp.zeinfo.schema import Attribute, Table
+    from visa_lsp.zeinfo.source import Source
+    from visa_lsp.zeinfo.yaml import Item
+
+_LINE: Final = re.compile(r"( *)((?:- *)*)(?:([A-Za-z_]\w*) *:)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A key or a value. ``item`` is the map; ``kernel`` the entry under ``kernels`` that it is in, if it is in one."""
+
+    table: Table
+    item: Item
+    key: str
+    span: Span
+    on_key: bool
+    kernel: Item | None
+
+    @property
+    def row(self) -> Attribute | None:
+        """The row of the key."""
+        return self.table.get(self.key)
+
+
+def spot_at(source: Source, offset: int) -> Spot | None:
+    """What stands at an offset; None between things, and in a text that cannot be read."""
+    if source.root is None or not isinstance(source.root.value, dict):
+        return None
+    return _in_map(source, source.root, TABLES[ROOT], offset, None)
+
+
+def _in_map(source: Source, item: Item, table: Table, offset: int, kernel: Item | None) -> Spot | None:
+    if not isinstance(item.value, dict):
+        return None
+    best: tuple[int, str] | None = None
+    for key in item.value:
+        start = source.offset(*item.key_places[key])
+        if start <= offset and (best is None or start > best[0]):
+            best = (start, key)
+    if best is None:
+        return None
+    key = best[1]
+    span = source.key_span(item, key)
+    if span.touches(offset):
+        return Spot(table, item, key, span, True, kernel)
+    child = item.value[key]
+    row = table.get(key)
+    if row is not None and row.table and isinstance(child.value, dict):
+        return _in_map(source, child, TABLES[row.table], offset, kernel)
+    if row is not None and row.table and isinstance(child.value, list):
+        inside = [e for e in child.value if source.offset(e.line, e.column) <= offset]
+        if not inside:
+            return None
+        return _in_map(source, inside[-1], TABLES[row.table], offset, inside[-1] if key == "kernels" else kernel)
+    span = source.span(child)
+    return Spot(table, item, key, span, False, kernel) if span.touches(offset) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """The place where something is typed: its table, the keys that the map has, and the row if a value is typed."""
+
+    table: Table
+    keys: frozenset[str]
+    row: Attribute | None
+    word: Span
+
+
+def typing_at(text: str, offset: int) -> Typing | None:
+    """Where in the tables an offset is, by the indentation of the lines above."""
+    start = text.rfind("\n", 0, offset) + 1
+    line = text[start:offset]
+    match = _LINE.match(line)
+    if match is None:
+        return None
+    column = len(match[1]) + len(match[2])
+    words = re.search(r"[\w.]*$", line)
+    word_start = offset if words is None else start + words.start()
+    end = offset
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    path, keys = _surroundings(text, start, column, len(match[1]) if match[2] else None)
+    table = TABLES[ROOT]
+    for key in path:
+        row = table.get(key)
+        if row is None or not row.table:
+            return None
+        table = TABLES[row.table]
+    typed = match[3] if match[3] and start + match.end() <= word_start else None
+    return Typing(table, frozenset(keys), table.get(typed) if typed else None, Span(word_start, end))
+
+
+def _surroundings(text: str, start: int, column: int, dash: int | None) -> tuple[list[str], set[str]]:
+    """The keys that lead to the map at a column of a line, and those that the map has around the line.
+
+    ``dash`` is the column of the dash that begins the map, once it is known.
+    """
+    path: list[str] = []
+    keys: set[str] = set()
+    at, own = column, True
+    for line in reversed(text[:start].split("\n")[:-1]):
+        match = _LINE.match(line)
+        if match is None or match[3] is None:
+            continue
+        key_column, first = len(match[1]) + len(match[2]), len(match[1]) if match[2] else None
+        if dash is None and key_column == at:
+            if own:
+                keys.add(match[3])
+            dash = first
+        elif key_column < at if dash is None else key_column <= dash:
+            path.insert(0, match[3])
+            at, own, dash = key_column, False, first
+    for line in text[start:].split("\n")[1:]:
+        match = _LINE.match(line)
+        if match is None or not line.strip():
+            continue
+        if len(match[1]) + len(match[2]) < column or (match[2] and len(match[1]) < column):
+            break
+        if len(match[1]) == column and match[3]:
+            keys.add(match[3])
+    return path, keys

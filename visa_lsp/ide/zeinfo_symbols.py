@@ -1,0 +1,84 @@
+"""The outline of a ze_info text: kernels and functions, what they consist of, and their arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.text import Span
+from visa_lsp.zeinfo.kernels import entries, number, word_of
+
+if TYPE_CHECKING:
+    from visa_lsp.zeinfo.source import Source
+    from visa_lsp.zeinfo.yaml import Item
+
+_PARTS = ("payload_arguments", "per_thread_payload_arguments", "binding_table_indices", "per_thread_memory_buffers", "inline_samplers")
+
+
+@dataclass(frozen=True, slots=True)
+class ZeSymbol:
+    """One entry: ``kind`` is kernel, function, part or argument; ``span`` is its name or first key."""
+
+    name: str
+    kind: str
+    detail: str
+    span: Span
+    whole: Span
+    children: tuple[ZeSymbol, ...] = ()
+
+
+def symbols(source: Source) -> tuple[ZeSymbol, ...]:
+    """The outline, in the order of the text; empty for a text that cannot be read."""
+    found = []
+    for key, kind in (("kernels", "kernel"), ("functions", "function")):
+        items = entries(source.root, key)
+        for at, item in enumerate(items):
+            end = source.start(items[at + 1]) if at + 1 < len(items) else _end(source, item)
+            found.append(_body(source, item, kind, max(end, source.start(item))))
+    return tuple(sorted(found, key=lambda s: s.span))
+
+
+def _body(source: Source, item: Item, kind: str, end: int) -> ZeSymbol:
+    assert isinstance(item.value, dict)
+    name = item.value.get("name")
+    span = source.span(name if name is not None else item)
+    children = []
+    for part in item.value:
+        if part == "execution_env":
+            env = item.value[part]
+            detail = f"SIMD{number(env, 'simd_size')}, {number(env, 'grf_count')} GRFs"
+            children.append(_leaf(part, "part", detail, source.key_span(item, part)))
+        elif part in _PARTS:
+            rows = tuple(_argument(source, entry) for entry in entries(item, part))
+            place = source.key_span(item, part)
+            last = max((r.span.end for r in rows), default=place.end)
+            children.append(ZeSymbol(part, "part", str(len(rows)), place, Span(place.start, last), rows))
+    first = min(source.start(item), span.start)
+    return ZeSymbol(word_of(item, "name") or "?", kind, "", span, Span(first, max(end, span.end)), tuple(children))
+
+
+def _argument(source: Source, entry: Item) -> ZeSymbol:
+    name = word_of(entry, "arg_type") or word_of(entry, "type") or f"surface {number(entry, 'bti_value')}"
+    index = number(entry, "arg_index")
+    detail = f"argument {index}" if index is not None and index >= 0 else ""
+    if number(entry, "offset") is not None:
+        detail = f"{detail + ', ' if detail else ''}{number(entry, 'size')} bytes at {number(entry, 'offset')}"
+    return _leaf(name, "argument", detail, source.span(entry))
+
+
+def _leaf(name: str, kind: str, detail: str, span: Span) -> ZeSymbol:
+    return ZeSymbol(name, kind, detail, span, span)
+
+
+def _end(source: Source, item: Item) -> int:
+    """The end of the last thing in a map."""
+    end = source.start(item)
+    if isinstance(item.value, dict):
+        for key, child in item.value.items():
+            end = max(end, source.key_span(item, key).end, _end(source, child))
+    elif isinstance(item.value, list):
+        for child in item.value:
+            end = max(end, _end(source, child))
+    else:
+        end = max(end, source.span(item).end)
+    return end

@@ -1,0 +1,145 @@
+"""The files of the open folders: which there are, and what is in them, kept until they change.
+
+The only module of the room that reads files. A document that is open counts as the editor has it. Invariant: what is
+given for a file belongs to the bytes that its time and size stand for.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pygls.uris import from_fs_path, to_fs_path
+
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.workspace import Language, language_of
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.syntax.document import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.ide.workspace import OpenDocument, Workspace
+
+MOST_FILES: Final = 5000
+_MOST_ENTRIES: Final = 100_000
+_MOST_BYTES: Final = 32 << 20
+_SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
+
+Stamp = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """A file of a folder: its text and what tells this state of it from others."""
+
+    uri: str
+    path: Path
+    stamp: Stamp
+    text: str
+
+
+@dataclass(slots=True)
+class Files:
+    """The files below some folders."""
+
+    documents: Workspace
+    roots: list[str] = field(default_factory=list)
+    _kept: dict[str, tuple[Stamp, object, object]] = field(default_factory=dict)
+
+    @staticmethod
+    def path_of(uri: str) -> str | None:
+        """The file of a URI; None for documents that are in no file."""
+        if not uri.startswith("file:"):
+            return None
+        try:
+            return to_fs_path(uri)
+        except ValueError:
+            return None
+
+    @staticmethod
+    def uri_of(path: Path | str) -> str:
+        """The URI of a file."""
+        return from_fs_path(str(path)) or Path(path).as_uri()
+
+    def visa_files(self) -> Iterator[Path]:
+        """The vISA texts below the folders, in order, each once."""
+        seen: set[str] = set()
+        entries = found = 0
+        for root in self.roots:
+            folder = self.path_of(root)
+            if folder is None:
+                continue
+            for place, folders, names in os.walk(folder):
+                folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+                entries += len(names)
+                for name in sorted(names):
+                    path = os.path.join(place, name)  # noqa: PTH118 - a Path for each of many names costs
+                    if name.endswith((".visaasm", ".isaasm")) and path not in seen:
+                        seen.add(path)
+                        found += 1
+                        yield Path(path)
+                if entries > _MOST_ENTRIES or found >= MOST_FILES:
+                    return
+
+    def stamp(self, path: Path) -> Stamp | None:
+        """What tells states of a file apart; None where it cannot be read, or is too long to be looked at unasked."""
+        try:
+            found = path.stat()
+        except (OSError, ValueError):
+            return None
+        return (found.st_mtime_ns, found.st_size) if found.st_size <= _MOST_BYTES else None
+
+    def analysis(self, path: Path) -> Analysis | None:
+        """The analysis of a file's text; None where there is none."""
+        try:
+            text = path.read_bytes().decode("utf-8-sig", "surrogateescape")
+        except (OSError, ValueError):
+            return None
+        uri = self.uri_of(path)
+        return Analysis(Document.parse(text), platform_named(self.documents.platform_name(uri)))
+
+    def keep(self, uri: str, stamp: Stamp, key: object, value: object) -> None:
+        """Remember something about a state of a file."""
+        self._kept[uri] = (stamp, key, value)
+
+    def kept(self, uri: str, stamp: Stamp, key: object) -> object | None:
+        """What was remembered; None if the file, or ``key``, is another now."""
+        known = self._kept.get(uri)
+        return known[2] if known is not None and known[0] == stamp and known[1] == key else None
+
+    def forget(self, uri: str | None = None) -> None:
+        """Forget a file, or all."""
+        if uri is None:
+            self._kept.clear()
+        else:
+            self._kept.pop(uri, None)
+
+    def opened_at(self, path: Path) -> OpenDocument | None:
+        """The open document of a file."""
+        return self.documents.get(self.uri_of(path)) or next(
+            (d for d in self.documents if d.language is Language.VISA and self.path_of(d.key) == str(path)), None
+        )
+
+    def existing(self, uri: str, candidates: tuple[str, ...]) -> str | None:
+        """The URI of the first of some files, named relative to a document, that there is."""
+        base = self.path_of(uri)
+        for name in candidates:
+            path = Path(name)
+            if not path.is_absolute():
+                if base is None:
+                    continue
+                path = Path(base).parent / name
+            try:
+                if path.is_file():
+                    return self.uri_of(path)
+            except (OSError, ValueError):
+                continue
+        return None
+
+
+def is_visa(path: str) -> bool:
+    """Whether a path names a vISA text."""
+    return language_of(path, "plaintext") is Language.VISA

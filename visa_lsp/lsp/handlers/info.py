@@ -1,0 +1,193 @@
+"""ze_info documents: their texts are found here, and what ``ide`` says of them is converted.
+
+No handlers of its own: a method has one handler, which asks here for documents of this language.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from lsprotocol import types
+
+from visa_lsp.ide.info_document import InfoDocument, kernel_names, place_in_document
+from visa_lsp.ide.workspace import Language
+from visa_lsp.lsp.convert import position, range_of
+from visa_lsp.text import LineIndex
+
+if TYPE_CHECKING:
+    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.ide.workspace import OpenDocument
+    from visa_lsp.ide.zeinfo_symbols import ZeSymbol
+    from visa_lsp.lsp.session import VisaServer
+
+ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
+_SUFFIXES: Final = (".visaasm", ".isaasm")
+_SYMBOL: Final = {
+    "kernel": types.SymbolKind.Module,
+    "function": types.SymbolKind.Function,
+    "argument": types.SymbolKind.Field,
+}
+
+
+class PlainText:
+    """A text that is no vISA, as far as conversion of positions needs it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._index = LineIndex(text)
+
+    def line_text(self, line: int) -> str:
+        """Give a line without its end."""
+        if not 0 <= line < len(self._index):
+            return ""
+        return self._text[self._index.start(line) : self._index.start(line + 1)].rstrip("\r\n")
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Give line and column of an offset."""
+        return self._index.position(offset)
+
+    def offset(self, line: int, column: int) -> int:
+        """Give the offset of a line and column."""
+        if line >= len(self._index):
+            return len(self._text)
+        return self._index.start(line) + max(0, min(column, len(self.line_text(line))))
+
+
+def info_of(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, InfoDocument] | None:
+    """The open ze_info document that a request is about, with its texts."""
+    opened = ls.documents.get(identifier.uri)
+    if opened is None or opened.language is not Language.ZEINFO:
+        return None
+    text = opened.analysis.document.text
+    partners = tuple(partners_of(ls, opened.key, text))
+    key = (opened.serial, tuple((name, _mark(ls, name, a)) for name, a in partners))
+    known = opened.analysis.__dict__.get("info")
+    if known is None or known[0] != key:
+        known = opened.analysis.__dict__["info"] = (key, InfoDocument(text, partners))
+    return opened, known[1]
+
+
+def _mark(ls: VisaServer, name: str, analysis: Analysis) -> int:
+    opened = ls.documents.get(name)
+    return opened.serial if opened is not None else id(analysis)
+
+
+def partners_of(ls: VisaServer, uri: str, text: str) -> list[tuple[str, Analysis]]:
+    """The vISA texts that a document describes: those beside it with its name, or a kernel's."""
+    path = ls.files.path_of(uri)
+    if path is None:
+        return []
+    where = Path(path)
+    stem = next((where.name[: -len(e)] for e in ENDINGS if where.name.endswith(e)), where.stem)
+    found = []
+    for name in dict.fromkeys((stem, *kernel_names(text))):
+        if not name or "/" in name or "\\" in name or "\0" in name:
+            continue
+        for suffix in _SUFFIXES:
+            analysis = _analysis(ls, where.with_name(name + suffix))
+            if analysis is not None:
+                found.append((ls.files.uri_of(where.with_name(name + suffix)), analysis))
+                break
+    return found
+
+
+def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
+    opened = ls.files.opened_at(path)
+    if opened is not None:
+        return opened.analysis
+    uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
+    if stamp is None:
+        return None
+    key = ("analysis", ls.documents.platform_name(uri))
+    known = ls.files.kept(uri + "#analysis", stamp, key)
+    if known is None:
+        known = ls.files.analysis(path)
+        ls.files.keep(uri + "#analysis", stamp, key, known)
+    return known  # type: ignore[return-value]
+
+
+def text_at(ls: VisaServer, uri: str) -> PlainText | None:
+    """The text of any document for conversion: as it is open, else as its file has it."""
+    opened = ls.documents.get(uri)
+    if opened is not None:
+        return PlainText(opened.analysis.document.text)
+    path = ls.files.path_of(uri)
+    found = ls.files.analysis(Path(path)) if path is not None else None
+    return PlainText(found.document.text) if found is not None else None
+
+
+def definition(ls: VisaServer, uri: str, info: InfoDocument, offset: int) -> types.Location | None:
+    """The place in the text of what is at an offset of a ze_info document."""
+    found = info.definition(offset)
+    text = text_at(ls, found[0]) if found is not None else None
+    if found is None or text is None:
+        return None
+    return types.Location(found[0] or uri, range_of(text, found[1], ls.encoding))
+
+
+def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
+    """Where the ze_info beside a text speaks of the input, or the kernel, at an offset of the text."""
+    path = ls.files.path_of(opened.key)
+    if path is None:
+        return None
+    where = Path(path)
+    for ending in ENDINGS:
+        uri = ls.files.existing(opened.key, (where.stem + ending,))
+        text = text_at(ls, uri) if uri is not None else None
+        whole = _whole(ls, uri) if uri is not None else None
+        if uri is not None and text is not None and whole is not None:
+            found = place_in_document(whole, opened.analysis, opened.key, offset)
+            if found is not None:
+                return types.Location(uri, range_of(text, found, ls.encoding))
+    return None
+
+
+def _whole(ls: VisaServer, uri: str) -> str | None:
+    opened = ls.documents.get(uri)
+    if opened is not None:
+        return opened.analysis.document.text
+    path = ls.files.path_of(uri)
+    found = ls.files.analysis(Path(path)) if path is not None else None
+    return found.document.text if found is not None else None
+
+
+def completion_items(ls: VisaServer, opened: OpenDocument, info: InfoDocument, offset: int) -> types.CompletionList:
+    """What may be typed at an offset of a ze_info document."""
+    document = opened.analysis.document
+    items = [
+        types.CompletionItem(
+            label=item.label,
+            kind=types.CompletionItemKind.Property if item.is_key else types.CompletionItemKind.Value,
+            detail=item.detail or None,
+            documentation=types.MarkupContent(types.MarkupKind.Markdown, item.doc) if item.doc else None,
+            filter_text=item.label,
+            text_edit=types.TextEdit(range_of(document, item.span, ls.encoding), item.insert),
+        )
+        for item in info.completions(offset)
+    ]
+    return types.CompletionList(is_incomplete=False, items=items)
+
+
+def document_symbols(ls: VisaServer, opened: OpenDocument, info: InfoDocument) -> list[types.DocumentSymbol]:
+    """The outline of a ze_info document."""
+    document = opened.analysis.document
+
+    def one(entry: ZeSymbol) -> types.DocumentSymbol:
+        return types.DocumentSymbol(
+            name=entry.name or "?",
+            kind=_SYMBOL.get(entry.kind, types.SymbolKind.Object),
+            range=range_of(document, type(entry.span)(min(entry.whole.start, entry.span.start), max(entry.whole.end, entry.span.end)), ls.encoding),
+            selection_range=range_of(document, entry.span, ls.encoding),
+            detail=entry.detail or None,
+            children=[one(child) for child in entry.children] or None,
+        )
+
+    return [one(entry) for entry in info.symbols()]
+
+
+def hints(ls: VisaServer, opened: OpenDocument, info: InfoDocument, wanted: types.Range) -> list[types.InlayHint]:
+    """The hints of a ze_info document."""
+    document = opened.analysis.document
+    found = [types.InlayHint(position(document, offset, ls.encoding), text, padding_left=True) for offset, text in info.hints()]
+    return [hint for hint in found if wanted.start.line <= hint.position.line <= wanted.end.line]

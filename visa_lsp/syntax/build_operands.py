@@ -1,0 +1,261 @@
+"""From parsimonious nodes to expressions and operands, and the small helpers that reading a node takes.
+
+Knows the grammar's rule names and the tree's classes, nothing else. ``build`` does the same for statements.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.syntax import tree
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from parsimonious.nodes import Node
+
+_ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))")
+_ESCAPED: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+# A constant expression deeper than this is refused, so that no later walk can exhaust the stack.
+MAX_DEPTH: Final = 64
+
+
+def node_span(node: Node) -> Span:
+    """The columns of a node."""
+    return Span(node.start, node.end)
+
+
+def named_parts(node: Node) -> Iterator[Node]:
+    """The named nodes directly below, looking through sequences, choices and repetitions; blanks left out."""
+    for child in node.children:
+        name = child.expr_name
+        if name == "_":
+            continue
+        if name:
+            yield child
+        else:
+            yield from named_parts(child)
+
+
+def child_of(node: Node, *names: str) -> Node | None:
+    """The first of the parts with one of these rule names."""
+    return next((part for part in named_parts(node) if part.expr_name in names), None)
+
+
+def word_at(node: Node | None) -> tree.Word | None:
+    """A node as a word; None for none."""
+    return None if node is None else tree.Word(node.text, node_span(node))
+
+
+def need_word(node: Node | None) -> tree.Word:
+    """A node that the grammar promises, as a word."""
+    assert node is not None
+    return tree.Word(node.text, node_span(node))
+
+
+def unquote(text: str) -> str:
+    """The value of a quoted string, escapes resolved; a missing closing quote is forgiven."""
+
+    def one(match: re.Match[str]) -> str:
+        hexa, octal, char = match.groups()
+        if hexa:
+            return chr(int(hexa, 16))
+        if octal:
+            return chr(int(octal, 8) & 0xFF)
+        return _ESCAPED.get(char, char)
+
+    inner = text[1:-1] if len(text) > 1 and text.endswith('"') else text[1:]
+    return _ESCAPE.sub(one, inner)
+
+
+def quoted_text(node: Node) -> tree.Quoted:
+    """A quoted string, escapes resolved."""
+    return tree.Quoted(unquote(node.text), node_span(node))
+
+
+# ---- expressions ----
+
+
+def _number(text: str, span: Span) -> tree.Number:
+    return tree.Number(int(text, 16 if text[:2] in ("0x", "0X") else 10), span, text)
+
+
+_CHAIN: Final = frozenset(
+    {"bit_or", "bit_xor", "bit_and", "equality", "relational", "shift", "additive", "multiplicative"}
+)
+
+
+def expression(node: Node) -> tree.Expr:
+    """The tree of an expression node of any level."""
+    name = node.expr_name
+    if name in ("decimal", "hex", "number"):
+        return _number(node.text, node_span(node))
+    if name == "float":
+        return tree.Float(float(node.text), node_span(node), node.text)
+    if name in _CHAIN:
+        return _chain(node)
+    parts = list(named_parts(node))
+    if name == "unary_op":
+        return tree.Unary(node.text[0], expression(parts[0]), node_span(node))
+    if name == "sizeof":
+        inner = parts[0] if parts[0].expr_name == "pname" else child_of(parts[0], "pname")
+        return tree.SizeOf(need_word(inner), node_span(node))
+    if name == "builtin":
+        return tree.Builtin(need_word(node), node_span(node))
+    if name == "conditional" and len(parts) == 3:
+        return tree.Conditional(expression(parts[0]), expression(parts[1]), expression(parts[2]), node_span(node))
+    return expression(parts[0])
+
+
+def _chain(node: Node) -> tree.Expr:
+    """``a op b op c``: the operators are the text between the operands."""
+    parts = list(named_parts(node))
+    left = expression(parts[0])
+    for before, part in pairwise(parts):
+        op = node.full_text[before.end : part.start].strip()
+        left = tree.Binary(op, left, expression(part), Span(node.start, part.end))
+    return left
+
+
+# ---- operands ----
+
+
+def _suffix(node: Node) -> tree.Word | None:
+    suffix = child_of(node, "suffix")
+    return None if suffix is None else word_at(child_of(suffix, "suffix_word"))
+
+
+def _modifier(node: Node) -> tree.Word | None:
+    mod = child_of(node, "src_mod")
+    if mod is None:
+        return None
+    text = mod.text.rstrip()
+    return tree.Word("".join(text.split()), Span(mod.start, mod.start + len(text)))
+
+
+def _region(node: Node) -> tree.RegionText | None:
+    region = child_of(node, "region")
+    if region is None:
+        return None
+    form = next(named_parts(region))
+    values = [expression(form)] if form.expr_name == "rexpr" else [expression(part) for part in named_parts(form)]
+    # ``<;w,h>`` of the seed has three places and two numbers.
+    number = {"region3": 3, "region2": 2, "rexpr": 1}[form.expr_name]
+    vert = values[0] if len(values) == 3 else None
+    width = values[-2] if len(values) >= 2 else None
+    return tree.RegionText(vert, width, values[-1], number, node_span(region))
+
+
+def _ref(node: Node) -> tree.Ref:
+    indices = child_of(node, "indices")
+    dot, element = child_of(node, "dot"), child_of(node, "element")
+    return tree.Ref(
+        _modifier(node),
+        need_word(child_of(node, "pname")),
+        None if indices is None else tuple(expression(part) for part in named_parts(indices)),
+        _region(node),
+        None if element is None else expression(next(named_parts(element))),
+        None if dot is None else expression(next(named_parts(dot))),
+        _suffix(node),
+        node_span(node),
+    )
+
+
+def _indirect(node: Node) -> tree.IndirectRef:
+    index, offset = child_of(node, "ind_index"), child_of(node, "ind_offset")
+    return tree.IndirectRef(
+        _modifier(node),
+        need_word(child_of(node, "pname")),
+        None if index is None else expression(next(named_parts(index))),
+        None if offset is None else expression(next(named_parts(offset))),
+        _region(node),
+        _suffix(node),
+        node_span(node),
+        node.expr_name == "seed_indir",
+    )
+
+
+def _address_of(node: Node) -> tree.AddressOfRef:
+    bracket, seed = child_of(node, "ao_bracket"), child_of(node, "ao_seed")
+    offset: tree.Expr | None = None
+    if bracket is not None:
+        offset = expression(next(named_parts(bracket)))
+    elif seed is not None:
+        number = next(named_parts(seed))
+        offset = expression(number)
+        if "-" in node.full_text[seed.start : number.start]:
+            offset = tree.Unary("-", offset, node_span(seed))
+    return tree.AddressOfRef(need_word(child_of(node, "pname")), offset, seed is not None, node_span(node))
+
+
+def _literal(node: Node) -> tree.Literal:
+    return tree.Literal(expression(next(named_parts(node))), _suffix(node), node_span(node))
+
+
+def _length(node: Node) -> tree.Literal:
+    return tree.Literal(expression(next(named_parts(node))), None, node_span(node), length=True)
+
+
+def _group(node: Node) -> tree.Group:
+    return tree.Group(tuple(operand(next(named_parts(item))) for item in named_parts(node)), node_span(node))
+
+
+def _ref_or_expr(node: Node) -> tree.Ref | tree.Expr:
+    return _ref(node) if node.expr_name == "ref" else expression(node)
+
+
+def _address_item(node: Node) -> tree.AddressItem:
+    scale, base, off = child_of(node, "addr_scale"), child_of(node, "expr", "ref"), child_of(node, "addr_off")
+    both = child_of(node, "addr_pair")
+    pair = None if both is None else tuple(expression(part) for part in named_parts(both))
+    offset: tree.Expr | None = None
+    if off is not None:
+        sign, value = named_parts(off)
+        offset = expression(value)
+        if sign.text == "-":
+            offset = tree.Unary("-", offset, node_span(off))
+    assert base is not None
+    return tree.AddressItem(
+        None if scale is None else expression(next(named_parts(scale))),
+        _ref_or_expr(base),
+        offset,
+        node_span(node),
+        pair,  # type: ignore[arg-type]
+    )
+
+
+def _address(node: Node) -> tree.AddressRef:
+    node = next(named_parts(node))
+    argument = child_of(node, "model_arg")
+    parts = [] if argument is None else list(named_parts(argument))
+    model = word_at(child_of(node, "model"))
+    return tree.AddressRef(
+        model or tree.Word("flat", Span(node.start, node.start)),
+        _ref_or_expr(parts[0]) if parts else None,
+        expression(parts[1]) if len(parts) > 1 else None,
+        tuple(_address_item(part) for part in named_parts(node) if part.expr_name == "addr_item"),
+        _suffix(node),
+        node_span(node),
+    )
+
+
+_OPERAND: Final[dict[str, Callable[[Node], tree.Operand]]] = {
+    "ref": _ref,
+    "indirect": _indirect,
+    "seed_indir": _indirect,
+    "address_of": _address_of,
+    "literal": _literal,
+    "length": _length,
+    "group": _group,
+    "string": quoted_text,
+    "address": _address,
+    "junk": lambda node: tree.Junk(node.text, node_span(node)),
+}
+
+
+def operand(node: Node) -> tree.Operand:
+    """The operand of a node named after its shape."""
+    return _OPERAND[node.expr_name](node)

@@ -1,0 +1,38 @@
+// Makes dist/: the extension, the pages of its views, the server's wheel, the walkthrough's pictures.
+// Usage: node scripts/build.mjs [--no-wheel]. The wheel is built with PYTHON (default python3) and pip.
+
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const common = { bundle: true, minify: true, logLevel: 'warning', legalComments: 'none' };
+rmSync('dist', { recursive: true, force: true });
+await build({
+  ...common,
+  entryPoints: ['src/extension.ts'],
+  outfile: 'dist/extension.js',
+  platform: 'node',
+  target: 'node18',
+  format: 'cjs',
+  external: ['vscode'],
+});
+await build({
+  ...common,
+  entryPoints: ['results', 'flow', 'isa'].map((view) => `src/webview/${view}.ts`),
+  outdir: 'dist/webview',
+  platform: 'browser',
+  target: 'es2022',
+  format: 'iife',
+});
+mkdirSync('dist/images');
+for (const name of ['install', 'problems', 'run', 'testing']) {
+  // The command that makes the pictures needs an extension before there are any.
+  if (existsSync(`../docs/images/${name}.png`)) {
+    copyFileSync(`../docs/images/${name}.png`, `dist/images/${name}.png`);
+  }
+}
+if (!process.argv.includes('--no-wheel')) {
+  const python = process.env.PYTHON ?? 'python3';
+  const options = ['wheel', '--no-deps', '--quiet', '--disable-pip-version-check', '--wheel-dir', 'dist/server', '..'];
+  execFileSync(python, ['-m', 'pip', ...options], { stdio: 'inherit' });
+}

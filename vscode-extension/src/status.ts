@@ -1,0 +1,86 @@
+// The status bar: platform and dialect of the text in front. A click chooses the platform.
+
+import * as vscode from 'vscode';
+import type { Server } from './server/client.ts';
+
+const ANY = 'any';
+
+export class Status implements vscode.Disposable {
+  private readonly item = vscode.window.createStatusBarItem('visa.status', vscode.StatusBarAlignment.Right, 100);
+  private readonly listeners: vscode.Disposable[];
+  private readonly server: Server;
+  private readonly platforms: string[];
+
+  constructor(context: vscode.ExtensionContext, server: Server) {
+    this.server = server;
+    this.platforms = platformsOf(context.extension.packageJSON);
+    this.item.name = 'vISA platform and dialect';
+    this.item.command = 'visa.selectPlatform';
+    const update = (): void => this.update();
+    this.listeners = [
+      vscode.window.onDidChangeActiveTextEditor(update),
+      vscode.workspace.onDidChangeTextDocument((change) => {
+        if (change.document === vscode.window.activeTextEditor?.document) {
+          update();
+        }
+      }),
+      vscode.workspace.onDidChangeConfiguration(update),
+      server.onDidChange(update),
+    ];
+    update();
+  }
+
+  dispose(): void {
+    this.listeners.forEach((listener) => listener.dispose());
+    this.item.dispose();
+  }
+
+  get text(): string {
+    return this.item.text;
+  }
+
+  async selectPlatform(): Promise<void> {
+    const target = vscode.window.activeTextEditor?.document.uri;
+    const picked = await vscode.window.showQuickPick([ANY, ...this.platforms], {
+      title: 'vISA platform',
+      placeHolder: 'What the text is checked for; "any" reports nothing that only some platforms forbid',
+    });
+    if (picked !== undefined) {
+      const folder = target && vscode.workspace.getWorkspaceFolder(target);
+      const where = folder ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
+      await vscode.workspace.getConfiguration('visa', target).update('platform', picked === ANY ? '' : picked, where);
+    }
+  }
+
+  private update(): void {
+    const document = vscode.window.activeTextEditor?.document;
+    if (document?.languageId !== 'visa') {
+      this.item.hide();
+      return;
+    }
+    const platform = vscode.workspace.getConfiguration('visa', document.uri).get<string>('platform', '') || ANY;
+    const dialect = dialectOf(document);
+    this.item.text = `$(${this.server.running ? 'circuit-board' : 'warning'}) vISA ${dialect} · ${platform}`;
+    const state = this.server.running ? '' : '\n\nThe language server is not running.';
+    this.item.tooltip = new vscode.MarkdownString(
+      `Dialect **${dialect}**, told by \`.version\`.\n\nPlatform **${platform}**; click to choose.${state}`,
+    );
+    this.item.show();
+  }
+}
+
+/** The dialect that `.version` tells, as the server has it: 4.2 and later, else 4.1. */
+function dialectOf(document: vscode.TextDocument): string {
+  for (let n = 0; n < Math.min(document.lineCount, 400); n++) {
+    const found = /^\s*\.version\s+(\d+)\.(\d+)/.exec(document.lineAt(n).text);
+    if (found !== null) {
+      const [major, minor] = [Number(found[1]), Number(found[2])];
+      return major > 4 || (major === 4 && minor >= 2) ? '4.2' : '4.1';
+    }
+  }
+  return '4.1';
+}
+
+function platformsOf(manifest: { contributes: { configuration: { properties: Record<string, { enum?: string[] }> } } }): string[] {
+  return (manifest.contributes.configuration.properties['visa.platform']?.enum ?? []).filter((name) => name !== '');
+}

@@ -1,0 +1,103 @@
+// The control-flow graph view: the server makes the graph (DOT), the page draws it; a click on a block goes to its text.
+
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { messageOf, type Server } from '../server/client.ts';
+import { parseDot, type Graph } from './graph.ts';
+import { openAt, optionsFor, page } from './webview.ts';
+
+/** What `visa.showControlFlow` answers. */
+export interface FlowAnswer {
+  ok: boolean;
+  error?: string;
+  dot?: string;
+  mermaid?: string;
+}
+
+interface Shown {
+  title: string;
+  graphs: Graph[];
+  dot: string;
+  mermaid: string;
+  error: string;
+}
+
+type FromView = { kind: 'ready' } | { kind: 'line'; line: number } | { kind: 'label'; name: string } | { kind: 'copy'; text: string };
+
+export class FlowView implements vscode.Disposable {
+  private panel: vscode.WebviewPanel | undefined;
+  private shown: Shown | undefined;
+  private source: vscode.Uri | undefined;
+  private readonly context: vscode.ExtensionContext;
+  private readonly server: Server;
+  private readonly saved: vscode.Disposable;
+
+  constructor(context: vscode.ExtensionContext, server: Server) {
+    this.context = context;
+    this.server = server;
+    this.saved = vscode.workspace.onDidSaveTextDocument((document) => {
+      if (this.panel !== undefined && document.uri.toString() === this.source?.toString()) {
+        void this.show(document.uri);
+      }
+    });
+  }
+
+  dispose(): void {
+    this.saved.dispose();
+    this.panel?.dispose();
+  }
+
+  get content(): Shown | undefined {
+    return this.shown;
+  }
+
+  async show(uri: vscode.Uri, kernel?: string): Promise<void> {
+    this.source = uri;
+    this.shown = { title: path.basename(uri.path), graphs: [], dot: '', mermaid: '', error: '' };
+    try {
+      const answer = await this.server.call<FlowAnswer>('visa.showControlFlow', { uri: uri.toString(), kernel });
+      this.shown.dot = answer.dot ?? '';
+      this.shown.mermaid = answer.mermaid ?? '';
+      this.shown.error = answer.ok ? '' : (answer.error ?? 'the server gave no graph');
+      this.shown.graphs = parseDot(this.shown.dot);
+    } catch (error) {
+      this.shown.error = messageOf(error);
+    }
+    this.reveal();
+  }
+
+  private reveal(): void {
+    if (this.panel !== undefined) {
+      this.panel.reveal(undefined, true);
+      void this.panel.webview.postMessage(this.shown);
+      return;
+    }
+    const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    const options = { ...optionsFor(this.context), retainContextWhenHidden: true };
+    const panel = vscode.window.createWebviewPanel('visa.flow', 'vISA Control Flow', where, options);
+    panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, 'images', 'icon.png');
+    panel.webview.onDidReceiveMessage((message: FromView) => this.answer(message));
+    panel.onDidDispose(() => (this.panel = undefined));
+    panel.webview.html = page(this.context, panel.webview, 'flow');
+    this.panel = panel;
+  }
+
+  private async answer(message: FromView): Promise<void> {
+    if (message.kind === 'ready') {
+      await this.panel?.webview.postMessage(this.shown);
+    } else if (message.kind === 'copy') {
+      await vscode.env.clipboard.writeText(message.text);
+    } else if (this.source !== undefined) {
+      const line = message.kind === 'line' ? message.line : await lineOf(this.source, message.name);
+      if (line !== undefined) {
+        await openAt(this.source, line);
+      }
+    }
+  }
+}
+
+async function lineOf(uri: vscode.Uri, label: string): Promise<number | undefined> {
+  const lines = (await vscode.workspace.openTextDocument(uri)).getText().split('\n');
+  const found = lines.findIndex((line) => line.trimStart().startsWith(`${label}:`));
+  return found < 0 ? undefined : found + 1;
+}

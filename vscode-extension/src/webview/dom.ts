@@ -1,0 +1,46 @@
+// Small helpers of the pages: elements without HTML text, and the way back to the extension.
+
+interface Host {
+  postMessage(message: unknown): void;
+}
+
+declare function acquireVsCodeApi(): Host;
+
+export const host: Host = acquireVsCodeApi();
+
+type Child = Element | string | undefined;
+
+export function element(tag: string, className = '', ...children: Child[]): HTMLElement {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.append(...children.filter((child) => child !== undefined));
+  return made;
+}
+
+export function button(text: string, title: string, work: () => void): HTMLElement {
+  const made = element('button', '', text);
+  made.title = title;
+  made.addEventListener('click', work);
+  return made;
+}
+
+export function select<T extends string>(options: readonly T[], chosen: T, title: string, work: (value: T) => void): HTMLElement {
+  const made = document.createElement('select');
+  made.title = title;
+  for (const option of options) {
+    made.add(new Option(option, option, option === chosen, option === chosen));
+  }
+  made.addEventListener('change', () => work(made.value as T));
+  return made;
+}
+
+export function fill(parent: Element, ...children: Child[]): void {
+  parent.replaceChildren(...children.filter((child) => child !== undefined));
+}
+
+/** The page's main element, filled anew at each message of the extension. */
+export function listen<T>(show: (main: HTMLElement, value: T) => void): void {
+  const main = document.querySelector('main')!;
+  window.addEventListener('message', (event: MessageEvent<T>) => show(main, event.data));
+  host.postMessage({ kind: 'ready' });
+}
