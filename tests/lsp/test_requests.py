@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import pytest_lsp
-from lsp_client import SERVER, at, line_of, saxpy
+from lsp_client import SERVER, answering, at, line_of, saxpy
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
@@ -13,6 +13,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 @pytest_lsp.fixture(config=ClientServerConfig(server_command=SERVER))
 async def client(lsp_client: LanguageClient):
     capabilities = client_capabilities("visual_studio_code")
+    answering(lsp_client)
     await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities))
     yield
     await lsp_client.shutdown_session()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import pytest_lsp
-from lsp_client import SERVER, at, line_of, saxpy
+from lsp_client import SERVER, answering, at, line_of, saxpy
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
@@ -21,6 +21,7 @@ def capabilities(name: str, encodings: list[str] | None = None) -> types.ClientC
     params=["neovim", "visual_studio_code", "emacs"], config=ClientServerConfig(server_command=SERVER)
 )
 async def client(request: pytest.FixtureRequest, lsp_client: LanguageClient):
+    answering(lsp_client)
     await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities(request.param)))
     yield
     await lsp_client.shutdown_session()
@@ -192,7 +193,7 @@ ENCODED = '.version 4.1\n.kernel "k"\n.decl Vy v_type=G type=d num_elts=8\n/* ù
 async def test_columns_count_in_the_negotiated_encoding(encoding, column, tmp_path):
     client = await ClientServerConfig(server_command=SERVER).start()
     try:
-        await client.initialize_session(types.InitializeParams(capabilities=capabilities("emacs", [encoding])))
+        await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities("emacs", [encoding])))
         uri = (tmp_path / "k.visaasm").as_uri()
         client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, ENCODED)))
         [found] = await findings(client, uri)

@@ -186,7 +186,7 @@ def test_without_a_barrier_it_is_a_race():
     exchange(b, with_barrier=False)
     result = run(dispatch(b, buffers=[np.zeros(2, np.uint32)], threads=2, slm=64, lanes=1), [RaceChecker()])
     assert result.faults[0].kind is FaultKind.RACE
-    assert result.faults[0].other == "group (0, 0, 0), thread 0, instruction 3, line 4"
+    assert result.faults[0].other == "group (0, 0, 0), thread 0, instruction 5, line 6"
 
 
 def test_split_barrier():

@@ -36,6 +36,8 @@ def test_a_text_runs_with_its_sibling_launch_file(run, capsys):
     assert run("saxpy.visaasm") == 0
     assert capsys.readouterr().out.splitlines() == [
         "saxpy.visaasm: kernel saxpy on TGLLP, interp: 7 groups, 7 threads, 77 instructions",
+        "  opcodes: add 14, gather4_scaled 14, cmp 7, goto 7, mad 7, mul 7, ret 7, scatter4_scaled 7, shl 7",
+        "  memory: 800 bytes read, 400 bytes written",
         "  arg x: float32 100: 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, ...",
         "  arg y: float32 100: 1.0, 3.5, 6.0, 8.5, 11.0, 13.5, 16.0, 18.5, ...",
         "  expect arg y: holds",
@@ -103,7 +105,7 @@ def test_a_text_with_errors_is_told_with_place(run, capsys):
         (("latin.visaasm", "--launch", "saxpy.launch.yaml"), "latin.visaasm: is not UTF-8"),
         (("saxpy.visaasm", "mandelbrot.visaasm", "--launch", "saxpy.launch.yaml"), "--launch goes with one input"),
         (("wrong.launch.yaml",), "wrong.launch.yaml:5:4: .input a has 4 bytes, the address of a buffer needs 8"),
-        (("zebin.launch.yaml",), "zebin files are not read"),
+        (("zebin.launch.yaml",), "not a zebin that can be read"),
     ],
 )
 def test_usage_mistakes_end_in_status_2(run, capsys, words, message):

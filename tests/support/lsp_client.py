@@ -71,3 +71,27 @@ def at(text: str, needle: str, inside: int = 0) -> types.Position:
 
 def line_of(text: str, needle: str) -> int:
     return at(text, needle).line
+
+
+REFRESHES = (
+    types.WORKSPACE_DIAGNOSTIC_REFRESH, types.WORKSPACE_INLAY_HINT_REFRESH, types.WORKSPACE_CODE_LENS_REFRESH,
+    types.WORKSPACE_INLINE_VALUE_REFRESH, types.WORKSPACE_SEMANTIC_TOKENS_REFRESH,
+)  # fmt: skip
+
+
+def answering(client):
+    """A client that answers what real ones answer; ``client.registered`` and ``client.refreshed`` keep what was asked."""
+    client.registered, client.refreshed = [], []
+
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    def register(params: types.RegistrationParams) -> None:
+        client.registered.extend(params.registrations)
+
+    for method in REFRESHES:
+
+        def refreshed(_params: object, method: str = method) -> None:
+            client.refreshed.append(method)
+
+        if method not in client.protocol.fm.features:
+            client.feature(method)(refreshed)
+    return client

@@ -14,14 +14,16 @@ from lane_model import FLOATS, MINUS_ZERO, NAN, SIGNED, SIZES, Special, from_flo
 LOOSE = {"rsqrt", "log2", "exp2", "sin", "cos", "pow", "tanh", "sigm", "asin", "acos", "atan", "lrp"}
 
 
-def evaluate(expr, sources, kind: str):
-    """The value of a row's expression."""
+def evaluate(expr, sources, kind: str, dst: str = "d"):
+    """The value of a row's expression. A destination of 64 bits makes shift counts longer (pages SHL, SHR, ASR)."""
     if expr.word == "src":
         return sources[expr.args[0]]
     if expr.word == "const":
         return expr.args[0]
-    values = [evaluate(a, sources, kind) for a in expr.args]
-    return floating(expr.word, values, kind) if kind in FLOATS else integer(expr.word, values, kind)
+    values = [evaluate(a, sources, kind, dst) for a in expr.args]
+    if kind in FLOATS:
+        return floating(expr.word, values, kind)
+    return integer(expr.word, values, kind, 64 if 8 in (SIZES[kind], SIZES[dst]) else 32)
 
 
 def _divide(a, b):
@@ -29,10 +31,9 @@ def _divide(a, b):
     return size if (a < 0) == (b < 0) else -size
 
 
-def integer(word, v, kind):
+def integer(word, v, kind, count=32):
     bits, signed = 8 * SIZES[kind], kind in SIGNED
     mask = (1 << bits) - 1
-    count = bits if bits == 64 else 32
     match word, v:
         case "add", (a, b):
             return a + b
@@ -71,7 +72,7 @@ def integer(word, v, kind):
         case ("rol" | "ror"), (a, n):
             digits = f"{a & mask:0{bits}b}"
             n = n % bits if word == "rol" else -n % bits
-            return int(digits[n:] + digits[:n], 2)
+            return _signed(int(digits[n:] + digits[:n], 2), bits, signed=signed)
         case "lzd", (a,):
             return len(f"{a & 0xFFFFFFFF:032b}") - len(f"{a & 0xFFFFFFFF:032b}".lstrip("0"))
         case "fbh", (a,):
@@ -90,6 +91,10 @@ def integer(word, v, kind):
         case "bfi", (width, offset, new, old):
             return _bfi(width & 31, offset & 31, new, old)
     raise KeyError(word)
+
+
+def _signed(value, bits, *, signed):
+    return value - (1 << bits) if signed and value >> bits - 1 else value
 
 
 def _bfe(width, offset, a, *, signed):

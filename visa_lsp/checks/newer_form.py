@@ -40,7 +40,8 @@ RULE = rule("V235", "newer-form", WARNING, __doc__)
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     if ctx.dialect is Dialect.V42 or bound.inst is None or bound.row is None or ctx.dialect not in bound.row.dialects:
         return
-    for field, value in zip(bound.row.fields, bound.inst.values, strict=True):
+    values = list(zip(bound.row.fields, bound.inst.values, strict=True))
+    for field, value in sorted(values, key=lambda pair: pair[0].name != "payload"):
         what = _newer(field, value)
         if what is not None:
             place = Place(bound.line, _span(bound, field.name))
@@ -63,7 +64,13 @@ def _newer(field: Field, value: object) -> str | None:
     return None
 
 
-_FIELDS = {"l2": "a third cache control", "surfidx": "a surface index", "payload": "a block address in one register"}
+_FIELDS = {
+    "l2": "a third cache control",
+    "surfidx": "a surface index",
+    "payload": "a block address in one register",
+    "immx": "an offset in a block address",
+    "immy": "an offset in a block address",
+}
 
 
 def _span(bound: Bound, field: str) -> Span:

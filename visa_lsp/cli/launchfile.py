@@ -14,6 +14,9 @@ from visa_lsp.cli.launcharrays import buffer_array, image_arg, literal_array, lo
 from visa_lsp.cli.launchitems import Items
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.sim.launch_config import (
+    ARGUMENTS,
+    GROUPS,
+    LOCAL_SIZE,
     MAX_BUFFER_BYTES,
     Arg,
     Array,
@@ -103,6 +106,9 @@ class _Reader(Items):
         if root.value is None:
             self.fail(root, "the launch file is empty; it needs at least groups and args")
         top = self.entries(root, _TOP, "a launch file")
+        for name, key in ((GROUPS, "groups"), (LOCAL_SIZE, "local_size"), (ARGUMENTS, "args")):
+            if key in top:
+                self.places[name] = self.place(top[key])
         threads = self._threads(root, top)
         if threads and ("groups" in top or "local_size" in top):
             self.fail(root, "threads (mode: media) and groups with local_size exclude each other")
@@ -221,7 +227,7 @@ class _Reader(Items):
         if isinstance(arg, bool) or not isinstance(arg, int | str):
             self.fail(keys["arg"], f"arg is the number or the name of an argument, this is {keys['arg'].kind}")
         if arg not in self.places:
-            known = ", ".join(str(name) for name in self.places) or "none"
+            known = ", ".join(str(name) for name in self.places if not str(name).startswith(":")) or "none"
             self.fail(keys["arg"], f"there is no argument {arg}; the arguments are {known}")
         if ("npy" in keys) == ("values" in keys):
             self.fail(item, "an expectation has either npy or values")

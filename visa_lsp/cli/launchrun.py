@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch import PreparedLaunch
     from visa_lsp.sim.launch_config import Array, DataSection
-    from visa_lsp.sim.printf import text_of as text_printed
-from visa_lsp.sim.observers import Observer
+    from visa_lsp.sim.observers import Observer
 
 ENGINES: Final = ("auto", "jit", "interp")
 INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a kernel that takes more may never end

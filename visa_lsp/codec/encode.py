@@ -28,6 +28,7 @@ from visa_lsp.program.model import GenBinary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Attribute, FileVariable, Kernel, Module, StateVariable, Variable
 
 _LAYOUT: Final = Layout(WRITTEN_VERSION)
@@ -174,11 +175,18 @@ def _attributes(attributes: Sequence[Attribute], path: str) -> bytes:
     )
 
 
+def _type_code(type_: DataType, path: str) -> int:
+    """The four bits of a type."""
+    if type_.code > 15:
+        raise CodecError(f"the type {type_.name} is of text 4.2: it has no code in an object", None, f"{path}.type")
+    return type_.code
+
+
 def _variable(variable: Variable, path: str) -> bytes:
     record = _LAYOUT.variable.pack(
         path,
         variable.name_index,
-        variable.type.code | variable.align << 4,
+        _type_code(variable.type, path) | variable.align << 4,
         variable.num_elements & 0xFFFF,
         variable.alias_index,
         variable.alias_offset,
@@ -204,7 +212,7 @@ def _file_variable(variable: FileVariable, path: str) -> bytes:
             _count(variable.linkage, "B", f"{path}.linkage"),
             _count(len(name), "H", f"{path}.name_len"),
             name,
-            FILE_VARIABLE.pack(path, variable.type.code | variable.align << 4, variable.num_elements & 0xFFFF),
+            FILE_VARIABLE.pack(path, _type_code(variable.type, path) | variable.align << 4, variable.num_elements & 0xFFFF),
             _count(len(variable.attributes), "B", f"{path}.attribute_count"),
             _attributes(variable.attributes, path),
         )

@@ -6,17 +6,26 @@ What an object cannot say is refused in words: forms without an opcode, and valu
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from visa_lsp.codec.errors import CodecError, MalformedValueError
 from visa_lsp.codec.fields import INTEGER_FORMAT, LIST_KINDS, default_value
 from visa_lsp.codec.writers import Writer, writer
+from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import FieldKind
 
 if TYPE_CHECKING:
     from visa_lsp.codec.fields import Value
     from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.program.model import Inst, Kernel
+
+# Codes of fields that are ours, not the format's (``isa.lsc_codes``).
+_TEXT_ONLY: Final[dict[str, frozenset[int]]] = {
+    "addrsize": lsc_codes.ADDRSIZE_TEXT_ONLY,
+    "addrtype": frozenset({lsc_codes.ADDRTYPE_SURF}),
+    "l1": lsc_codes.CACHE_TEXT_ONLY,
+    "l3": lsc_codes.CACHE_TEXT_ONLY,
+}
 
 _Plan: TypeAlias = "tuple[tuple[str, Writer], ...]"
 
@@ -74,9 +83,22 @@ def _field_writer(field: Field) -> Writer:
     if not field.stored:
         return _unstored(field)
     write = writer(field.kind)
+    if field.name in _TEXT_ONLY and field.kind is FieldKind.U8:
+        return _of_text_only(_TEXT_ONLY[field.name], write)
     if field.const is not None and field.kind in INTEGER_FORMAT:
         return _constant(field.const, field.const_mask, write)
     return write
+
+
+def _of_text_only(codes: frozenset[int], write: Writer) -> Writer:
+    """``write``, refusing codes that only newer text has: no reader of objects knows them."""
+
+    def write_known(value: Value) -> bytes:
+        if value in codes:
+            raise MalformedValueError("this is a form of text 4.2: it has no code in an object")
+        return write(value)
+
+    return write_known
 
 
 def _unstored(field: Field) -> Writer:

@@ -379,7 +379,7 @@ class BodyState:
     def _closure(self, document: Document, lines: Iterable[int], *, labels: bool = False) -> set[int]:
         """The declarations, and label lines, of all names in some lines."""
         wanted: set[str] = set()
-        for line in lines:
+        for line in sorted(lines):
             wanted.update(_NAME.findall(document.code(line)))
         return self._defining(document, wanted, labels=labels)
 
@@ -463,7 +463,10 @@ class BodyState:
                 if not doubled.isdisjoint(self._facts[index].labels):
                     found.update((index, o) for o, name in label_offsets(self._code(index)) if name in doubled)
         found |= self._jumps()
-        found |= self._mentions(self._names.doubled | self._names.odd)
+        for index in self._names.chunks_declaring(self._names.doubled) if self._names.doubled else ():
+            lines = zip(self._decl_lines(index), self._facts[index].decls, strict=True)
+            found.update((index, o) for o, name in lines if name in self._names.doubled)
+        found |= self._mentions(self._names.odd)
         found |= self._early()
         return found
 
@@ -480,8 +483,8 @@ class BodyState:
     def _mentions(self, names: set[str]) -> set[tuple[int, int]]:
         """Every line with one of some names."""
         found: set[tuple[int, int]] = set()
-        if names:
-            for index in range(len(self.chunks)):
+        for index, chunk in enumerate(self.chunks) if names else ():
+            if any(name in chunk.text for name in names):
                 lines = self._code(index).split("\n")[1:]
                 found.update((index, i) for i, line in enumerate(lines) if not names.isdisjoint(_NAME.findall(line)))
         return found

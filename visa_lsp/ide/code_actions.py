@@ -5,6 +5,7 @@ Rules make the fixes; here they are only chosen for a range and joined without o
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,8 +50,18 @@ def fix_all(found: Iterable[Diagnostic]) -> tuple[Edit, ...]:
 
 def joined(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
     """Edits of several fixes in text order; a fix that overlaps an earlier one is left out."""
-    chosen: list[Edit] = []
+    chosen: list[Edit] = []  # in text order, none over another
     for edits in fixes:
-        if not any(e.span.start < c.span.end and c.span.start < e.span.end for e in edits for c in chosen):
-            chosen.extend(e for e in edits if e not in chosen)
-    return tuple(sorted(chosen, key=lambda e: e.span))
+        if not any(_clashes(chosen, edit) for edit in edits):
+            for edit in edits:
+                at = bisect_left(chosen, edit.span, key=lambda e: e.span)
+                if edit not in chosen[at : at + 4]:
+                    chosen.insert(at, edit)
+    return tuple(chosen)
+
+
+def _clashes(chosen: list[Edit], edit: Edit) -> bool:
+    """Whether an edit lies over one of those chosen."""
+    at = bisect_left(chosen, edit.span, key=lambda e: e.span)
+    near = chosen[max(0, at - 2) : at + 3]
+    return any(edit.span.start < c.span.end and c.span.start < edit.span.end and c != edit for c in near)

@@ -15,8 +15,6 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.workspace import Language, language_of
-from visa_lsp.isa.platforms import platform_named
-from visa_lsp.syntax.document import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +97,7 @@ class Files:
         except (OSError, ValueError):
             return None
         uri = self.uri_of(path)
-        return Analysis(Document.parse(text), platform_named(self.documents.platform_name(uri)))
+        return Analysis.of(text, self.documents.platform_name(uri) or None)
 
     def keep(self, uri: str, stamp: Stamp, key: object, value: object) -> None:
         """Remember something about a state of a file."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
@@ -43,6 +44,7 @@ class VisaServer(LanguageServer):
         self.pending: dict[str, asyncio.Task[None]] = {}
         self.runs: dict[str, RunValues] = {}
         self.shown: set[str] = set()
+        self.sent_tokens: OrderedDict[str, Any] = OrderedDict()
         self._rules: dict[str, FileRules] = {}
 
     @property

@@ -93,7 +93,6 @@ class UninitialisedChecker(Checker):
             shadow.addresses.update(plan.addresses_written)
 
     def _look(self, thread: Thread, plan: _Plan, shadow: _Shadow, mask: int, chosen: int) -> None:
-        frame = thread.frame
         for var in plan.preds_read:
             if var not in shadow.preds:
                 self._find(FaultKind.UNINITIALISED, thread, f"predicate P{var} was never written")
@@ -132,7 +131,7 @@ class UninitialisedChecker(Checker):
         first = int(bad[0])
         name = frame.code.kernel.variable_name(touch.var) if touch.var >= 0 else "the register file"
         start = frame.code.layout.offset(touch.var) if touch.var >= 0 else 0
-        more = f", and so {'has' if bad.size == 2 else 'have'} {bad.size - 1} more" if bad.size > 1 else ""  # noqa: PLR2004
+        more = f", and so {'has' if bad.size == 2 else 'have'} {bad.size - 1} more" if bad.size > 1 else ""
         self._find(
             FaultKind.UNINITIALISED,
             thread,
@@ -180,7 +179,9 @@ def _plan(code: Code, pc: int) -> _Plan:
     if isinstance(pred, Predicate):
         predicate = predicate_bits(pred, site.control.mask_offset, site.full)
         preds_read.append(pred.var)
-    preds_written, addresses_read, addresses_written = [], [], []
+    preds_written: list[int] = []
+    addresses_read: list[int] = []
+    addresses_written: list[int] = []
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         if isinstance(value, PredicateOperand):
             (preds_written if field.name == "dst" else preds_read).append(value.var)

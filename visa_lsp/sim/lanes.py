@@ -280,7 +280,8 @@ def _int_plan(
         dtype = I4 if max(target.size, exec_type.size) <= 4 else I8
     elif flat and wraps and target.size <= 4 and exec_type.size == 4 and expr.word in _FAST32:
         dtype = I4
-        bodies = _FAST32.__getitem__
+        # The sign of an unsigned source is nothing to repeat.
+        bodies = lambda w: _FAST32["shr" if w == "asr" and not exec_type.is_signed else w]  # noqa: E731
     elif exec_type.size == 8 or (used & {"mul", "mad"} and not exec_type.is_signed):
         dtype = OBJECT
     elif expr.word == "mulh" and exec_type is ty.D:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.dispatch import Dispatch
 from visa_lsp.sim.launch_args import Arguments
-from visa_lsp.sim.launch_config import LaunchConfig, LaunchError
+from visa_lsp.sim.launch_config import GROUPS, LaunchConfig, LaunchError
 from visa_lsp.sim.launch_layout import Block, Geometry, Layout
 from visa_lsp.sim.launch_names import Names
 from visa_lsp.sim.launch_world import World
+from visa_lsp.sim.wellformed import check_body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +65,8 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     kernel = choose_kernel(program, config.kernel)
     if info is not None and info.name != kernel.name:
         raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")
+    for body in (kernel, *program.functions):
+        check_body(body, platform.grf_bytes)
     geometry = _geometry(kernel, info, config, platform)
     world = World(info.env.slm_size if info else _static_slm(kernel))
     world.add_sections(config.sections)
@@ -131,7 +134,7 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
             raise LaunchError(f"kernel '{kernel.name}' requires local_size {list(required)}, {list(local)} is given")
         local = required
     if local is None:
-        raise LaunchError("local_size is missing: the work items of a group, such as local_size: [256, 1, 1]")
+        raise LaunchError("local_size is missing: the work items of a group, such as local_size: [256, 1, 1]", GROUPS)
     walk: Triple = info.env.walk_order if info else (0, 1, 2)
     if any(not 0 <= dimension <= 2 for dimension in walk):
         raise LaunchError(f"the ze_info of '{kernel.name}' has a walk order of {list(walk)}")
@@ -139,7 +142,8 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     geometry.local_ids()  # refuses a group that is too large, before anything is allocated for its threads
     if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
         raise LaunchError(
-            f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads are more than {MAX_THREADS} threads"
+            f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads are more than {MAX_THREADS} threads",
+            GROUPS,
         )
     return geometry
 

@@ -10,6 +10,7 @@ import struct
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.launch_config import (
+    ARGUMENTS,
     Arg,
     BufferArg,
     ImageArg,
@@ -104,10 +105,10 @@ class Arguments:
                     )
             missing = [name for name in names if name not in args]
             if missing:
-                raise LaunchError(f"kernel '{self.info.name}' needs argument '{missing[0]}', which is not given")
+                raise LaunchError(f"kernel '{self.info.name}' needs argument '{missing[0]}', which is not given", ARGUMENTS)
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            raise LaunchError(f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given")
+            raise LaunchError(f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given", ARGUMENTS)
         return given
 
     def key(self, index: int) -> int | str:

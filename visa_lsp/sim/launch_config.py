@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 MAX_BUFFER_BYTES: Final = 1 << 30
 
+# What a LaunchError may blame beside an argument: names that no argument has.
+GROUPS: Final = ":groups"
+LOCAL_SIZE: Final = ":local_size"
+ARGUMENTS: Final = ":args"
+
 DTYPES: Final = (
     "int8",
     "uint8",

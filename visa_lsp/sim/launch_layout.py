@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.sim.launch_config import LaunchError
+from visa_lsp.sim.launch_config import LOCAL_SIZE, LaunchError
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
@@ -63,7 +63,7 @@ class Geometry:
     def local_ids(self) -> Array:
         """Give the ids as (threads, 3, simd) words; those of absent lanes are zero."""
         if self.items > MAX_GROUP_ITEMS:
-            raise LaunchError(f"a group of {self.items} work items is too large, at most {MAX_GROUP_ITEMS} can run")
+            raise LaunchError(f"a group of {self.items} work items is too large, at most {MAX_GROUP_ITEMS} can run", LOCAL_SIZE)
         ids = np.zeros((3, self.threads * self.simd), np.uint16)
         number = np.arange(self.items)
         for dimension in _walk(self.walk_order):
@@ -144,4 +144,4 @@ class Block:
         row = self._rows[thread].copy()
         words = row.view(np.uint32)
         words[1], words[6], words[7] = group
-        return row.tobytes()
+        return bytes(row.tobytes())

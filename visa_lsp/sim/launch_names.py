@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.isa import predefined
-from visa_lsp.sim.launch_config import Arg, BufferArg, ImageArg, LaunchError, LocalArg, SamplerArg, ValueArg
+from visa_lsp.sim.launch_config import ARGUMENTS, Arg, BufferArg, ImageArg, LaunchError, LocalArg, SamplerArg, ValueArg
 from visa_lsp.sim.launch_values import value_bytes
 from visa_lsp.sim.launch_world import argument_sampler
 
@@ -90,7 +90,7 @@ class Names:
             return
         if rest:
             raise LaunchError(
-                f"nothing is given for .input {rest[0].name} (offset={rest[0].offset} size={rest[0].size})"
+                f"nothing is given for .input {rest[0].name} (offset={rest[0].offset} size={rest[0].size})", ARGUMENTS
             )
         for name, arg in given.items():
             table = _BTI.fullmatch(name)
@@ -117,7 +117,8 @@ class Names:
             names = ", ".join(i.name for i in rest) or "none"
             raise LaunchError(
                 f"kernel '{self.kernel.name}' has {len(rest)} inputs to fill ({names}), {len(args)} arguments are given; "
-                "with its ze_info they can be told apart"
+                "with its ze_info they can be told apart",
+                ARGUMENTS,
             )
         for index, arg in enumerate(args):
             entry = rest[index]

@@ -6,6 +6,7 @@ Arrays of lanes come in and go out; nothing here knows registers or threads. Int
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -182,11 +183,24 @@ def float_to_int(x: Array, type_: ty.DataType) -> Array:
 
 def int_to_float(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -> Array:
     """Integer lanes in the storage form of a float type, rounded once."""
+    if type_ is ty.DF and (x.dtype == object or x.dtype.itemsize == 8):
+        return np.array([_directed(int(v), mode) for v in x.tolist()], np.float64)
     if x.dtype == object or (x.dtype.itemsize == 8 and (mode is not Rounding.EVEN or type_ in (ty.HF, ty.BF))):
         return narrow(np.array([_odd_int(int(v)) for v in x.tolist()], np.float64), type_, mode)
     if type_ in (ty.F, ty.DF) and mode is Rounding.EVEN:
         return x.astype(DTYPE[type_])
     return narrow(x.astype(np.float64), type_, mode)
+
+
+def _directed(value: int, mode: Rounding) -> float:
+    """An integer as f64, rounded as a mode says."""
+    near = float(value)
+    error = (int(near) > value) - (int(near) < value)
+    if mode is Rounding.EVEN or not error:
+        return near
+    toward = {Rounding.UP: math.inf, Rounding.DOWN: -math.inf, Rounding.ZERO: 0.0}[mode]
+    moves = {Rounding.UP: error < 0, Rounding.DOWN: error > 0, Rounding.ZERO: (error > 0) == (value > 0)}[mode]
+    return math.nextafter(near, toward) if moves else near
 
 
 def _odd_int(value: int) -> float:

@@ -62,16 +62,6 @@ class Chunk:
         """The lines without comments, ends and blanks before the ends."""
         return [line.rstrip() for line in code_of(self.text, self.opens_in_block).split("\n")[1 : self.count + 1]]
 
-    def code(self, inside: int) -> str:
-        """One line without comment and end."""
-        if self.opens_in_block or "/*" in self.text:
-            return self.codes()[inside]
-        return strip(self.line(inside), False)[0]
-
-    def line(self, inside: int) -> str:
-        """One line without its end."""
-        return self.text.split("\n", inside + 1)[inside].rstrip("\r")
-
     def start(self, inside: int) -> int:
         """Offset of a line in the chunk."""
         return sum(map(len, self.text.split("\n", inside)[:inside])) + inside
@@ -125,6 +115,9 @@ class Document:
     def __init__(self, chunks: tuple[Chunk, ...], lineage: dict[object, object] | None = None) -> None:
         self.chunks = chunks
         self.lineage: dict[object, object] = {} if lineage is None else lineage
+        # The lines of the chunk that was asked for last: questions come in the order of the text.
+        self._last_codes: tuple[int, list[str]] = (-1, [])
+        self._last_lines: tuple[int, list[str]] = (-1, [])
 
     @staticmethod
     def parse(text: str) -> Document:
@@ -170,21 +163,24 @@ class Document:
         if not 0 <= line < self.line_count:
             return ""
         chunk, inside = self._locate(line)
-        return self.chunks[chunk].code(inside)
+        if self._last_codes[0] != chunk:
+            self._last_codes = (chunk, self.chunks[chunk].codes())
+        return self._last_codes[1][inside]
 
     def line_text(self, line: int) -> str:
         """A line without its end; empty for a line outside the text."""
         if not 0 <= line < self.line_count:
             return ""
         chunk, inside = self._locate(line)
-        return self.chunks[chunk].line(inside)
+        if self._last_lines[0] != chunk:
+            self._last_lines = (chunk, self.chunks[chunk].text.split("\n"))
+        return self._last_lines[1][inside].rstrip("\r")
 
     def statement(self, line: int) -> Statement | None:
         """The statement of a line; None where the line is blank or outside the text."""
         if not 0 <= line < self.line_count:
             return None
-        chunk, inside = self._locate(line)
-        return statement_of(self.chunks[chunk].code(inside))
+        return statement_of(self.code(line))
 
     def statements(self) -> Iterator[tuple[int, Statement]]:
         """Every statement with its line."""

@@ -9,7 +9,8 @@ import { messageOf, Server } from './server/client.ts';
 import { Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
 import { FlowView } from './views/flow.ts';
-import { ISA_SCHEME, IsaEditor, virtualUri } from './views/isa.ts';
+import { explain, lineInFront, showReferences, showZeInfo } from './views/texts.ts';
+import { ISA_SCHEME, IsaEditor } from './views/isa.ts';
 
 /** What tests of the extension may look at. */
 export interface Api {
@@ -46,7 +47,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
       case 'visa.showControlFlow':
         return flow.show(uri!, text('kernel'));
       case 'visa.disassemble':
-        return openObject(uri!);
+        return isa.showText(uri!);
+      case 'visa.showReferences':
+        return showReferences(uri!, args[1] as { line: number; character: number });
       default:
         return undefined;
     }
@@ -104,9 +107,11 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.runKernel', (uri) => runner.run(uri)),
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
     command('visa.assembleFile', assemble),
-    command('visa.showFlowGraph', (uri) => flow.show(uri)),
+    command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
     command('visa.showDisassembly', openObject),
-    command('visa.openDisassemblyText', (uri) => vscode.window.showTextDocument(virtualUri(uri))),
+    command('visa.openDisassemblyText', (uri) => isa.showText(uri)),
+    command('visa.showZeInfoFile', (uri) => showZeInfo(current, uri)),
+    vscode.commands.registerCommand('visa.explainWord', (word?: string) => explain(current, word)),
     vscode.commands.registerCommand('visa.showResults', () => results.reveal()),
     vscode.commands.registerCommand('visa.showTestBuffers', (item?: vscode.TestItem) => tests.showBuffers(item)),
     vscode.commands.registerCommand('visa.selectPlatform', () => status.selectPlatform()),

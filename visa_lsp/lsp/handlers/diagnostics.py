@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A small text is checked at once; a large one waits for a pause in typing.
+# Most texts are checked at once; a large one that has to be bound whole waits for a pause in typing.
 _LARGE: Final = 20_000
 _PAUSE: Final = 0.2
 Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
@@ -93,7 +93,7 @@ async def _publish(ls: VisaServer, uri: str) -> None:
     opened = ls.documents.get(uri)
     if opened is None:
         return
-    if opened.analysis.document.line_count > _LARGE:
+    if opened.analysis.document.line_count > _LARGE and not opened.analysis.at_once:
         await asyncio.sleep(_PAUSE)
     try:
         items = _items(ls, uri, opened.analysis.document, _of_open(ls, opened))

@@ -6,7 +6,6 @@ Long answers are JSON values made here (``Raw``): converting them object by obje
 from __future__ import annotations
 
 import itertools
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -220,7 +219,6 @@ class Sent:
 
 
 _ids = itertools.count(1)
-_sent: OrderedDict[str, tuple[str, Sent]] = OrderedDict()
 
 
 @guarded
@@ -230,7 +228,7 @@ async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
     if opened is None:
         return None
     sent = await _tokens(ls, opened)
-    return Raw({"resultId": _remember(opened.key, sent), "data": _joined(sent.pieces)})
+    return Raw({"resultId": _remember(ls, opened.key, sent), "data": _joined(sent.pieces)})
 
 
 @guarded
@@ -239,19 +237,19 @@ async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParam
     opened = ls.opened(params.text_document)
     if opened is None:
         return None
-    known = _sent.get(params.previous_result_id)
+    known = ls.sent_tokens.get(params.previous_result_id)
     sent = await _tokens(ls, opened)
-    result_id = _remember(opened.key, sent)
+    result_id = _remember(ls, opened.key, sent)
     if known is None or known[0] != opened.key:
         return Raw({"resultId": result_id, "data": _joined(sent.pieces)})
     return Raw({"resultId": result_id, "edits": _edits(known[1].pieces, sent.pieces)})
 
 
-def _remember(uri: str, sent: Sent) -> str:
+def _remember(ls: VisaServer, uri: str, sent: Sent) -> str:
     result_id = str(next(_ids))
-    _sent[result_id] = (uri, sent)
-    while len(_sent) > _KEPT_TOKENS:
-        _sent.popitem(last=False)
+    ls.sent_tokens[result_id] = (uri, sent)
+    while len(ls.sent_tokens) > _KEPT_TOKENS:
+        ls.sent_tokens.popitem(last=False)
     return result_id
 
 

@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Server } from '../server/client.ts';
-import { LAUNCH_SUFFIX, outline, template } from './launch.ts';
+import { LAUNCH_SUFFIX, outline } from './launch.ts';
 import type { ResultsPanel } from './panel.ts';
 import { runLaunch, type Job } from './runner.ts';
 
@@ -40,13 +40,19 @@ export class Runner {
     });
   }
 
-  async newLaunchFile(uri: vscode.Uri): Promise<vscode.Uri> {
-    const document = await vscode.workspace.openTextDocument(uri);
-    const kernel = /^\s*\.kernel\s+"?([A-Za-z_$@?][\w$@?-]*)/m.exec(document.getText())?.[1];
+  /** Writes a launch file beside a text, with what ze_info tells of the arguments, and opens it to be filled in. */
+  async newLaunchFile(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
+    if (!vscode.workspace.isTrusted) {
+      return undefined;
+    }
     const stem = path.basename(uri.path).replace(/\.[^.]*$/, '');
     const target = vscode.Uri.joinPath(uri, '..', stem + LAUNCH_SUFFIX);
     if (!(await exists(target))) {
-      await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(template(stem, kernel)));
+      const made = await this.server.call<{ ok: boolean; text?: string; error?: string }>('visa.launchTemplate', { uri: uri.toString() });
+      if (!made.ok) {
+        throw new Error(made.error ?? 'the server gave no launch file');
+      }
+      await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(made.text));
     }
     await vscode.window.showTextDocument(target);
     return target;

@@ -40,20 +40,3 @@ function valueOf(lines: string[], key: string): string | undefined {
 }
 
 export const LAUNCH_SUFFIX = '.launch.yaml';
-
-/** A first launch file for a text, to be completed by hand. */
-export function template(stem: string, kernel: string | undefined): string {
-  return `# visa-lsp run ${stem}.visaasm
-${kernel === undefined ? '' : `kernel: ${kernel}\n`}file: ${stem}.visaasm
-platform: TGLLP
-groups: [1, 1, 1]
-local_size: [16, 1, 1]
-args:
-  # By OpenCL index (a list), or by the name of the .input or surface (a mapping).
-  - {buffer: {dtype: float32, shape: [16], init: arange}}
-  - {value: 16}
-# expect makes this file a test:
-# expect:
-#   - {arg: 0, values: [...]}
-`;
-}

@@ -26,7 +26,7 @@ export function parseNpy(file: Uint8Array): NpyArray {
     throw new NpyError(`arrays of this kind are not shown: ${header.trim()}`);
   }
   const shape = dims.split(',').filter((d) => d.trim() !== '').map(Number);
-  const array = { dtype: known[2]! + known[3]!, shape, bytes: file.slice(end) };
+  const array = { dtype: known[2]! + known[3]!, shape, bytes: new Uint8Array(file.subarray(end)) }; // a plain array: views get no Buffer
   if (array.bytes.length !== size(array) * Number(known[3])) {
     throw new NpyError('the file has another length than its header says');
   }

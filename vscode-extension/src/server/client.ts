@@ -5,6 +5,9 @@ import { LanguageClient, type LanguageClientOptions } from 'vscode-languageclien
 import { installServer } from './install.ts';
 import { findProgram, ProgramNotFound, type Program } from './program.ts';
 
+// Launch files and ze_info keep their language, YAML; the server knows them by name.
+const BESIDE = ['**/*.launch.{yaml,yml}', '**/*.zeinfo.{yaml,yml}', '**/*.{zeinfo,ze_info}'];
+
 export type Show = (command: string, args: unknown[]) => Promise<unknown> | undefined;
 
 export class Server implements vscode.Disposable {
@@ -84,9 +87,8 @@ export class Server implements vscode.Disposable {
     try {
       const command = await this.program();
       const options: LanguageClientOptions = {
-        documentSelector: [{ language: 'visa' }],
+        documentSelector: [{ language: 'visa' }, ...BESIDE.map((pattern) => ({ scheme: 'file', pattern }))],
         outputChannelName: 'vISA Language Server',
-        synchronize: { configurationSection: 'visa' },
         initializationOptions: { trusted: vscode.workspace.isTrusted },
         middleware: {
           executeCommand: (name, args, next) => this.show(name, args) ?? next(name, args),

@@ -36,7 +36,7 @@ export async function privateProgram(context: vscode.ExtensionContext): Promise<
 }
 
 async function findPython(): Promise<string> {
-  const configured = vscode.workspace.getConfiguration('visa').get<string>('pythonPath', '').trim();
+  const configured = vscode.workspace.getConfiguration('visa').get<string>('python', '').trim();
   const script = 'import sys; print(*sys.version_info[:2])';
   for (const command of configured === '' ? PYTHONS : [configured]) {
     // Not in the opened folder: a `python3` lying there must not be found.

@@ -3,26 +3,29 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf, type Server } from '../server/client.ts';
-import { parseDot, type Graph } from './graph.ts';
+import type { Graph } from './graph.ts';
 import { openAt, optionsFor, page } from './webview.ts';
 
-/** What `visa.showControlFlow` answers. */
+/** What `visa.showControlFlow` answers; lines count from 0. */
 export interface FlowAnswer {
   ok: boolean;
   error?: string;
   dot?: string;
   mermaid?: string;
+  name?: string;
+  blocks?: { id: number; labels: string[]; firstLine: number; lastLine: number; code: string[]; reachable: boolean }[];
+  edges?: { from: number; to: number; kind: string; condition: string }[];
 }
 
 interface Shown {
   title: string;
-  graphs: Graph[];
+  graph: Graph | undefined;
   dot: string;
   mermaid: string;
   error: string;
 }
 
-type FromView = { kind: 'ready' } | { kind: 'line'; line: number } | { kind: 'label'; name: string } | { kind: 'copy'; text: string };
+type FromView = { kind: 'ready' } | { kind: 'line'; line: number } | { kind: 'copy'; text: string };
 
 export class FlowView implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
@@ -51,15 +54,19 @@ export class FlowView implements vscode.Disposable {
     return this.shown;
   }
 
-  async show(uri: vscode.Uri, kernel?: string): Promise<void> {
+  async show(uri: vscode.Uri, kernel?: string, line?: number): Promise<void> {
     this.source = uri;
-    this.shown = { title: path.basename(uri.path), graphs: [], dot: '', mermaid: '', error: '' };
+    this.shown = { title: path.basename(uri.path), graph: undefined, dot: '', mermaid: '', error: '' };
     try {
-      const answer = await this.server.call<FlowAnswer>('visa.showControlFlow', { uri: uri.toString(), kernel });
+      const answer = await this.server.call<FlowAnswer>('visa.showControlFlow', {
+        uri: uri.toString(),
+        kernel,
+        line,
+      });
       this.shown.dot = answer.dot ?? '';
       this.shown.mermaid = answer.mermaid ?? '';
       this.shown.error = answer.ok ? '' : (answer.error ?? 'the server gave no graph');
-      this.shown.graphs = parseDot(this.shown.dot);
+      this.shown.graph = answer.ok ? graphOf(answer) : undefined;
     } catch (error) {
       this.shown.error = messageOf(error);
     }
@@ -88,16 +95,35 @@ export class FlowView implements vscode.Disposable {
     } else if (message.kind === 'copy') {
       await vscode.env.clipboard.writeText(message.text);
     } else if (this.source !== undefined) {
-      const line = message.kind === 'line' ? message.line : await lineOf(this.source, message.name);
-      if (line !== undefined) {
-        await openAt(this.source, line);
-      }
+      await openAt(this.source, message.line + 1);
     }
   }
 }
 
-async function lineOf(uri: vscode.Uri, label: string): Promise<number | undefined> {
-  const lines = (await vscode.workspace.openTextDocument(uri)).getText().split('\n');
-  const found = lines.findIndex((line) => line.trimStart().startsWith(`${label}:`));
-  return found < 0 ? undefined : found + 1;
+const MOST_LINES = 12;
+
+function graphOf(answer: FlowAnswer): Graph {
+  const nodes = (answer.blocks ?? []).map((block) => ({
+    id: String(block.id),
+    lines: shortened(block.code),
+    line: block.firstLine,
+    faint: !block.reachable,
+  }));
+  const edges = (answer.edges ?? []).map((edge) => ({
+    from: String(edge.from),
+    to: String(edge.to),
+    label: edge.condition,
+    kind: edge.kind,
+  }));
+  return { name: answer.name ?? '', nodes, edges };
+}
+
+/** The head and the tail of a long block. */
+function shortened(code: string[]): string[] {
+  if (code.length <= MOST_LINES) {
+    return code;
+  }
+  const head = MOST_LINES / 2;
+  const tail = MOST_LINES - head - 1;
+  return [...code.slice(0, head), `… ${code.length - head - tail} more`, ...code.slice(-tail)];
 }

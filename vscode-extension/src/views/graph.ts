@@ -1,4 +1,4 @@
-// Control-flow graphs: read from DOT, laid out in layers from top to bottom. Pure functions, no editor, no page.
+// Control-flow graphs laid out in layers from top to bottom. Pure functions, no editor, no page.
 //
 // Layers are the longest way from an entry without the edges that go back (found by a depth-first walk); the order
 // inside a layer follows the neighbours' mean place. Edges that go back, or skip layers, take a lane at the side.
@@ -6,12 +6,15 @@
 export interface Node {
   id: string;
   lines: string[];
+  line: number; // of the text, from 0
+  faint: boolean; // nothing leads there
 }
 
 export interface Edge {
   from: string;
   to: string;
   label: string;
+  kind: string; // fall, branch, back, call, ...
 }
 
 export interface Graph {
@@ -37,42 +40,6 @@ export interface Layout {
   routes: Route[];
   width: number;
   height: number;
-}
-
-const ID = String.raw`"(?:[^"\\]|\\.)*"|[\w.$@?]+`;
-const STATEMENT = new RegExp(String.raw`^\s*(${ID})(?:\s*->\s*(${ID}))?\s*(?:\[(.*)\])?\s*;?\s*$`);
-
-/** The graphs of a DOT text, one for each `digraph` (or `subgraph` that has nodes): nodes and edges one to a line. */
-export function parseDot(text: string): Graph[] {
-  const graphs: Graph[] = [];
-  let graph: Graph | undefined;
-  for (const line of text.split('\n')) {
-    const head = /^\s*(?:strict\s+)?(?:digraph|subgraph)\s*("(?:[^"\\]|\\.)*"|[\w.$@?]+)?\s*\{/.exec(line);
-    if (head !== null) {
-      graph = { name: unquote(head[1] ?? ''), nodes: [], edges: [] };
-      graphs.push(graph);
-      continue;
-    }
-    const found = STATEMENT.exec(line);
-    if (graph === undefined || found === null || ['node', 'edge', 'graph'].includes(found[1]!)) {
-      continue;
-    }
-    const label = /\blabel\s*=\s*("(?:[^"\\]|\\.)*"|[\w.]+)/.exec(found[3] ?? '')?.[1];
-    if (found[2] !== undefined) {
-      graph.edges.push({ from: unquote(found[1]!), to: unquote(found[2]), label: unquote(label ?? '') });
-    } else if (!/^\s*\w+\s*=/.test(line)) {
-      graph.nodes.push({ id: unquote(found[1]!), lines: linesOf(label ?? found[1]!) });
-    }
-  }
-  return graphs.filter((g) => g.nodes.length > 0);
-}
-
-function linesOf(label: string): string[] {
-  return unquote(label.replaceAll(/\\[nlr]/g, '\n')).replace(/\n$/, '').split('\n');
-}
-
-function unquote(text: string): string {
-  return text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/gs, '$1') : text;
 }
 
 const CHAR = 7.3;

@@ -6,7 +6,9 @@ import { runProcess } from '../process.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import { optionsFor, page } from './webview.ts';
 
-export const ISA_SCHEME = 'visa-isa';
+/** Documents of this scheme are the disassembly of the file whose path they have, with one more suffix. */
+export const ISA_SCHEME = 'visa-disassembly';
+const SUFFIX = '.visaasm';
 
 export interface Disassembly {
   name: string;
@@ -47,8 +49,7 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
         await send();
         return;
       }
-      const text = await vscode.workspace.openTextDocument(virtualUri(document.uri));
-      await vscode.window.showTextDocument(text);
+      const text = await this.showText(document.uri);
       if (message.kind === 'flow') {
         await vscode.commands.executeCommand('visa.showFlowGraph', text.uri);
       }
@@ -57,8 +58,29 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
-    const found = await this.disassemble(vscode.Uri.parse(uri.query, true));
+    const target = uri.with({ scheme: 'file', path: uri.path.slice(0, -SUFFIX.length) });
+    const found = target.path.endsWith('.isa') ? await this.disassemble(target) : await this.throughObject(target);
     return found.error === '' ? found.text : `// ${found.error.replaceAll('\n', '\n// ')}\n`;
+  }
+
+  /** A text as its own object says it. */
+  private async throughObject(uri: vscode.Uri): Promise<{ text: string; error: string }> {
+    try {
+      const argument = { uri: uri.toString() };
+      const answer = await this.server.call<{ ok: boolean; text?: string; error?: string }>('visa.disassemble', argument);
+      return { text: answer.text ?? '', error: answer.ok ? '' : (answer.error ?? 'no text') };
+    } catch (error) {
+      return { text: '', error: messageOf(error) };
+    }
+  }
+
+  /** Shows an object's text, or that of a text's object, as a document of the language. */
+  async showText(uri: vscode.Uri): Promise<vscode.TextDocument> {
+    const virtual = virtualUri(uri);
+    this.changed.fire(virtual);
+    const document = await vscode.workspace.openTextDocument(virtual);
+    await vscode.window.showTextDocument(document);
+    return document;
   }
 
   /** The text of an object; it only reads, so it works in untrusted folders too. */
@@ -83,5 +105,5 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
 }
 
 export function virtualUri(object: vscode.Uri): vscode.Uri {
-  return vscode.Uri.from({ scheme: ISA_SCHEME, path: `${object.path}.visaasm`, query: object.toString(true) });
+  return object.with({ scheme: ISA_SCHEME, path: object.path + SUFFIX });
 }

@@ -1,11 +1,11 @@
 // The page of a control-flow graph: drawn as SVG, moved by dragging, zoomed by the wheel; a click on a block goes there.
 
 import { layout, type Box, type Graph, type Route } from '../views/graph.ts';
-import { button, element, fill, host, listen, select } from './dom.ts';
+import { button, element, fill, host, listen } from './dom.ts';
 
 interface Shown {
   title: string;
-  graphs: Graph[];
+  graph: Graph | undefined;
   dot: string;
   mermaid: string;
   error: string;
@@ -28,17 +28,13 @@ function block(box: Box): SVGElement {
     row.textContent = line;
     return row;
   });
-  const group = svg('g', { class: 'block' }, svg('rect', { x: box.x, y: box.y, width: box.width, height: box.height, rx: 4 }), ...rows);
-  group.addEventListener('click', () => {
-    const line = /\blines?\s+(\d+)/.exec(box.lines.join('\n'))?.[1];
-    const name = /[\w$@?][\w$@?-]*/.exec(box.lines[0] ?? '')?.[0] ?? '';
-    host.postMessage(line === undefined ? { kind: 'label', name } : { kind: 'line', line: Number(line) });
-  });
+  const group = svg('g', { class: box.faint ? 'block faint' : 'block' }, svg('rect', { x: box.x, y: box.y, width: box.width, height: box.height, rx: 4 }), ...rows);
+  group.addEventListener('click', () => host.postMessage({ kind: 'line', line: box.line }));
   return group;
 }
 
 function arrow(route: Route): SVGElement {
-  const kind = route.back ? 'back' : /false|fall|next|else/.test(route.label) ? 'fall' : /true|taken|then/.test(route.label) ? 'taken' : '';
+  const kind = route.back ? 'back' : route.kind;
   const line = svg('path', { d: pathOf(route.points), class: `edge ${kind}`, 'marker-end': 'url(#tip)' });
   const first = route.points[0]!;
   const text = svg('text', { x: first[0] + 5, y: first[1] + 14, class: 'label' });
@@ -109,13 +105,7 @@ listen<Shown | undefined>((main, shown) => {
   }
   const copy = (name: string, text: string): HTMLElement | undefined =>
     text === '' ? undefined : button(`Copy ${name}`, `Copy the graph as ${name}`, () => host.postMessage({ kind: 'copy', text }));
-  const names = shown.graphs.map((graph, n) => graph.name || `graph ${n + 1}`);
-  const place = element('div', 'place');
-  const draw = (name: string): void => {
-    const graph = shown.graphs[Math.max(0, names.indexOf(name))];
-    fill(place, graph === undefined ? element('p', 'bad', shown.error || 'There is nothing to draw.') : picture(graph));
-  };
-  const chooser = names.length > 1 ? select(names, names[0]!, 'Kernel', draw) : element('span', 'facts', names[0] ?? '');
-  fill(main, element('div', 'bar', element('h3', '', shown.title), chooser, copy('DOT', shown.dot), copy('Mermaid', shown.mermaid)), place);
-  draw(names[0] ?? '');
+  const place = element('div', 'place', shown.graph ? picture(shown.graph) : element('p', 'bad', shown.error || 'There is nothing to draw.'));
+  const name = element('span', 'facts', shown.graph?.name ?? '');
+  fill(main, element('div', 'bar', element('h3', '', shown.title), name, copy('DOT', shown.dot), copy('Mermaid', shown.mermaid)), place);
 });

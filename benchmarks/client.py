@@ -1,0 +1,128 @@
+"""A language client reduced to what a measurement needs: the real server over stdio, one message at a time.
+
+The server's CPU time is read from the system, its answers' bytes are parsed only where the benchmark asks for them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_SERVER = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
+URI = "file:///benchmark.visaasm"
+
+
+class Client:
+    """A running server with one open document."""
+
+    def __init__(self) -> None:
+        self.started = time.perf_counter()
+        self._process = subprocess.Popen(
+            _SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+        self._next = 0
+        self.version = 0
+        self.bytes_in = 0
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._in.close()
+        self._out.close()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self._in.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self._in.flush()
+
+    def _receive(self) -> bytes:
+        size = 0
+        while (line := self._out.readline()) not in (b"\r\n", b""):
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                size = int(value)
+        if not size:
+            raise RuntimeError("the server ended")
+        self.bytes_in += size
+        return self._out.read(size)
+
+    def request(self, method: str, params: object) -> Any:
+        """Ask, and wait for the answer; messages between are dropped."""
+        self._next += 1
+        self._send({"id": self._next, "method": method, "params": params})
+        while True:
+            message = json.loads(self._receive())
+            if message.get("id") == self._next and "method" not in message:
+                return message.get("result")
+            self._answer(message)
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        if "id" in message and "method" in message:
+            self._send({"id": message["id"], "result": None})
+
+    def notify(self, method: str, params: object) -> None:
+        """Tell something."""
+        self._send({"method": method, "params": params})
+
+    def initialize(self) -> float:
+        """Shake hands; the seconds from the start of the process to the answer."""
+        capabilities = {"textDocument": {"publishDiagnostics": {"versionSupport": True}}}
+        self.request("initialize", {"processId": None, "rootUri": None, "capabilities": capabilities})
+        taken = time.perf_counter() - self.started
+        self.notify("initialized", {})
+        return taken
+
+    def open(self, text: str) -> None:
+        """Open the document and wait for its findings."""
+        item = {"uri": URI, "languageId": "visa", "version": 0, "text": text}
+        self.notify("textDocument/didOpen", {"textDocument": item})
+        self.findings(0)
+
+    def change(self, start: tuple[int, int], end: tuple[int, int], text: str) -> int:
+        """Edit the document and wait for the findings of that version; how many there are."""
+        self.version += 1
+        span = {
+            "start": {"line": start[0], "character": start[1]},
+            "end": {"line": end[0], "character": end[1]},
+        }
+        identifier = {"uri": URI, "version": self.version}
+        self.notify(
+            "textDocument/didChange", {"textDocument": identifier, "contentChanges": [{"range": span, "text": text}]}
+        )
+        return self.findings(self.version)
+
+    def findings(self, version: int) -> int:
+        """Wait for the findings of a version."""
+        while True:
+            raw = self._receive()
+            message = json.loads(raw)
+            if message.get("method") == "textDocument/publishDiagnostics":
+                params = message["params"]
+                if params.get("version") == version:
+                    return len(params["diagnostics"])
+            else:
+                self._answer(message)
+
+    def cpu(self) -> float:
+        """CPU seconds of the server so far."""
+        with open(f"/proc/{self._process.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def resident_mb(self) -> float:
+        """Memory that the server holds."""
+        with open(f"/proc/{self._process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -1,0 +1,63 @@
+"""Opening a text: in the server over stdio until its findings are there, and in the process alone; growth and memory.
+
+Memory is what the process holds more after opening than before, by line: resident, and as counted by tracemalloc.
+Usage: python -m benchmarks.open [ROUNDS]
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import sys
+import time
+import tracemalloc
+
+from benchmarks.client import Client
+from benchmarks.inputs import kernel
+from benchmarks.measure import table
+from visa_lsp.ide.analysis import Analysis
+
+SIZES = (2_000, 20_000, 200_000)
+
+
+def kept(text: str) -> float:
+    """Bytes that an opened and checked text keeps, the text itself included."""
+    Analysis.of(kernel(2_000)).quick_diagnostics()
+    gc.collect()
+    tracemalloc.start()
+    analysis = Analysis.of(text)
+    assert analysis.quick_diagnostics() is not None
+    gc.collect()
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return size
+
+
+def main(rounds: int) -> None:
+    rows = []
+    for size in SIZES:
+        text = kernel(size)
+        lines = text.count("\n")
+        walls, cpus, held, alone = [], [], [], []
+        for _ in range(rounds):
+            with Client() as client:
+                client.initialize()
+                before, cpu, start = client.resident_mb(), client.cpu(), time.perf_counter()
+                client.open(text)
+                walls.append(time.perf_counter() - start)
+                cpus.append(client.cpu() - cpu)
+                held.append((client.resident_mb() - before) * 1e6 / lines)
+            start = time.process_time()
+            Analysis.of(text).quick_diagnostics()
+            alone.append(time.process_time() - start)
+        middle = [statistics.median(some) for some in (walls, cpus, alone)]
+        rows.append([f"{lines} lines", *middle, middle[1] / lines * 1e6, statistics.median(held), kept(text) / lines])
+    head = ["", "wall s", "server CPU s", "engine CPU s", "CPU us/line", "resident B/line", "kept B/line"]
+    table("opening", head, rows)
+    for small, large in zip(rows, rows[1:], strict=False):
+        ratios = [float(large[i]) / float(small[i]) for i in (1, 2, 3)]
+        print(f"{small[0]} to {large[0]}: wall {ratios[0]:.1f}x, server CPU {ratios[1]:.1f}x, engine CPU {ratios[2]:.1f}x")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)

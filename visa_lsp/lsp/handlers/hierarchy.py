@@ -1,0 +1,129 @@
+"""Requests about a place and what is around it: call hierarchy, selection ranges, linked editing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from lsprotocol import types
+
+from visa_lsp.ide.call_hierarchy import Call, Callable, find, incoming, outgoing, prepare
+from visa_lsp.ide.linked_editing import PATTERN, linked_editing
+from visa_lsp.ide.selection_range import selection_ranges
+from visa_lsp.lsp.convert import line_range, range_of, to_offset
+from visa_lsp.lsp.handlers.language import place
+from visa_lsp.lsp.session import guarded
+
+if TYPE_CHECKING:
+    from visa_lsp.ide.workspace import OpenDocument
+    from visa_lsp.lsp.session import VisaServer
+
+_KIND: Final = {
+    "kernel": types.SymbolKind.Module,
+    "function": types.SymbolKind.Function,
+    "subroutine": types.SymbolKind.Method,
+}
+
+
+def register(server: VisaServer) -> None:
+    """Declare the handlers of this module."""
+    server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)(on_prepare_calls)
+    server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)(on_incoming)
+    server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)(on_outgoing)
+    server.feature(types.TEXT_DOCUMENT_SELECTION_RANGE)(on_selection_range)
+    server.feature(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE)(on_linked_editing)
+
+
+def _item(ls: VisaServer, opened: OpenDocument, found: Callable) -> types.CallHierarchyItem:
+    document = opened.analysis.document
+    last = max(found.line, min(found.end, document.line_count) - 1)
+    name = line_range(document, found.line, found.name_span, ls.encoding)
+    end = line_range(document, last, type(found.name_span)(0, len(document.line_text(last))), ls.encoding).end
+    return types.CallHierarchyItem(
+        name=found.name,
+        kind=_KIND[found.kind],
+        uri=opened.key,
+        range=types.Range(types.Position(min(found.first, found.line), 0), end),
+        selection_range=name,
+        detail=f"{found.kind} of {found.body}" if found.subroutine else found.kind,
+        data={"body": found.body, "subroutine": found.subroutine},
+    )
+
+
+@guarded
+async def on_prepare_calls(ls: VisaServer, params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem] | None:
+    """Say what the cursor is on that calls or is called."""
+    at = place(ls, params)
+    found = prepare(at[0].analysis, at[1]) if at else None
+    return [_item(ls, at[0], found)] if at and found else None
+
+
+def _named(ls: VisaServer, item: types.CallHierarchyItem) -> tuple[OpenDocument, Callable] | None:
+    opened = ls.opened(types.TextDocumentIdentifier(item.uri))
+    data: Any = item.data
+    if opened is None or not isinstance(data, dict):
+        return None
+    found = find(opened.analysis, str(data.get("body")), str(data.get("subroutine")))
+    return (opened, found) if found is not None else None
+
+
+def _ranges(ls: VisaServer, opened: OpenDocument, call: Call) -> list[types.Range]:
+    return [line_range(opened.analysis.document, line, span, ls.encoding) for line, span in call.places]
+
+
+@guarded
+async def on_incoming(
+    ls: VisaServer, params: types.CallHierarchyIncomingCallsParams
+) -> list[types.CallHierarchyIncomingCall] | None:
+    """List what calls this, in all open texts for a function, in its own for a subroutine."""
+    named = _named(ls, params.item)
+    if named is None:
+        return None
+    opened, callee = named
+    found = []
+    for document in ls.documents if not callee.subroutine else (opened,):
+        same = ls.opened(types.TextDocumentIdentifier(document.key))
+        if same is not None and (document is opened or find(document.analysis, callee.body, "") is None):
+            calls = incoming(document.analysis, callee)
+            found += [types.CallHierarchyIncomingCall(_item(ls, document, c.partner), _ranges(ls, document, c)) for c in calls]
+    return found
+
+
+@guarded
+async def on_outgoing(
+    ls: VisaServer, params: types.CallHierarchyOutgoingCallsParams
+) -> list[types.CallHierarchyOutgoingCall] | None:
+    """List what this calls."""
+    named = _named(ls, params.item)
+    if named is None:
+        return None
+    opened, caller = named
+    return [
+        types.CallHierarchyOutgoingCall(_item(ls, opened, call.partner), _ranges(ls, opened, call))
+        for call in outgoing(opened.analysis, caller)
+    ]
+
+
+@guarded
+async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
+    """Give for each place the ranges around it; one for each place, as the protocol asks."""
+    opened = ls.opened(params.text_document)
+    if opened is None:
+        return None
+    document = opened.analysis.document
+    found = []
+    for where in params.positions:
+        current: types.SelectionRange | None = None
+        for span in reversed(selection_ranges(opened.analysis, to_offset(document, where, ls.encoding))):
+            current = types.SelectionRange(range_of(document, span, ls.encoding), current)
+        found.append(current or types.SelectionRange(types.Range(where, where)))
+    return found
+
+
+@guarded
+async def on_linked_editing(ls: VisaServer, params: types.LinkedEditingRangeParams) -> types.LinkedEditingRanges | None:
+    """Give the places that change together."""
+    at = place(ls, params)
+    spans = linked_editing(at[0].analysis, at[1]) if at else ()
+    if at is None or not spans:
+        return None
+    return types.LinkedEditingRanges([range_of(at[0].analysis.document, s, ls.encoding) for s in spans], PATTERN)

@@ -1,0 +1,146 @@
+"""What an editor shows between the lines: inlay hints, code lenses, document links, inline values."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+from lsprotocol import types
+
+from visa_lsp.ide.code_lens import code_lenses, group_named, resolved
+from visa_lsp.ide.document_links import document_links, yaml_links
+from visa_lsp.ide.inlay_hints import HintKind, inlay_hints
+from visa_lsp.ide.inline_values import inline_values
+from visa_lsp.ide.workspace import Language
+from visa_lsp.lsp.convert import line_range
+from visa_lsp.lsp.handlers import info
+from visa_lsp.lsp.handlers.commands import ASSEMBLE, DISASSEMBLE, RUN, SHOW_REFERENCES
+from visa_lsp.lsp.protocol import Raw
+from visa_lsp.lsp.session import guarded
+from visa_lsp.text import units
+
+if TYPE_CHECKING:
+    from visa_lsp.lsp.session import VisaServer
+
+_COMMAND: Final = {"run": RUN, "assemble": ASSEMBLE, "disassemble": DISASSEMBLE}
+_TYPE_HINT: Final = types.InlayHintKind.Type.value
+
+
+def register(server: VisaServer) -> None:
+    """Declare the handlers of this module."""
+    server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=False))(on_inlay_hint)
+    server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(on_code_lens)
+    server.feature(types.CODE_LENS_RESOLVE)(on_code_lens_resolve)
+    server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions(resolve_provider=False))(on_link)
+    server.feature(types.TEXT_DOCUMENT_INLINE_VALUE)(on_inline_value)
+
+
+@guarded
+async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
+    """Write beside the lines of a range what a reader would have to look up."""
+    described = info.info_of(ls, params.text_document)
+    if described is not None:
+        return info.hints(ls, *described, params.range)
+    opened = ls.opened(params.text_document)
+    if opened is None:
+        return None
+    kinds = ls.documents.settings_for(opened.key).hints
+    if not kinds:
+        return []
+    document = opened.analysis.document
+    found = []
+    for hint in inlay_hints(opened.analysis, params.range.start.line, params.range.end.line, kinds):
+        column = hint.column
+        text = document.line_text(hint.line) if ls.encoding != "utf-32" else ""
+        if not text.isascii():
+            column = units(text[:column], ls.encoding)
+        value: dict[str, Any] = {
+            "position": {"line": hint.line, "character": column},
+            "label": hint.text,
+            "paddingLeft": hint.kind is not HintKind.TYPE,
+        }
+        if hint.kind is HintKind.TYPE:
+            value["kind"] = _TYPE_HINT
+        if hint.tooltip:
+            value["tooltip"] = hint.tooltip
+        found.append(value)
+    return Raw(found)
+
+
+@guarded
+async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+    """Write above each kernel what can be done with it; nothing that would not be done in an untrusted folder."""
+    opened = ls.opened(params.text_document)
+    if opened is None or not ls.documents.settings_for(opened.key).code_lens:
+        return None
+    found = []
+    for lens in code_lenses(opened.analysis):
+        place = types.Range(types.Position(lens.line, 0), types.Position(lens.line, 0))
+        if lens.action in _COMMAND:
+            if lens.action != "disassemble" and not ls.documents.trusted:
+                continue
+            argument = {"uri": opened.key, "kernel": lens.name}
+            found.append(types.CodeLens(place, types.Command(lens.title, _COMMAND[lens.action], arguments=[argument])))
+        elif lens.action == "references":
+            found.append(types.CodeLens(place, data={"uri": opened.key, "name": lens.name}))
+        else:
+            found.append(types.CodeLens(place, types.Command(lens.title, "")))
+    return found
+
+
+@guarded
+async def on_code_lens_resolve(ls: VisaServer, lens: types.CodeLens) -> types.CodeLens | None:
+    """Count the references of a kernel or function."""
+    data: Any = lens.data
+    opened = ls.documents.get(str(data.get("uri"))) if isinstance(data, dict) else None
+    if opened is None or lens.command is not None:
+        return lens
+    group = group_named(opened.analysis, str(data.get("name")))
+    title = resolved(opened.analysis, str(data.get("name"))) if group is not None else "0 references"
+    where = {"line": lens.range.start.line, "character": lens.range.start.character}
+    lens.command = types.Command(title, SHOW_REFERENCES, arguments=[opened.key, where, str(data.get("name"))])
+    return lens
+
+
+@guarded
+async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
+    """Lead from names of files to the files, where there are such files."""
+    opened = ls.documents.get(params.text_document.uri)
+    if opened is None:
+        return None
+    stem = PurePosixPath(unquote(opened.key)).name
+    for ending in (".launch.yaml", ".launch.yml", *info.ENDINGS, ".visaasm", ".isaasm"):
+        if stem.endswith(ending):
+            stem = stem[: -len(ending)]
+            break
+    document = opened.analysis.document
+    if opened.language is Language.VISA:
+        links = document_links(opened.analysis, stem)
+    elif opened.language in (Language.LAUNCH, Language.ZEINFO):
+        links = yaml_links(document, stem)
+    else:
+        return None
+    found = []
+    for link in links:
+        target = ls.files.existing(opened.key, link.candidates)
+        if target is not None:
+            place = line_range(document, link.line, link.span, ls.encoding)
+            found.append(types.DocumentLink(place, target=target, tooltip=link.tooltip))
+    return found
+
+
+@guarded
+async def on_inline_value(ls: VisaServer, params: types.InlineValueParams) -> list[types.InlineValueText] | None:
+    """Show what the last run left, beside the lines that it is about."""
+    opened = ls.opened(params.text_document)
+    run = ls.runs.get(params.text_document.uri)
+    if opened is None or run is None:
+        return None
+    document = opened.analysis.document
+    return [
+        types.InlineValueText(line_range(document, value.line, value.span, ls.encoding), value.text)
+        for value in inline_values(opened.analysis, run, params.range.start.line, params.range.end.line)
+    ]
+
+
