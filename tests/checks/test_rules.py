@@ -7,7 +7,9 @@ import pytest
 from markers import findings
 
 from visa_lsp.checks import CHECKS, RULES, handles
-from visa_lsp.checks.pages import all_pages, examples, rule_page
+from visa_lsp.checks.pages import examples, rule_page
+from visa_lsp.cli.explain import explain_text
+from visa_lsp.cli.rules import all_pages, known_rules
 
 ROOT = Path(__file__).parents[2]
 each_rule = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.rule.name)
@@ -80,3 +82,14 @@ def test_page_has_fenced_code_and_headings():
     page = rule_page(RULES["V301"])
     assert "## Example\n\n```visa\nadd (M1, 16)" in page
     assert page.startswith("# V301 region-value\n\n*error*\n")
+
+
+def test_registry_has_every_rule_once_and_each_is_explained():
+    rules = known_rules()
+    assert {"V009", "V290", "V700", "V730", "V101"} <= {rule.code for rule in rules}
+    assert len({word for rule in rules for word in (rule.code, rule.name)}) == 2 * len(rules)
+    for rule in rules:
+        page = explain_text(rule.code)
+        assert page == explain_text(rule.name)
+        assert page.startswith(f"# {rule.code} {rule.name}\n\n*{rule.severity.value}")
+        assert all(f"## {part}" in page for part in ("Why", "Example", "Instead", "Authority"))

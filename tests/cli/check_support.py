@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from visa_lsp.cli import suppress
 from visa_lsp.cli.main import main
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.ide import analysis, suppressions
+from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
 from visa_lsp.text import Span
 
 BAD = Rule("V901", "bad-word", Severity.ERROR, "A bad word.\n\nWhy: it is bad.")
@@ -47,8 +47,7 @@ def words(monkeypatch, tmp_path):
     """The word rules in place, and an empty folder to work in."""
     monkeypatch.setattr(analysis, "run_checks", find_words)
     monkeypatch.setattr(suppressions, "run_checks", find_words)
-    monkeypatch.setattr(suppress, "known_rules", lambda: (*RULES, suppress.USELESS_SUPPRESSION))
-    monkeypatch.setattr("visa_lsp.cli.check.known_rules", lambda: (*RULES, suppress.USELESS_SUPPRESSION))
+    monkeypatch.setattr("visa_lsp.cli.check.known_rules", lambda: (*RULES, USELESS_SUPPRESSION))
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.delenv("VISA_LSP_DEBUG", raising=False)
     monkeypatch.chdir(tmp_path)

@@ -68,6 +68,20 @@ def test_asm_with_an_error_writes_nothing_and_says_where(run, tmp_path):
     assert not (tmp_path / "b.isa").exists()
 
 
+def test_asm_heeds_suppression_comments_but_makes_no_object_of_a_suppressed_error(run, tmp_path):
+    (tmp_path / "b.visaasm").write_text(BROKEN.replace("<1;1,0>\n", "<1;1,0> // visa: ignore[V101]\n"))
+    status, _, err = run("asm", "b.visaasm")
+    assert status == 1
+    [error] = [line for line in err.splitlines() if " error " in line]
+    assert error.startswith("b.visaasm:8:")
+    assert error.endswith("(a comment suppresses this, but no object can be made)")
+    assert not (tmp_path / "b.isa").exists()
+    (tmp_path / "w.visaasm").write_text(TEXT.replace("0x7:d", "0x7:d // visa: ignore[V127]"))
+    assert run("asm", "w.visaasm") == (0, b"", "")
+    (tmp_path / "u.visaasm").write_text(TEXT.replace("    ret (M1, 1)", "    ret (M1, 1) // visa: ignore"))
+    assert "warning V009 useless-suppression" in run("asm", "u.visaasm")[2]
+
+
 def test_asm_of_a_form_without_object_names_the_line(run, tmp_path):
     text = (
         TEXT.replace(".version 4.1", ".version 4.2")

@@ -18,6 +18,7 @@ NEWER = (
     ("newer-form", "    lsc_load_block2d.ugm (M1, 1) VUB:d8.8x8nn flat[VU+(1,2)]", "block address in one register"),
     ("newer-form", "    sample_3d.R (M1, 8) 0x0:uw (S0, 0) (T6, 1) VF.0 VF.64", "surface with an index"),
     ("newer-form", ".decl X v_type=G type=hf8 num_elts=8", "type `hf8`"),
+    ("newer-form", "    dpas.bf8.hf8.8.8 (M1, 16) VF.0 VF.0 VD.0 VD(0,0)", "precision"),
     ("wrong-dialect", "    tanh (M1, 16) VF(0,0)<1> VF(0,0)<1;1,0>", "4.2"),
     ("wrong-dialect", "    lsc_apndctr_atomic_add.ugm (M1, 16) VU:d32 bti(0x4) VU:d32", "4.2"),
     ("wrong-dialect", "    asin (M1, 16) VF(0,0)<1> VF(0,0)<1;1,0>", "specification"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import pytest_lsp
-from lsp_client import SERVER, answering, at, line_of, saxpy
+from lsp_client import SERVER, answering, at, line_of, plain, saxpy
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
@@ -173,17 +173,6 @@ async def test_commands_answer_mistakes_with_words(client, tmp_path):
     (tmp_path / "saxpy.launch.yaml").unlink()
     answer = plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.run", [kernel.uri])))
     assert "launch" in answer["error"]
-
-
-def plain(value: object):
-    """A command's answer as dictionaries and lists, as which it travelled."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return value
 
 
 ENCODED = '.version 4.1\n.kernel "k"\n.decl Vy v_type=G type=d num_elts=8\n/* 𝒳ü */ mov (M1, 8) Vy(0,0)<1> Vx(0,0)<1;1,0>\nret (M1, 1)\n'

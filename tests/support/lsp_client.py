@@ -95,3 +95,14 @@ def answering(client):
         if method not in client.protocol.fm.features:
             client.feature(method)(refreshed)
     return client
+
+
+def plain(value: object):
+    """A command's answer as dictionaries and lists, as which it travelled."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value

@@ -141,6 +141,8 @@ def modifier_values(draw, modifier: Modifier) -> int:
             return draw(st.integers(0, 255))
         case _:
             values = sorted(set(modifier.words.values()) | ({modifier.default} if modifier.optional else set()))
+            if modifier.field in ("prec1", "prec2"):
+                values = [v for v in values if v not in (11, 14, 15)]  # words of text 4.2 without a code
             return draw(st.sampled_from(values))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.sema.model import Body, BoundModule
+    from visa_lsp.sema.model import Body, BoundModule, Problem
     from visa_lsp.syntax.document import Document
 
 
@@ -33,6 +33,7 @@ class CheckContext:
     platform: Platform | None
     dialect: Dialect
     _facts: dict[int, Facts] = field(default_factory=dict, compare=False, repr=False)
+    memo: dict[str, dict[str, list[Problem]]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def grf_sizes(self) -> tuple[int, ...]:
@@ -108,7 +109,7 @@ def near_name(word: str, candidates: Collection[str]) -> str | None:
     """As ``near`` for names; numbered names (``V0040``) are near only when they have the same number."""
     stem = word.rstrip("0123456789")
     if stem == word:
-        return near(word, candidates)
+        return near(word, [name for name in candidates if not name[-1:].isdigit()])
     number = int(word[len(stem) :])
     for name in candidates:
         tail = name[len(name.rstrip("0123456789")) :]

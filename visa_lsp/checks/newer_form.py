@@ -57,6 +57,8 @@ def _newer(field: Field, value: object) -> str | None:
         return f"a {field.kind.name.lower()} with an index or in a register"
     if field.name == "addrsize" and value in lsc_codes.ADDRSIZE_TEXT_ONLY:
         return "this address size"
+    if field.name in ("prec1", "prec2") and value in _NEWER_PRECISIONS:
+        return "this precision"
     if field.name == "addrtype" and value == lsc_codes.ADDRTYPE_SURF:
         return "`surf`"
     if field.name in ("l1", "l3") and value in lsc_codes.CACHE_TEXT_ONLY:
@@ -64,6 +66,7 @@ def _newer(field: Field, value: object) -> str | None:
     return None
 
 
+_NEWER_PRECISIONS = frozenset({11, 14, 15})  # bf8, hf8, e2m1
 _FIELDS = {
     "l2": "a third cache control",
     "surfidx": "a surface index",

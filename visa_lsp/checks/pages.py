@@ -1,16 +1,15 @@
-"""The pages of the rules, in Markdown: what ``docs/rules`` holds and what ``explain`` and hover print.
+"""The page of a rule, in Markdown: what ``docs/rules`` holds and what ``explain`` and hover print.
 
-The text is the docstring of the rule's module, and nothing else is written by hand; a test compares the folder with it.
+The text is the rule's own, and nothing else is written by hand. Which rules there are is not known here.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks import CHECKS
-
 if TYPE_CHECKING:
-    from visa_lsp.checks.rule import Check
+    from collections.abc import Collection, Sequence
+
     from visa_lsp.diagnostics import Rule
 
 _FAMILIES: Final = {
@@ -23,12 +22,14 @@ _FAMILIES: Final = {
     "6": "Memory",
     "7": "ze_info",
 }
+_ZE_INFO: Final = "V7"
 _HEADINGS: Final = ("Why:", "Example:", "Instead:", "Authority:")
 
 
 def rule_page(rule: Rule, *, default: bool = True) -> str:
     """One rule's page."""
     off = "" if default else " · only when it is asked for"
+    language = "yaml" if rule.code.startswith(_ZE_INFO) else "visa"
     lines = [f"# {rule.code} {rule.name}", "", f"*{rule.severity.value}{off}*", ""]
     code: list[str] = []
     for line in [*rule.doc.splitlines(), ""]:
@@ -38,7 +39,7 @@ def rule_page(rule: Rule, *, default: bool = True) -> str:
         if code and not line:
             code.append("")
             continue
-        lines.extend(_fenced(code))
+        lines.extend(_fenced(code, language))
         code = []
         heading = next((h for h in _HEADINGS if line.startswith(h)), None)
         if heading is None:
@@ -48,17 +49,17 @@ def rule_page(rule: Rule, *, default: bool = True) -> str:
         rest = line[len(heading) :].strip()
         if rest:
             lines.append(rest[0].upper() + rest[1:])
-    lines.extend(_fenced(code))
+    lines.extend(_fenced(code, language))
     text = "\n".join(lines)
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
     return text.strip() + "\n"
 
 
-def _fenced(code: list[str]) -> list[str]:
+def _fenced(code: list[str], language: str) -> list[str]:
     while code and not code[-1]:
         code = code[:-1]
-    return ["```visa", *code, "```", ""] if code else []
+    return [f"```{language}", *code, "```", ""] if code else []
 
 
 def examples(rule: Rule) -> tuple[str, str]:
@@ -74,26 +75,19 @@ def examples(rule: Rule) -> tuple[str, str]:
     return parts["Example:"].strip("\n"), parts["Instead:"].strip("\n")
 
 
-def index_page(checks: tuple[Check, ...] = CHECKS) -> str:
-    """The list of all rules by family."""
+def index_page(rules: Sequence[Rule], off: Collection[str]) -> str:
+    """The list of rules by family; ``off`` are the codes of those that only an option turns on."""
     lines = ["# Rules", "", "Made from the rules themselves; `visa-lsp explain CODE` prints the same pages.", ""]
     for digit, title in _FAMILIES.items():
-        family = [c for c in checks if c.rule.code[1] == digit]
+        family = [rule for rule in rules if rule.code[1] == digit]
         if family:
             lines.extend([f"## {title}", "", "| Code | Rule | Severity | What |", "| --- | --- | --- | --- |"])
-            lines.extend(_row(check) for check in family)
+            lines.extend(_row(rule, rule.code in off) for rule in family)
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _row(check: Check) -> str:
-    rule = check.rule
-    severity = rule.severity.value + ("" if check.default else ", off")
+def _row(rule: Rule, off: bool) -> str:
+    severity = rule.severity.value + (", off" if off else "")
     what = rule.doc.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
     return f"| {rule.code} | [{rule.name}]({rule.name}.md) | {severity} | {what} |"
-
-
-def all_pages() -> dict[str, str]:
-    """File names of ``docs/rules`` with their texts."""
-    pages = {f"{check.rule.name}.md": rule_page(check.rule, default=check.default) for check in CHECKS}
-    return {"README.md": index_page(), **pages}

@@ -68,12 +68,14 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
 
 
 def _same(ctx: CheckContext, body: Body | None, name: str) -> list[Problem]:
+    by_name = ctx.memo.get(RULE.name)
+    if by_name is None:
+        by_name = ctx.memo[RULE.name] = {}
+        for problem in ctx.bound.problems:
+            if problem.kind == "undeclared-name":
+                by_name.setdefault(str(problem.args["name"]), []).append(problem)
     first, last = (body.first_line, body.last_line) if body else (0, ctx.document.line_count)
-    return [
-        p
-        for p in ctx.bound.problems
-        if p.kind == "undeclared-name" and p.args["name"] == name and first <= p.place.line <= last
-    ]
+    return [p for p in by_name.get(name, ()) if first <= p.place.line <= last]
 
 
 def _use(ctx: CheckContext, body: Body, place: Place) -> tuple[Bound, object] | None:

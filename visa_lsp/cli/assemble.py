@@ -6,31 +6,20 @@ encoder and reported at its line like any other finding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from visa_lsp.cli.rules import NO_OBJECT_FORM
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
-from visa_lsp.diagnostics import Diagnostic, Rule, Severity, has_errors
+from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
 from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.suppressions import visible
 from visa_lsp.sema.lower import lower
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Module
-
-NO_OBJECT_FORM: Final = Rule(
-    "V290",
-    "no-object-form",
-    Severity.ERROR,
-    """A form that an object cannot hold.
-
-    What: the line is right as text, but the object format (version 4.1) has no place for it: an instruction without an
-    opcode, a third cache control, an address model of text 4.2.
-    Why: the object format ended with text 4.1; newer compilers write text only.
-    Instead: use the 4.1 form of the instruction, or run the text without assembling it to a file.
-    """,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +35,7 @@ class Assembled:
 def assemble_text(text: str, platform: str | None = None) -> Assembled:
     """Check, lower and encode a text. Without a platform TGLLP's register size is taken."""
     analysis = Analysis.of(text, platform)
-    diagnostics = analysis.diagnostics
+    diagnostics = _shown(analysis)
     if has_errors(diagnostics):
         return Assembled(analysis, None, None, diagnostics)
     module = lower(analysis.bound)
@@ -61,10 +50,20 @@ def assemble_text(text: str, platform: str | None = None) -> Assembled:
         return Assembled(analysis, module, encode(module), diagnostics)
     except CodecError as error:
         line = max(error.line, 0)
-        width = len(analysis.document.line_text(line).strip()) or 1
-        indent = len(analysis.document.line_text(line)) - len(analysis.document.line_text(line).lstrip())
-        span = Span(indent, indent + width)
-        finding = Diagnostic(
-            NO_OBJECT_FORM, analysis.document.span(line, span), str(error.args[0] if error.args else error)
-        )
+        text = analysis.document.line_text(line)
+        indent = len(text) - len(text.lstrip())
+        place = analysis.document.span(line, Span(indent, indent + (len(text.strip()) or 1)))
+        finding = Diagnostic(NO_OBJECT_FORM, place, str(error.args[0] if error.args else error))
         return Assembled(analysis, module, None, (*diagnostics, finding))
+
+
+def _shown(analysis: Analysis) -> tuple[Diagnostic, ...]:
+    """What comments in the text do not silence; a silenced error stays, for it leaves no object all the same."""
+    shown = visible(analysis)
+    kept = set(map(id, shown))
+    silenced = [
+        replace(d, message=f"{d.message} (a comment suppresses this, but no object can be made)")
+        for d in analysis.diagnostics
+        if d.severity is Severity.ERROR and id(d) not in kept
+    ]
+    return tuple(sorted((*shown, *silenced), key=lambda d: (d.span, d.code))) if silenced else shown

@@ -34,8 +34,9 @@ from visa_lsp.cli.report import FileResult, Report
 from visa_lsp.cli.report_extras import Progress, difference, settings_text, statistics
 from visa_lsp.cli.report_paths import SUFFIXES, Inputs, collect
 from visa_lsp.cli.report_run import Task, check_files
+from visa_lsp.cli.rules import known_rules
 from visa_lsp.cli.settings import Finder, Settings
-from visa_lsp.cli.suppress import FileIgnore, Selection, known_rules, parse_selectors, validate
+from visa_lsp.cli.suppress import FileIgnore, Selection, parse_selectors, validate
 from visa_lsp.cli.watch import Stamp, stamp, watch
 from visa_lsp.diagnostics import Severity
 

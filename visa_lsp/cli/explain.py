@@ -8,11 +8,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks import CHECKS, RULES, rule_named
 from visa_lsp.checks.context import near
 from visa_lsp.checks.operand_type import type_words
-from visa_lsp.checks.pages import rule_page
 from visa_lsp.cli.common import EXIT_USAGE, add_platform
+from visa_lsp.cli.rules import by_word, page, rule_called
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.model import Dialect, Modifier, Shape
@@ -54,10 +53,9 @@ def explain_command(args: argparse.Namespace) -> int:
 
 def explain_text(word: str, platform: str | None = None) -> str | None:
     """What is known of a word, in Markdown; None for a word that means nothing here."""
-    rule = rule_named(word)
+    rule = rule_called(word)
     if rule is not None:
-        default = next(c.default for c in CHECKS if c.rule is rule)
-        return rule_page(rule, default=default)
+        return page(rule)
     words = word.split(".")
     rows, taken = TABLE.lookup(words if word in words or words[0] else [word])
     if not rows and word.lower() != word:
@@ -71,7 +69,7 @@ def explain_text(word: str, platform: str | None = None) -> str | None:
 def known_words() -> list[str]:
     """Everything that ``explain`` knows."""
     return [
-        *TABLE.mnemonics, *RULES, *(v.name for v in predefined.VARIABLES), *predefined.SURFACE_BY_NAME,
+        *TABLE.mnemonics, *by_word(), *(v.name for v in predefined.VARIABLES), *predefined.SURFACE_BY_NAME,
         *predefined.SAMPLER_BY_NAME, *(a.name for a in ATTRIBUTES), *(p.name for p in PLATFORMS),
     ]  # fmt: skip
 

@@ -59,20 +59,14 @@ def _findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, An
 
 def assemble_text(text: str, path: str | None, platform: str | None) -> Result:
     """Write the object of a text beside its file (a text without a file: into a new temporary folder)."""
-    encode = import_module("visa_lsp.codec.encode").encode
-    codec_error = import_module("visa_lsp.codec.errors").CodecError
-    result = import_module("visa_lsp.sema.lower").assemble(text, platform)
-    analysis = import_module("visa_lsp.ide.analysis").Analysis.of(text, platform)
-    diagnostics = analysis.diagnostics
-    answer: Result = {"ok": False, "path": None, "bytes": 0, "diagnostics": _findings(text, diagnostics)}
-    if result.module is None or any(d.severity.value == "error" for d in diagnostics):
+    result = import_module("visa_lsp.cli.assemble").assemble_text(text, platform)
+    answer: Result = {"ok": False, "path": None, "bytes": 0, "diagnostics": _findings(text, result.diagnostics)}
+    data = result.data
+    if data is None:
         return {**answer, "error": "the text has errors"}
     try:
-        data = encode(result.module)
         target = _object_path(path)
         write_whole(target, data)
-    except codec_error as error:
-        return {**answer, "error": f"the text has no object form: {error}"}
     except OSError as error:
         return {**answer, "error": f"the object cannot be written: {error.strerror or error}"}
     return {**answer, "ok": True, "path": str(target), "bytes": len(data)}
@@ -339,7 +333,7 @@ def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> F
     problem, found = "", settings.Settings()
     try:
         if path:
-            found = settings.Finder(suppress.known_rules()).of_file(path)
+            found = settings.Finder(import_module("visa_lsp.cli.rules").known_rules()).of_file(path)
     except (import_module("visa_lsp.cli.common").CliError, OSError, ValueError) as error:
         problem = str(error)
     selection = suppress.Selection(

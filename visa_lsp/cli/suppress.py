@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks import CHECKS
 from visa_lsp.cli.common import CliError, did_you_mean
-from visa_lsp.ide.suppressions import USELESS_SUPPRESSION, matches
+from visa_lsp.ide.suppressions import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -76,6 +76,7 @@ def _exactness(selector: str, rule: Rule) -> int:
 def glob_matches(pattern: str, root: str, path: str) -> bool:
     """Whether a glob, relative to ``root``, names a file, its bare name or a folder above it; ``*`` crosses ``/``."""
     full = Path(path).absolute()
+    relative: PurePath
     try:
         relative = full.relative_to(Path(root).absolute())
     except ValueError:
@@ -101,8 +102,3 @@ def validate(selectors: Sequence[str], where: str, known: Sequence[Rule]) -> Non
         if known and not any(matches(selector, rule) for rule in known):
             names = [rule.name if _SLUG.fullmatch(selector) else rule.code for rule in known]
             raise CliError(f"{where}: no finding is called {selector!r}{did_you_mean(selector, names)}")
-
-
-def known_rules() -> tuple[Rule, ...]:
-    """Every rule that a selector may name."""
-    return (*(check.rule for check in CHECKS), USELESS_SUPPRESSION)

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.program.model import Inst, Kernel
 
-# Codes of fields that are ours, not the format's (``isa.lsc_codes``).
+# Codes of fields that are ours, not the format's (``isa.lsc_codes``, ``isa.rows.matrix``).
 _TEXT_ONLY: Final[dict[str, frozenset[int]]] = {
     "addrsize": lsc_codes.ADDRSIZE_TEXT_ONLY,
     "addrtype": frozenset({lsc_codes.ADDRTYPE_SURF}),
     "l1": lsc_codes.CACHE_TEXT_ONLY,
     "l3": lsc_codes.CACHE_TEXT_ONLY,
+    "prec1": frozenset({11, 14, 15}),  # bf8, hf8, e2m1
+    "prec2": frozenset({11, 14, 15}),
 }
 
 _Plan: TypeAlias = "tuple[tuple[str, Writer], ...]"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import BoundModule
 
 # Shorter texts are bound and checked whole: that costs a few milliseconds.
-SHORT_TEXT: Final = 200
+SHORT_TEXT: Final = 60
 
 
 class Analysis:

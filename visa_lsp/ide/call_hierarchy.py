@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.focus import focus_at
@@ -76,7 +77,7 @@ def _of_body(index: Index, group: Group) -> Iterator[Callable]:
     column = max(0, text.find(f'"{group.name}"') + 1 if f'"{group.name}"' in text else text.rfind(group.name))
     span = Span(column, column + len(group.name))
     yield Callable(group.name, "", group.is_kernel, group.opener, span, group.first_line, own_end)
-    for (line, name, at), end in zip(functions, [*bounds[1:], group.end_line], strict=True):
+    for (line, name, at), (_, end) in zip(functions, pairwise([*bounds, group.end_line]), strict=True):
         yield Callable(group.name, name, group.is_kernel, line, Span(at, at + len(name)), line, end)
 
 

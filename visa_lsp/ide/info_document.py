@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.zeinfo_completion import completions
 from visa_lsp.ide.zeinfo_definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo_facts import kernel_texts, registers_of
 from visa_lsp.ide.zeinfo_hover import hover_ze_info
 from visa_lsp.ide.zeinfo_symbols import symbols
-from visa_lsp.zeinfo.against import disagreements, in_document
-from visa_lsp.zeinfo.kernels import entries, word_of
+from visa_lsp.zeinfo.against import disagreements, in_document, placed_layout
+from visa_lsp.zeinfo.kernels import entries, number, word_of
+from visa_lsp.zeinfo.placement import arguments_of, inputs_of
 from visa_lsp.zeinfo.source import Source
 from visa_lsp.zeinfo.validate import validate_source
 
@@ -82,6 +83,26 @@ class InfoDocument:
     def hints(self) -> tuple[tuple[int, str], ...]:
         """(offset, text) of what stands beside sizes: bytes in the registers, and the input there."""
         return byte_ranges(self.source, self.texts, self.registers)
+
+
+def input_arguments(text: str, analysis: Analysis, kernel: str) -> dict[str, int]:
+    """The variables of a kernel's inputs that hold an argument or point to it, with the argument's index."""
+    source = Source.of(text)
+    item = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == kernel), None)
+    found: dict[str, int] = {}
+    for described in kernel_texts(analysis, "") if item is not None else ():
+        if described.kernel.name == kernel and item is not None:
+            layout = placed_layout(source, item, described, registers_of(analysis))
+            arguments = [a for a in arguments_of(item, layout) if a.kind in _HELD]
+            for entry in inputs_of(described):
+                for argument in arguments:
+                    index = number(argument.item, "arg_index")
+                    if index is not None and entry.overlaps(argument):
+                        found[entry.name] = index
+    return found
+
+
+_HELD: Final = ("arg_bypointer", "arg_byvalue")
 
 
 def kernel_names(text: str) -> tuple[str, ...]:

@@ -116,10 +116,8 @@ class Names:
                             found.add(name)
             if len(stem) <= 2:
                 return found
-        digits = sum(c.isdigit() for c in word)
-        reachable = any(2 * (len(s) + digits) >= 0.7 * (len(word) + len(s) + 1) for s in self._stems)
         by_kind: dict[str, list[str]] = {}
-        for name in self.decl if reachable and stem == word else self._plain & self.decl.keys():
+        for name in self._plain & self.decl.keys():
             match = _KIND.search(self._rest(name))
             letter = match.group(1) if match else ""
             by_kind.setdefault(letter if letter in "APST" else "G", []).append(name)

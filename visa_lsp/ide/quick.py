@@ -40,7 +40,7 @@ UNSURE: Final = "?"
 _WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
 # Rules that look at a whole body or text: what they say of a few lines picked out of it means nothing.
 WIDE_RULES: Final = frozenset({"missing-label", "undeclared-name", "missing-return", "recursion", "subroutine-jump"})
-_SOFT_PROBLEMS: Final = frozenset({"undeclared-name", "missing-label"})
+NAME_PROBLEMS: Final = frozenset({"undeclared-name", "missing-label"})
 _MAX_CLASSES: Final = 200_000
 
 
@@ -179,7 +179,7 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
     hard = {document.position(d.span.start)[0] for d in judged.findings if d.name not in WIDE_RULES}
     seen: dict[int, dict[int, str]] = {}
     for problem in judged.bound.problems:
-        if problem.kind not in _SOFT_PROBLEMS:
+        if problem.kind not in NAME_PROBLEMS:
             hard.add(problem.place.line)
         elif problem.kind == "undeclared-name" and problem.place.line in lines:
             seen.setdefault(problem.place.line, {})[problem.place.span.start] = "U"
@@ -202,7 +202,7 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
         hard.update(_uses_missing_memory(body))
     found = {}
     for line, tokens in lines.items():
-        if line in hard:
+        if line in hard or (tokens is None and line in seen):
             found[line] = "!"
         else:
             marks = seen.get(line, {})

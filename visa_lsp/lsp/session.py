@@ -18,6 +18,7 @@ from pygls.lsp.server import LanguageServer
 from visa_lsp.ide.workspace import Language, Workspace
 from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.protocol import Protocol
+from visa_lsp.lsp.services import FileRules
 
 if TYPE_CHECKING:
     import asyncio
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.inline_values import RunValues
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.services import FileRules, Services
+    from visa_lsp.lsp.services import Services
     from visa_lsp.text import Encoding
 
 logger = logging.getLogger(__name__)
@@ -76,7 +77,11 @@ class VisaServer(LanguageServer):
         if known is None:
             settings = self.documents.settings_for(uri)
             path = self.files.path_of(uri) or ""
-            known = self.services.file_rules(path, settings.ignore, settings.extend_select)
+            try:
+                known = self.services.file_rules(path, settings.ignore, settings.extend_select)
+            except Exception:
+                logger.exception("the settings of %s cannot be found", uri)
+                known = FileRules()
             if known.problem and known.problem not in self.shown:
                 self.shown.add(known.problem)
                 self.window_log_message(types.LogMessageParams(types.MessageType.Warning, known.problem))

@@ -126,11 +126,15 @@ class Block:
 
     def put(self, offset: int, data: bytes) -> None:
         """Write the same bytes for every thread."""
+        if offset < 0 or offset + len(data) > self.size:
+            raise LaunchError(f"{len(data)} bytes at offset {offset} lie outside of the payload, which has {self.size}")
         self._rows[:, offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
     def put_rows(self, offset: int, rows: Array) -> None:
         """Write each thread's own bytes: an array (threads, anything)."""
         raw = np.ascontiguousarray(rows).reshape(self.geometry.threads, -1).view(np.uint8)
+        if offset < 0 or offset + raw.shape[1] > self.size:
+            raise LaunchError(f"{raw.shape[1]} bytes at offset {offset} lie outside of the payload, which has {self.size}")
         self._rows[:, offset : offset + raw.shape[1]] = raw
 
     def put_local_ids(self, offset: int, dimensions: int) -> None:

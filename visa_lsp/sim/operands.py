@@ -88,7 +88,7 @@ class Touch:
     @property
     def places(self) -> Array:
         """Byte numbers, a row for each element."""
-        return self.start + np.array(self.elements)[:, None] + np.arange(self.size)
+        return self.start + np.array(self.elements, np.int64)[:, None] + np.arange(self.size)
 
 
 class Site:

@@ -63,8 +63,9 @@ def _alias(body: Kernel, number: int) -> None:
 def _inputs(body: Kernel) -> None:
     for item in body.inputs:
         kind = item.kind & 7
-        if item.offset + item.size > MAX_PAYLOAD_BYTES:
-            raise LaunchError(f"'{body.name}': an input ends at byte {item.offset + item.size} of the payload, too far")
+        if item.offset < 0 or item.offset + item.size > MAX_PAYLOAD_BYTES:
+            end = item.offset + item.size
+            raise LaunchError(f"'{body.name}': an input takes bytes {item.offset} to {end} of the payload, which cannot be")
         if kind == 0:
             good = body.variable(item.id) is not None
         elif kind == 1:

@@ -245,7 +245,7 @@ class Document:
         in_block = fresh[-1].closes_in_block if fresh else self.chunks[first].opens_in_block
         rest = self.chunks[last + 1 :]
         if rest and rest[0].opens_in_block != in_block:
-            moved = []
+            moved: list[Chunk] = []
             for index, chunk in enumerate(rest):
                 if chunk.opens_in_block == in_block:
                     rest = (*moved, *rest[index:])

@@ -5,11 +5,9 @@ A format gets the whole ``Report`` and a ``Look`` and yields strings. It knows n
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.formats.ci import github, gitlab, junit, rdjson
-from visa_lsp.cli.formats.data import as_json, as_jsonl
-from visa_lsp.cli.formats.sarif import sarif
 from visa_lsp.cli.formats.text import Look, concise, full
 
 if TYPE_CHECKING:
@@ -19,16 +17,26 @@ if TYPE_CHECKING:
 
     Format = Callable[[Report, Look], Iterator[str]]
 
+
+def _late(module: str, name: str) -> Format:
+    """A format whose module is loaded when the format is used: some need libraries that take long to load."""
+
+    def write(report: Report, look: Look) -> Iterator[str]:
+        yield from getattr(import_module(f"visa_lsp.cli.formats.{module}"), name)(report, look)
+
+    return write
+
+
 FORMATS: Final[dict[str, Format]] = {
     "full": full,
     "concise": concise,
-    "json": as_json,
-    "jsonl": as_jsonl,
-    "sarif": sarif,
-    "github": github,
-    "gitlab": gitlab,
-    "junit": junit,
-    "rdjson": rdjson,
+    "json": _late("data", "as_json"),
+    "jsonl": _late("data", "as_jsonl"),
+    "sarif": _late("sarif", "sarif"),
+    "github": _late("ci", "github"),
+    "gitlab": _late("ci", "gitlab"),
+    "junit": _late("ci", "junit"),
+    "rdjson": _late("ci", "rdjson"),
 }
 FOR_PEOPLE: Final = ("full", "concise")
 

@@ -17,6 +17,7 @@ from lsprotocol import types
 from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.inline_values import RunValues
+from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import working
 
 if TYPE_CHECKING:
@@ -190,22 +191,27 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         return lambda: ls.services.run(text, path, options)
 
     answer = _refused(ls) or await _answer(ls, "vISA: running", token, prepare)
-    if answer.get("kernel") and ls.documents.get(uri) is not None:
-        ls.runs[uri] = _values_of(answer)
+    opened = ls.documents.get(uri)
+    if answer.get("kernel") and opened is not None:
+        try:
+            arguments = info.arguments_beside(ls, opened, str(answer["kernel"]))
+        except Exception:  # without it values are shown by name only
+            logger.exception("the arguments of %s are not known", uri)
+            arguments = {}
+        ls.runs[uri] = _values_of(answer, arguments)
         workspace = ls.client_capabilities.workspace
         if workspace and workspace.inline_value and workspace.inline_value.refresh_support:
             ls.workspace_inline_value_refresh(None)
     return answer
 
 
-def _values_of(answer: Result) -> RunValues:
+def _values_of(answer: Result, arguments: dict[str, int]) -> RunValues:
     """What is kept of a run for inline values."""
     variables: dict[str, str] = {}
-    for entry in answer.get("inputs", ()):
-        variables[str(entry["variable"])] = str(entry["value"])
     for buffer in answer.get("buffers", ()):
         head = ", ".join(str(v) for v in buffer["head"][:_MOST_VALUES])
-        for name in {str(buffer["name"]), str(buffer["arg"]), *buffer.get("variables", ())}:
+        held = [name for name, index in arguments.items() if index == buffer["arg"]]
+        for name in (str(buffer["name"]), str(buffer["arg"]), *held):
             variables[name] = f"{buffer['dtype']}{buffer['shape']} [{head}{', …' if len(buffer['head']) > _MOST_VALUES else ''}]"
     lines: dict[int, list[str]] = {}
     for fault in answer.get("faults", ()):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.info_document import InfoDocument, kernel_names, place_in_document
+from visa_lsp.ide.info_document import InfoDocument, input_arguments, kernel_names, place_in_document
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.text import LineIndex
@@ -141,6 +141,17 @@ def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Lo
             if found is not None:
                 return types.Location(uri, range_of(text, found, ls.encoding))
     return None
+
+
+def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, int]:
+    """The variables of a kernel's inputs by the ze_info beside its text; none where there is no ze_info."""
+    path = ls.files.path_of(opened.key)
+    for ending in ENDINGS if path is not None else ():
+        uri = ls.files.existing(opened.key, (Path(path or "").stem + ending,))
+        text = _whole(ls, uri) if uri is not None else None
+        if text is not None:
+            return input_arguments(text, opened.analysis, kernel)
+    return {}
 
 
 def _whole(ls: VisaServer, uri: str) -> str | None:

@@ -1,0 +1,416 @@
+"""Random messages against a real server: ``python -m benchmarks.fuzz_lsp [--count 10000] [--seed N]``.
+
+Valid and invalid requests, notifications and answers in random order. Each request has to be answered exactly once, the
+server must not die, and its findings at the end must be those of a fresh server that is given the same texts.
+Exit status 0 when all of that holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+CORPUS = ROOT.parent / "shared" / "corpus"
+SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
+_PATIENCE = 300.0
+
+SMALL = """.version 4.1
+.kernel "k"
+.decl V32 v_type=G type=d num_elts=16 align=GRF
+.decl V33 v_type=G type=f num_elts=16 align=GRF alias=<V32, 0>
+.decl P1 v_type=P num_elts=16
+.input V32 offset=32 size=64
+.kernel_attr SimdSize=16
+L0:
+    mov (M1, 16) V32(0,0)<1> V33(0,0)<1;1,0>
+    cmp.lt (M1, 16) P1 V32(0,0)<1;1,0> 0x10:d
+    (P1) goto (M1, 16) L0
+    ret (M1, 1)
+"""
+
+
+class Wire:
+    """A server process with its messages; answers are kept by id."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+        )
+        self.said: list[str] = []
+        threading.Thread(target=self._listen, daemon=True).start()
+        self.answers: Counter[str] = Counter()
+        self.results: dict[str, Any] = {}
+        self.asked: list[dict[str, Any]] = []
+        self.strange: list[dict[str, Any]] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def send(self, message: Any) -> None:
+        body = message if isinstance(message, bytes) else json.dumps(message).encode()
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said.append(line.decode(errors="replace").rstrip())
+
+    @property
+    def tracebacks(self) -> list[str]:
+        """The last line of each traceback in the log: a bug of ours, or of the library."""
+        found, inside = [], False
+        for line in self.said:
+            if line.startswith("Traceback"):
+                inside = True
+            elif inside and line and not line.startswith((" ", "  ")):
+                found.append(line)
+                inside = False
+        return found
+
+    def _read(self) -> None:
+        stream = self.process.stdout
+        assert stream is not None
+        while True:
+            length = 0
+            while (line := stream.readline().strip()) != b"":
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            if not length:
+                return
+            message = json.loads(stream.read(length))
+            if "method" in message:
+                if "id" in message:
+                    self.asked.append(message)
+            elif message.get("id") is None:
+                self.strange.append(message)
+            else:
+                key = json.dumps(message["id"])
+                self.results[key] = message
+                self.answers[key] += 1
+
+    def wait(self, wanted: set[str], patience: float = _PATIENCE) -> bool:
+        """Wait until every id has an answer; False where the server is dead or time is up."""
+        until = time.monotonic() + patience
+        while any(not self.answers[key] for key in wanted):
+            if self.process.poll() is not None or time.monotonic() > until:
+                return all(self.answers[key] for key in wanted)
+            time.sleep(0.005)
+        return True
+
+    def ask(self, method: str, params: Any, ident: str) -> Any:
+        """One request, and its result."""
+        self.send({"jsonrpc": "2.0", "id": ident, "method": method, "params": params})
+        if not self.wait({json.dumps(ident)}):
+            raise RuntimeError(f"no answer to {method}")
+        return self.results[json.dumps(ident)].get("result")
+
+    def start(self) -> None:
+        """The handshake."""
+        self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": CAPABILITIES}, "start")
+        self.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
+
+    def stop(self) -> int:
+        """An orderly end; gives the exit status."""
+        self.ask("shutdown", None, "stop")
+        self.send({"jsonrpc": "2.0", "method": "exit"})
+        return self.process.wait(60)
+
+
+CAPABILITIES: dict[str, Any] = {
+    "general": {"positionEncodings": ["utf-16"]},
+    "window": {"workDoneProgress": True},
+    "workspace": {
+        "configuration": True,
+        "didChangeWatchedFiles": {"dynamicRegistration": True},
+        "workspaceFolders": True,
+    },
+    "textDocument": {
+        "diagnostic": {},
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+        "definition": {"linkSupport": True},
+        "completion": {"completionItem": {"snippetSupport": True}},
+    },
+}
+AT_PLACE = (
+    "hover", "definition", "declaration", "typeDefinition", "implementation", "references", "documentHighlight",
+    "completion", "signatureHelp", "prepareRename", "rename", "prepareCallHierarchy", "linkedEditingRange",
+    "selectionRange", "onTypeFormatting",
+)  # fmt: skip
+WHOLE = (
+    "documentSymbol", "foldingRange", "semanticTokens/full", "semanticTokens/full/delta", "semanticTokens/range",
+    "inlayHint", "codeLens", "documentLink", "formatting", "rangeFormatting", "codeAction", "diagnostic", "inlineValue",
+)  # fmt: skip
+COMMANDS = (
+    "visa.assemble", "visa.disassemble", "visa.run", "visa.showControlFlow", "visa.showZeInfo", "visa.explain",
+    "visa.launchTemplate", "visa.none",
+)  # fmt: skip
+GARBAGE: tuple[Any, ...] = (None, 7, -1, "x", "", [], {}, [1, "a"], {"uri": 5}, {"textDocument": None}, True, 1e300, "\ud83d\ude00")
+
+
+def apply(text: str, change: dict[str, Any]) -> str:
+    """A content change as the protocol means it, columns in UTF-16 units."""
+    if "range" not in change:
+        return str(change["text"])
+    start, end = (offset(text, change["range"][side]) for side in ("start", "end"))
+    return text[: min(start, end)] + str(change["text"]) + text[max(start, end) :]
+
+
+def offset(text: str, place: dict[str, int]) -> int:
+    """The offset of a position; a place outside is the nearest one inside."""
+    lines = text.split("\n")
+    if place["line"] >= len(lines):
+        return len(text)
+    line = lines[place["line"]].removesuffix("\r")
+    start = sum(len(one) + 1 for one in lines[: place["line"]])
+    units = 0
+    for index, ch in enumerate(line):
+        if units >= place["character"]:
+            return start + index
+        units += 1 + (ch > "\uffff")
+    return start + len(line)
+
+
+class Fuzz:
+    """Makes the messages, and keeps what the texts must be by now."""
+
+    def __init__(self, wire: Wire, draw: random.Random, folder: Path) -> None:
+        self.wire, self.draw, self.folder = wire, draw, folder
+        self.texts: dict[str, tuple[int, str]] = {}
+        self.wanted: set[str] = set()
+        self.number = 0
+        self.sources = [SMALL]
+        for path in sorted(CORPUS.glob("dev/*/*.visaasm"))[:400]:
+            text = path.read_text(encoding="utf-8")
+            if text.count("\n") < 700:
+                self.sources.append(text)
+        self.names = [(folder / f"f{i}.visaasm").as_uri() for i in range(4)] + ["untitled:one", (folder / "z.zeinfo.yaml").as_uri()]
+
+    def request(self, method: Any, params: Any, *, broken: bool = False) -> None:
+        self.number += 1
+        ident: Any = self.draw.choice((self.number, f"r{self.number}"))
+        message = {"jsonrpc": "2.0", "id": ident, "method": method, "params": params}
+        if broken:
+            message.pop(self.draw.choice(("params", "jsonrpc")))
+        self.wanted.add(json.dumps(ident))
+        self.wire.send(message)
+
+    def notify(self, method: str, params: Any) -> None:
+        self.wire.send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def place(self, text: str) -> dict[str, int]:
+        if self.draw.random() < 0.1:
+            return {"line": self.draw.choice((0, 10**6, 2**31 - 1)), "character": self.draw.choice((0, 10**6, 2**31 - 1))}
+        lines = text.split("\n")
+        line = self.draw.randrange(len(lines))
+        return {"line": line, "character": self.draw.randrange(len(lines[line]) + 2)}
+
+    def one(self) -> None:
+        """Send one message."""
+        kind = self.draw.random()
+        uri = self.draw.choice(self.names)
+        if kind < 0.06:
+            self.open(uri)
+        elif kind < 0.09:
+            self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+            self.texts.pop(uri, None)
+        elif kind < 0.34:
+            self.edit(uri)
+        elif kind < 0.60:
+            self.at_place(uri)
+        elif kind < 0.74:
+            self.whole(uri)
+        elif kind < 0.78:
+            argument = self.draw.choice((uri, {"uri": uri}, {"word": "mad"}, "V101", self.draw.choice(GARBAGE)))
+            self.request("workspace/executeCommand", {"command": self.draw.choice(COMMANDS), "arguments": [argument]})
+        elif kind < 0.82:
+            method = self.draw.choice(("workspace/symbol", "workspace/diagnostic", "visa/disassembly", "completionItem/resolve", "codeLens/resolve"))
+            good = {"query": "v", "previousResultIds": [], "uri": uri, "label": "V32", "data": {"uri": uri, "kind": "variable", "line": 3}, "range": self.range("x")}
+            self.request(method, self.draw.choice((good, good, self.draw.choice(GARBAGE))))
+        elif kind < 0.90:
+            self.rubbish(uri)
+        elif kind < 0.95:
+            self.notify("$/cancelRequest", {"id": self.draw.choice((self.number, f"r{self.number}", self.number - 1, "none", None))})
+        else:
+            self.answer()
+
+    def open(self, uri: str) -> None:
+        text = self.draw.choice(self.sources) if self.draw.random() < 0.6 else SMALL
+        language = "yaml" if uri.endswith(".yaml") else "visa"
+        self.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": language, "version": 1, "text": text}})
+        self.texts[uri] = (1, text)
+
+    def edit(self, uri: str) -> None:
+        if uri not in self.texts:
+            self.open(uri)
+        version, text = self.texts[uri]
+        changes = []
+        for _ in range(self.draw.choice((1, 1, 1, 2, 3))):
+            change: dict[str, Any] = {"text": self.piece(text)}
+            if self.draw.random() < 0.97:
+                change["range"] = self.range(text)
+            text = apply(text, change)
+            changes.append(change)
+        if len(text) > 200_000:
+            text = SMALL
+            changes.append({"text": text})
+        self.texts[uri] = (version + 1, text)
+        self.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": version + 1}, "contentChanges": changes})
+
+    def piece(self, text: str) -> str:
+        lines = text.split("\n")
+        return self.draw.choice(
+            ("", "", " ", "\n", "x", "V32", "/*", "*/", '"', "{", "}", "<", "(M1, 8)", "\U0001d4b3", "ü", "\t", "\r\n", "0x", ":f",
+             self.draw.choice(lines) + "\n", "\n".join(lines[: self.draw.randrange(6)]))
+        )  # fmt: skip
+
+    def range(self, text: str) -> dict[str, Any]:
+        start = self.place(text)
+        if self.draw.random() < 0.6:
+            return {"start": start, "end": {"line": start["line"], "character": start["character"] + self.draw.randrange(4)}}
+        end = self.place(text) if self.draw.random() < 0.05 else {"line": start["line"] + self.draw.randrange(3), "character": self.draw.randrange(40)}
+        first, last = sorted((start, end), key=lambda p: (p["line"], p["character"]))
+        return {"start": first, "end": last}
+
+    def at_place(self, uri: str) -> None:
+        text = self.texts.get(uri, (0, SMALL))[1]
+        where = self.place(text)
+        params = {
+            "textDocument": {"uri": uri}, "position": where, "positions": [where], "newName": self.piece(text), "ch": "\n",
+            "context": {"includeDeclaration": True}, "options": {"tabSize": 4, "insertSpaces": True},
+        }  # fmt: skip
+        self.request(f"textDocument/{self.draw.choice(AT_PLACE)}", params, broken=self.draw.random() < 0.03)
+
+    def whole(self, uri: str) -> None:
+        text = self.texts.get(uri, (0, SMALL))[1]
+        params = {
+            "textDocument": {"uri": uri}, "range": self.range(text), "previousResultId": str(self.draw.randrange(50)),
+            "context": {"diagnostics": [], "frameId": 0, "stoppedLocation": self.range(text)},
+            "options": {"tabSize": 4, "insertSpaces": True},
+        }  # fmt: skip
+        self.request(f"textDocument/{self.draw.choice(WHOLE)}", params, broken=self.draw.random() < 0.03)
+
+    def rubbish(self, uri: str) -> None:
+        """What no client should send."""
+        rubbish = self.draw.choice(GARBAGE)
+        match self.draw.randrange(9):
+            case 0:
+                self.request(f"textDocument/{self.draw.choice(AT_PLACE + WHOLE)}", rubbish)
+            case 1:
+                self.request(self.draw.choice(("none/such", "", "textDocument/none", "initialize")), rubbish)
+            case 2:
+                self.request(rubbish if not isinstance(rubbish, str) else 5, {})
+            case 3:
+                self.notify(self.draw.choice(("none/such", "$/none", "workspace/didChangeWatchedFiles", "textDocument/didSave")), rubbish)
+            case 4:
+                self.wire.send(self.draw.choice(([], [1], 7, "x", {}, {"jsonrpc": "2.0"}, {"id": 1}, b"{", b"\xff\xfe", b"nonsense")))
+            case 5:
+                self.notify("workspace/didChangeConfiguration", {"settings": self.draw.choice((rubbish, {"visa": rubbish}, {"visa": {"inlayHints": rubbish}}))})
+            case 6:
+                self.notify("$/setTrace", {"value": self.draw.choice(("off", "messages", "verbose", 7))})
+            case 7:
+                self.notify("textDocument/didChange", {"textDocument": {"uri": "file:///nowhere", "version": 3}, "contentChanges": [{"text": "x"}]})
+            case _:
+                self.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": -1, "character": rubbish}})
+
+    def answer(self) -> None:
+        """An answer to the server, asked for or not."""
+        if self.wire.asked and self.draw.random() < 0.8:
+            asked = self.wire.asked.pop(0)
+            result = [{"platform": self.draw.choice(("", "DG2", "none"))}] if asked["method"] == "workspace/configuration" else None
+            self.wire.send({"jsonrpc": "2.0", "id": asked["id"], "result": self.draw.choice((result, result, self.draw.choice(GARBAGE)))})
+        else:
+            ident = self.draw.choice((self.number, f"r{self.number}", "unknown", None))
+            self.wire.send({"jsonrpc": "2.0", "id": ident, "result": self.draw.choice(GARBAGE)})
+
+
+def findings(wire: Wire, texts: dict[str, tuple[int, str]], mark: str) -> dict[str, Any]:
+    """The findings of every open text, in an order of their own."""
+    found = {}
+    for number, uri in enumerate(sorted(texts)):
+        report = wire.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}}, f"{mark}{number}")
+        found[uri] = sorted(json.dumps(item, sort_keys=True) for item in report["items"])
+    return found
+
+
+def fuzz(count: int, seed: int, log: Path | None = None) -> list[str]:
+    """Send the messages; gives what went wrong."""
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        wire = Wire()
+        wire.start()
+        fuzzer = Fuzz(wire, random.Random(seed), Path(folder))
+        for number in range(count):
+            try:
+                fuzzer.one()
+            except BrokenPipeError:
+                problems.append(f"the server died after {number} messages")
+                return problems
+            if number % 40 == 39 and not wire.wait(fuzzer.wanted):
+                break
+        alive = wire.wait(fuzzer.wanted)
+        missing = sorted(key for key in fuzzer.wanted if not wire.answers[key])
+        double = sorted(key for key in fuzzer.wanted if wire.answers[key] > 1)
+        if missing or not alive:
+            problems.append(f"{len(missing)} requests without an answer: {missing[:5]}")
+        if double:
+            problems.append(f"{len(double)} requests answered more than once: {double[:5]}")
+        if wire.process.poll() is not None:
+            return [*problems, f"the server ended with status {wire.process.returncode}"]
+        wire.send({"jsonrpc": "2.0", "method": "workspace/didChangeConfiguration", "params": {"settings": {"visa": {"platform": "DG2", "inlayHints": True}}}})
+        mine = findings(wire, fuzzer.texts, "end")
+        fresh = Wire()
+        fresh.start()
+        fresh.send({"jsonrpc": "2.0", "method": "workspace/didChangeConfiguration", "params": {"settings": {"visa": {"platform": "DG2"}}}})
+        for uri, (version, text) in fuzzer.texts.items():
+            language = "yaml" if uri.endswith(".yaml") else "visa"
+            item = {"uri": uri, "languageId": language, "version": version, "text": text}
+            fresh.send({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": item}})
+        others = findings(fresh, fuzzer.texts, "end")
+        different = [uri for uri in mine if mine[uri] != others[uri]]
+        if different:
+            problems.append(f"findings differ from a fresh server's: {different}")
+        errors = Counter(m["error"]["code"] for m in wire.results.values() if "error" in m)
+        print(f"answered: {len(fuzzer.wanted)} requests; errors by code: {dict(errors)}; findings: {sum(map(len, mine.values()))}")
+        if -32603 in errors:
+            said = next(m["error"]["message"] for m in wire.results.values() if m.get("error", {}).get("code") == -32603)
+            problems.append(f"{errors[-32603]} internal errors, the first: {said}")
+        bugs = Counter(line for line in wire.tracebacks if not line.startswith(("json.decoder", "UnicodeDecodeError")))
+        if bugs:
+            problems.append(f"{sum(bugs.values())} tracebacks in the log: {dict(bugs.most_common(8))}")
+            if log:
+                log.write_text("\n".join(wire.said))
+        for one in (wire, fresh):
+            status = one.stop()
+            if status:
+                problems.append(f"exit status {status} after an orderly shutdown")
+    return problems
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--log", type=Path, help="where to write what the server said, if it said something")
+    args = parser.parse_args()
+    print(f"seed {args.seed}, {args.count} messages")
+    started = time.monotonic()
+    problems = fuzz(args.count, args.seed, args.log)
+    for problem in problems:
+        print(f"FAILED: {problem}")
+    print(f"{'failed' if problems else 'ok'} in {time.monotonic() - started:.1f} s")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+// Runs inside the extension host of VS Code, beside the installed extension; each test prints one JSON line.
+
+const vscode = require('vscode');
+const assert = require('node:assert');
+
+const folder = () => vscode.workspace.workspaceFolders[0].uri;
+const file = (name) => vscode.Uri.joinPath(folder(), name);
+const run = (command, ...args) => vscode.commands.executeCommand(command, ...args);
+let api;
+let document;
+
+async function until(what, look, seconds = 20) {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    const value = await look();
+    if (value) {
+      return value;
+    }
+    assert.ok(Date.now() < end, `waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function at(text, inside = 0) {
+  return document.positionAt(document.getText().indexOf(text) + inside);
+}
+
+async function replace(from, to) {
+  const edit = new vscode.WorkspaceEdit();
+  const start = at(from);
+  edit.replace(document.uri, new vscode.Range(start, start.translate(0, from.length)), to);
+  assert.ok(await vscode.workspace.applyEdit(edit));
+}
+
+const words = (hovers) => hovers.flatMap((h) => h.contents.map((c) => c.value ?? c)).join('\n');
+
+const tests = {
+  async activation() {
+    document = await vscode.workspace.openTextDocument(file('saxpy.visaasm'));
+    await vscode.window.showTextDocument(document);
+    assert.equal(document.languageId, 'visa');
+    const extension = vscode.extensions.getExtension('visa-lsp.visa-lsp');
+    api = await extension.activate();
+    await until('the server', () => api.server.running);
+  },
+  async status() {
+    assert.match(await until('the status', () => api.status.text), /vISA 4\.1 · any/);
+  },
+  async squiggle() {
+    await replace('mad (M1, 16)', 'madd (M1, 16)');
+    const [found] = await until('a finding', () => {
+      const all = vscode.languages.getDiagnostics(document.uri);
+      return all.length > 0 && all;
+    });
+    assert.equal(found.code?.value ?? found.code, 'V201');
+    assert.equal(found.range.start.line, at('madd').line);
+  },
+  async 'quick fix'() {
+    const range = new vscode.Range(at('madd'), at('madd', 4));
+    const actions = await run('vscode.executeCodeActionProvider', document.uri, range);
+    const fix = actions.find((a) => a.edit && /mad\b/.test(a.title));
+    assert.ok(fix, `no fix among ${actions.map((a) => a.title).join(', ')}`);
+    assert.ok(await vscode.workspace.applyEdit(fix.edit));
+    await until('no finding', () => vscode.languages.getDiagnostics(document.uri).length === 0);
+    assert.ok(document.getText().includes('mad (M1, 16)'));
+  },
+  async hover() {
+    const mnemonic = await run('vscode.executeHoverProvider', document.uri, at('mad (M1', 1));
+    assert.match(words(mnemonic), /Multiply, then add/);
+    const region = await run('vscode.executeHoverProvider', document.uri, at('x_value(0,0)<1;1,0>', 14));
+    assert.match(words(region), /GRF|byte/i);
+  },
+  async definition() {
+    const [found] = await run('vscode.executeDefinitionProvider', document.uri, at('x_value(0,0)', 2));
+    assert.equal((found.targetRange ?? found.range).start.line, at('.decl x_value').line);
+  },
+  async references() {
+    const found = await run('vscode.executeReferenceProvider', document.uri, at('.decl x_value', 8));
+    assert.equal(found.length, 3);
+  },
+  async completion() {
+    const offers = await run('vscode.executeCompletionItemProvider', document.uri, at('mad (M1', 2));
+    const labels = offers.items.map((i) => i.label.label ?? i.label);
+    assert.ok(labels.includes('mad') && labels.includes('mul'), labels.slice(0, 20).join(' '));
+  },
+  async snippets() {
+    const offers = await run('vscode.executeCompletionItemProvider', document.uri, at('mad (M1', 2));
+    const snippet = offers.items.find((i) => i.kind === vscode.CompletionItemKind.Snippet && (i.label.label ?? i.label) === 'mad');
+    assert.ok(snippet, 'no snippet of the extension');
+  },
+  async rename() {
+    const edit = await run('vscode.executeDocumentRenameProvider', document.uri, at('.decl x_value', 8), 'x_read');
+    const edits = edit.get(document.uri);
+    assert.equal(edits.length, 3);
+    assert.ok(edits.every((e) => e.newText === 'x_read'));
+  },
+  async 'semantic colours'() {
+    const legend = await run('vscode.provideDocumentSemanticTokensLegend', document.uri);
+    const tokens = await run('vscode.provideDocumentSemanticTokens', document.uri);
+    assert.ok(legend.tokenTypes.includes('variable'));
+    assert.ok(tokens.data.length > 5 * 100);
+  },
+  async symbols() {
+    const [kernel] = await run('vscode.executeDocumentSymbolProvider', document.uri);
+    assert.equal(kernel.name, 'saxpy');
+    assert.ok(kernel.children.some((c) => c.name === 'done'));
+  },
+  async formatting() {
+    const edits = await run('vscode.executeFormatDocumentProvider', document.uri, { tabSize: 4, insertSpaces: true });
+    assert.ok(edits === undefined || Array.isArray(edits));
+  },
+  async 'code lens'() {
+    const lenses = await run('vscode.executeCodeLensProvider', document.uri, 20);
+    const titles = lenses.map((l) => l.command?.title);
+    assert.ok(titles.includes('Run'), titles.join(', '));
+    const lens = lenses.find((l) => l.command?.title === 'Run');
+    const report = await run(lens.command.command, ...lens.command.arguments);
+    assert.equal(report.ok, true);
+  },
+  async 'run results'() {
+    const report = await run('visa.runKernel', document.uri);
+    assert.equal(report.ok, true);
+    const shown = api.results.content;
+    const y = shown.buffers.find((b) => b.arg === 'y');
+    assert.deepEqual(y.array.shape, [100]);
+    assert.equal(new Float32Array(y.array.bytes.slice().buffer)[2], 6);
+  },
+  async 'run of unsaved text'() {
+    await replace('mad (M1, 16)', 'madd (M1, 16)');
+    const report = await run('visa.runKernel', document.uri);
+    assert.equal(report.ok, false);
+    assert.match(report.error, /saxpy\.visaasm:\d+:\d+: error V201/);
+    await run('undo');
+    assert.ok(document.getText().includes('mad (M1, 16)'));
+  },
+  async 'testing view'() {
+    await until('the tests', () => api.tests.names.length === 3);
+    assert.deepEqual(api.tests.names.sort(), ['mandelbrot', 'saxpy', 'wrong']);
+    const reports = await api.tests.runAll();
+    assert.deepEqual(reports.map((r) => [r.launch.replace(/.*\//, ''), r.ok]).sort(), [
+      ['mandelbrot.launch.yaml', true],
+      ['saxpy.launch.yaml', true],
+      ['wrong.launch.yaml', false],
+    ]);
+  },
+  async assembling() {
+    const answer = await run('visa.assembleFile', document.uri);
+    assert.equal(answer.ok, true);
+    const bytes = await vscode.workspace.fs.readFile(file('saxpy.isa'));
+    assert.equal(new TextDecoder().decode(bytes.subarray(0, 4)), 'CISA');
+  },
+  async 'isa editor'() {
+    await run('vscode.openWith', file('saxpy.isa'), 'visa.isa');
+    const { input } = vscode.window.tabGroups.activeTabGroup.activeTab;
+    assert.equal(input.viewType, 'visa.isa');
+    const text = await run('visa.openDisassemblyText');
+    assert.equal(text.languageId, 'visa');
+    assert.match(text.getText(), /\.kernel "saxpy"/);
+    await until('findings of the disassembly', () => vscode.languages.getDiagnostics(text.uri) !== undefined);
+    const hovers = await run('vscode.executeHoverProvider', text.uri, text.positionAt(text.getText().indexOf('mad (M1') + 1));
+    assert.match(words(hovers), /Multiply, then add/);
+  },
+  async 'control flow'() {
+    await run('visa.showFlowGraph', document.uri);
+    const { graph, error } = api.flow.content;
+    assert.ok(graph, error);
+    assert.ok(graph.nodes.length >= 3 && graph.edges.length >= 3, JSON.stringify(graph));
+  },
+  async task() {
+    const [task] = await vscode.tasks.fetchTasks({ type: 'visa' });
+    const ended = new Promise((resolve) => vscode.tasks.onDidEndTaskProcess((e) => resolve(e.exitCode)));
+    await run('workbench.action.closeAllEditors');
+    await vscode.workspace.fs.writeFile(file('broken.visaasm'), new TextEncoder().encode('.version 4.1\n.kernel "k"\n    movv (M1, 1) %null 0x0:d\n'));
+    await vscode.tasks.executeTask(task);
+    assert.equal(await ended, 1);
+    const found = await until('the problem', () =>
+      vscode.languages.getDiagnostics(file('broken.visaasm')).find((d) => d.source === 'visa-lsp'),
+    );
+    assert.deepEqual([found.code?.value ?? found.code, found.range.start.line], ['V201', 2]);
+  },
+  async restart() {
+    await run('visa.restartServer');
+    assert.ok(api.server.running);
+  },
+};
+
+exports.run = async () => {
+  let failed = 0;
+  for (const [name, work] of Object.entries(tests)) {
+    const start = Date.now();
+    try {
+      await work();
+      console.log(JSON.stringify({ test: name, ok: true, seconds: (Date.now() - start) / 1000 }));
+    } catch (error) {
+      failed++;
+      console.log(JSON.stringify({ test: name, ok: false, error: String(error.stack).slice(0, 800) }));
+    }
+  }
+  if (failed > 0) {
+    throw new Error(`${failed} failed`);
+  }
+};

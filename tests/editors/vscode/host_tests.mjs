@@ -1,0 +1,36 @@
+// Runs host/index.js inside the extension host of a VS Code that has the .vsix. Usage: node host_tests.mjs VSIX FOLDER SERVER
+// SERVER is the visa-lsp program, set as visa.serverPath in the machine's settings.
+
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openBrowser, startCode } from './lib.mjs';
+
+const [vsix, folder, program] = process.argv.slice(2);
+const host = join(dirname(fileURLToPath(import.meta.url)), 'host');
+const settings = { 'security.workspace.trust.enabled': false };
+const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program }, driver: true });
+const { context, page } = await openBrowser();
+const remote = (path) => `vscode-remote://${new URL(code.origin).host}${path}`;
+const payload = [
+  ['extensionDevelopmentPath', remote(host)],
+  ['extensionTestsPath', remote(join(host, 'index.js'))],
+  ['skipWelcome', 'true'],
+];
+
+const status = await new Promise((resolve) => {
+  setTimeout(() => resolve('no answer in 150 s'), 150000).unref();
+  void (async () => {
+    await page.exposeFunction('codeAutomationLog', (_, args) => {
+      const line = args.join(' ');
+      if (line.startsWith('{"test"')) {
+        console.log(line);
+      }
+    });
+    await page.exposeFunction('codeAutomationExit', resolve);
+    await page.goto(`${code.origin}/?folder=${folder}&payload=${encodeURIComponent(JSON.stringify(payload))}`);
+  })();
+});
+await context.close();
+await code.stop();
+console.log(JSON.stringify({ exit: status }));
+process.exitCode = status === 0 ? 0 : 1;

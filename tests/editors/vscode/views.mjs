@@ -1,0 +1,184 @@
+// What a user sees: every view is brought up with mouse and keyboard in a real VS Code, looked into, and photographed.
+// Usage: node views.mjs VSIX FOLDER SERVER PICTURES. FOLDER is a copy of examples/.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import assert from 'node:assert';
+import { join } from 'node:path';
+import { command, openBrowser, openFile, openFolder, startCode, steps, webview } from './lib.mjs';
+
+const [vsix, folder, program, pictures] = process.argv.slice(2);
+mkdirSync(pictures, { recursive: true });
+const saxpy = join(folder, 'saxpy.visaasm');
+const good = readFileSync(saxpy, 'utf8');
+const settings = {
+  'security.workspace.trust.enabled': false,
+  'editor.hover.delay': 200,
+  'editor.stickyScroll.enabled': false,
+  'workbench.sideBar.location': 'left',
+};
+const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
+const { context, page } = await openBrowser(1280, 800);
+
+const picture = async (name) => {
+  await page.locator('.notification-toast').waitFor({ state: 'hidden', timeout: 15000 }).catch(() => undefined);
+  await page.waitForTimeout(700);
+  await page.screenshot({ path: join(pictures, `${name}.png`) });
+};
+const line = (text) => page.locator('.editor-instance .view-line', { hasText: text }).first();
+const ready = () => page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: 60000 });
+
+async function goTo(number) {
+  await page.keyboard.press('Control+1');
+  await page.keyboard.press('Control+g');
+  await page.locator('.quick-input-widget input').fill(`:${number}`);
+  await page.keyboard.press('Enter');
+  await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+}
+
+const lineOf = (text, needle) => text.slice(0, text.indexOf(needle)).split('\n').length;
+
+const passed = await steps(
+  page,
+  {
+    async 'semantic colours'() {
+      await openFolder(page, code.origin, folder, { trust: false });
+      await openFile(page, 'saxpy.visaasm');
+      await ready();
+      await page.locator('.codelens-decoration', { hasText: 'Run' }).first().waitFor({ timeout: 60000 });
+      await goTo(lineOf(good, '    mad (M1'));
+      const colour = async (text) => line(text).evaluate((row) => {
+        const spans = [...row.querySelectorAll('span > span')].filter((span) => span.textContent.trim());
+        return spans.map((span) => [span.textContent.trim(), getComputedStyle(span).color]);
+      });
+      const seen = await colour('mad (M1');
+      assert.ok(new Set(seen.map(([, c]) => c)).size >= 3, JSON.stringify(seen));
+      return seen.slice(0, 4);
+    },
+    async hover() {
+      const token = line('mad (M1').locator('span > span', { hasText: 'x_value' }).first();
+      await token.hover();
+      const box = page.locator('.monaco-hover:visible .hover-contents').first();
+      await box.waitFor({ timeout: 20000 });
+      const text = await box.innerText();
+      assert.match(text, /GRF|byte/i);
+      await picture('hover');
+      return text.slice(0, 200);
+    },
+    async definition() {
+      await page.keyboard.press('Escape');
+      await page.mouse.move(700, 790);
+      await line('mad (M1').locator('span > span', { hasText: 'x_value' }).first().click();
+      await page.keyboard.press('F12');
+      const wanted = lineOf(good, '.decl x_value');
+      await page.locator('.statusbar-item', { hasText: `Ln ${wanted},` }).waitFor({ timeout: 10000 });
+    },
+    async completion() {
+      await goTo(lineOf(good, '    mad (M1'));
+      await page.keyboard.press('End');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('mu');
+      await page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'mul' }).first().waitFor({ timeout: 15000 });
+      await picture('completion');
+      await page.keyboard.press('Escape');
+      for (let n = 0; n < 12; n++) {
+        await page.keyboard.press('Control+z');
+      }
+    },
+    async rename() {
+      await line('mad (M1').locator('span > span', { hasText: 'y_value' }).first().click();
+      await page.keyboard.press('F2');
+      const box = page.locator('.rename-box input');
+      await box.waitFor({ timeout: 10000 });
+      await box.fill('result');
+      await page.keyboard.press('Enter');
+      await line(/result.*\(0,0\)/).waitFor({ timeout: 10000 });
+      const rows = await page.locator('.view-line', { hasText: 'result' }).count();
+      await page.keyboard.press('Control+z');
+      await line(/mad.*y_value/).waitFor({ timeout: 10000 });
+      return rows;
+    },
+    async problems() {
+      writeFileSync(saxpy, good.replace('    mad (M1, 16) y_value', '    madd (M1, 16) y_value').replace('x_value(0,0)<1;1,0> y_value', 'x_valu(0,0)<1;1,0> y_value'));
+      await page.locator('.editor-instance .squiggly-error').first().waitFor({ timeout: 30000 });
+      await page.keyboard.press('Control+Shift+M');
+      await page.locator('.markers-panel .monaco-list-row', { hasText: 'did you mean' }).first().waitFor({ timeout: 20000 });
+      await picture('problems');
+      const rows = await page.locator('.markers-panel .monaco-list-row').allInnerTexts();
+      await page.keyboard.press('Control+Shift+M');
+      return rows;
+    },
+    async 'a failed run names its line'() {
+      await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
+      const view = await webview(page, 'ul.reports a');
+      const text = await view.locator('ul.reports a').first().innerText();
+      assert.match(text, /V201/);
+      writeFileSync(saxpy, good);
+      await page.locator('.editor-instance .squiggly-error').first().waitFor({ state: 'hidden', timeout: 20000 });
+      return text;
+    },
+    async 'run with an image'() {
+      await page.keyboard.press('Control+1');
+      await command(page, 'View: Close All Editors');
+      await openFile(page, 'mandelbrot.visaasm');
+      await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
+      const view = await webview(page, 'article canvas');
+      const size = await view.locator('canvas').first().evaluate((c) => [c.width, c.height]);
+      assert.deepEqual(size, [36, 20]);
+      await picture('run-image');
+      return view.locator('header').innerText();
+    },
+    async 'control-flow graph'() {
+      await page.locator('.editor-group-container').first().locator('.tab').first().click();
+      await command(page, 'View: Close Editors in Group').catch(() => undefined);
+      await command(page, 'View: Close All Editors');
+      await openFile(page, 'mandelbrot.visaasm');
+      await command(page, 'vISA: Show Control-Flow Graph');
+      const view = await webview(page, 'svg g.block');
+      await page.waitForTimeout(500);
+      await picture('flow');
+      const blocks = await view.locator('g.block').count();
+      await view.locator('g.block').nth(2).click();
+      return blocks;
+    },
+    async 'testing view'() {
+      await command(page, 'View: Close All Editors');
+      writeFileSync(
+        join(folder, 'wrong.launch.yaml'),
+        readFileSync(join(folder, 'saxpy.launch.yaml'), 'utf8').replace('kernel: saxpy', 'kernel: saxpy\nfile: saxpy.visaasm').replace('values: [\n      1, 3.5,', 'values: [\n      1, 4.5,'),
+      );
+      await page.locator('.activitybar .action-label[aria-label^="Testing"]').click();
+      const row = (name) => page.locator('.test-explorer .monaco-list-row', { hasText: name }).first();
+      await row('wrong').waitFor({ timeout: 30000 });
+      await page.locator('.test-explorer').first().hover();
+      await page.locator('.pane-header .action-label[aria-label^="Run Tests"], .title-actions .action-label[aria-label^="Run Tests"]').first().click();
+      await row('saxpy').locator('.codicon-testing-passed-icon').waitFor({ timeout: 60000 });
+      await row('wrong').locator('.codicon-testing-failed-icon').waitFor({ timeout: 60000 });
+      await row('mandelbrot').locator('.codicon-testing-passed-icon').waitFor({ timeout: 60000 });
+      await row('wrong').dblclick();
+      await page.locator('.tab.active', { hasText: 'wrong.launch.yaml' }).waitFor({ timeout: 20000 });
+      await page.waitForTimeout(1000);
+      await picture('testing-failed');
+      await row('mandelbrot').hover();
+      await row('mandelbrot').locator('.action-label[aria-label*="Show Buffers"]').click();
+      await webview(page, 'article canvas');
+      return page.locator('.test-explorer .monaco-list-row').allInnerTexts();
+    },
+    async 'isa editor'() {
+      await command(page, 'View: Close All Editors');
+      await page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
+      await openFile(page, 'saxpy.visaasm');
+      await command(page, 'vISA: Assemble to .isa');
+      await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'saxpy.isa' }).first().waitFor({ timeout: 20000 });
+      await openFile(page, 'saxpy.isa');
+      const view = await webview(page, '.listing .line');
+      await picture('isa');
+      await view.locator('button', { hasText: 'Open as Text' }).click();
+      await page.locator('.tab.active', { hasText: 'saxpy.isa.visaasm' }).waitFor({ timeout: 20000 });
+      return view.locator('pre').innerText().catch(() => '');
+    },
+  },
+  join(pictures, 'failed.png'),
+);
+await context.close();
+await code.stop();
+process.exitCode = passed ? 0 : 1;

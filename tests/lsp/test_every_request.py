@@ -1,0 +1,288 @@
+"""The requests beyond the first slice, each over stdio on a real dump."""
+
+from __future__ import annotations
+
+import pytest
+import pytest_lsp
+from lsp_client import SERVER, answering, at, line_of, plain, saxpy
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+
+@pytest_lsp.fixture(config=ClientServerConfig(server_command=SERVER))
+async def client(lsp_client: LanguageClient):
+    capabilities = client_capabilities("visual_studio_code")
+    await answering(lsp_client).initialize_session(types.InitializeParams(capabilities=capabilities))
+    yield
+    await lsp_client.shutdown_session()
+
+
+@pytest.fixture
+def kernel(client, tmp_path):
+    found = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(found.item()))
+    return found
+
+
+def lines(first: int, last: int) -> types.Range:
+    return types.Range(types.Position(first, 0), types.Position(last, 0))
+
+
+async def command(client, name: str, *arguments):
+    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
+
+
+async def test_what_the_server_says_it_can(client):
+    said = client.init_result.capabilities if hasattr(client, "init_result") else None
+    if said is None:
+        said = client.server_capabilities if hasattr(client, "server_capabilities") else None
+    if said is None:
+        pytest.skip("this pytest-lsp does not keep the server's capabilities")
+    for name in (
+        "hover_provider", "definition_provider", "declaration_provider", "type_definition_provider",
+        "implementation_provider", "references_provider", "document_highlight_provider", "document_symbol_provider",
+        "workspace_symbol_provider", "rename_provider", "document_formatting_provider", "code_action_provider",
+        "document_range_formatting_provider", "document_on_type_formatting_provider", "code_lens_provider",
+        "inlay_hint_provider", "semantic_tokens_provider", "folding_range_provider", "selection_range_provider",
+        "linked_editing_range_provider", "call_hierarchy_provider", "document_link_provider", "diagnostic_provider",
+        "inline_value_provider", "execute_command_provider", "completion_provider", "signature_help_provider",
+    ):  # fmt: skip
+        assert getattr(said, name), name
+
+
+async def test_on_type_formatting_shapes_the_line_that_was_finished(client, kernel):
+    line = line_of(kernel.text, "mad (M1")
+    broken = kernel.text.split("\n")
+    broken[line] = "  mad   (M1,16) V0065(0,0)<1>   V0034(0,0)<0;1,0> V0061(0,0)<1;1,0> V0065(0,0)<1;1,0>"
+    broken.insert(line + 1, "")
+    text = "\n".join(broken)
+    change = types.TextDocumentContentChangeWholeDocument(text)
+    identifier = types.VersionedTextDocumentIdentifier(2, kernel.uri)
+    client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+    params = types.DocumentOnTypeFormattingParams(
+        kernel.identifier, types.Position(line + 1, 0), "\n", types.FormattingOptions(4, insert_spaces=True)
+    )
+    edits = await client.text_document_on_type_formatting_async(params)
+    assert edits[0].new_text == "    mad (M1, 16) V0065(0,0)<1> V0034(0,0)<0;1,0> V0061(0,0)<1;1,0> V0065(0,0)<1;1,0>"
+    assert edits[1].new_text == "    "
+
+
+async def test_token_deltas_say_what_changed(client, kernel):
+    first = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(kernel.identifier))
+    assert first.result_id
+    place = at(kernel.text, "mad (M1")
+    edit = types.TextDocumentContentChangePartial(types.Range(place, place), "\n\n")
+    identifier = types.VersionedTextDocumentIdentifier(2, kernel.uri)
+    client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [edit]))
+    params = types.SemanticTokensDeltaParams(kernel.identifier, first.result_id)
+    delta = await client.text_document_semantic_tokens_full_delta_async(params)
+    whole = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(kernel.identifier))
+    data = list(first.data)
+    assert delta.edits
+    for change in sorted(delta.edits, key=lambda e: e.start, reverse=True):
+        data[change.start : change.start + change.delete_count] = change.data or []
+    assert data == list(whole.data)
+    again = await client.text_document_semantic_tokens_full_delta_async(
+        types.SemanticTokensDeltaParams(kernel.identifier, whole.result_id)
+    )
+    assert again.edits == [] or list(again.edits) == []
+
+
+async def test_inlay_hints(client, kernel):
+    line = line_of(kernel.text, "mad (M1")
+    found = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line + 1)))
+    assert [h.label for h in found if h.position.line == line] == [":f", ":f", ":f", ":f"]
+    line = line_of(kernel.text, "0x4c0:ud")
+    found = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line)))
+    assert "= 1216" in [h.label for h in found]
+    line = line_of(kernel.text, "_0_004:")
+    [branches] = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line)))
+    assert branches.label == "1 branch"
+    client.text_document_did_change(
+        types.DidChangeTextDocumentParams(
+            types.VersionedTextDocumentIdentifier(2, kernel.uri),
+            [types.TextDocumentContentChangePartial(lines(line, line), 'FILE "src/a.cl"\nLOC 12\n')],
+        )
+    )
+    found = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line + 1)))
+    assert [h.label for h in found] == ["a.cl:12"]
+
+
+async def test_code_lenses_and_their_references(client, kernel):
+    found = await client.text_document_code_lens_async(types.CodeLensParams(kernel.identifier))
+    titles = [lens.command.title for lens in found if lens.command]
+    assert titles[:3] == ["Run", "Assemble", "Disassemble"]
+    assert titles[3].startswith("32 instructions, 40 variables"), titles
+    last = await client.code_lens_resolve_async(found[-1])
+    assert last.command.title == "0 references"
+
+
+async def test_selection_ranges_grow(client, kernel):
+    place = at(kernel.text, "V0061(0,0)<1;1,0>", 2)
+    [smallest] = await client.text_document_selection_range_async(types.SelectionRangeParams(kernel.identifier, [place]))
+    sizes, current = [], smallest
+    while current is not None:
+        sizes.append((current.range.start, current.range.end))
+        current = current.parent
+    assert sizes[0] == (at(kernel.text, "V0061(0,0)<1;1,0>"), at(kernel.text, "V0061(0,0)<1;1,0>", 5))
+    assert len(sizes) >= 6
+    assert all(b[0] <= a[0] and a[1] <= b[1] for a, b in zip(sizes, sizes[1:], strict=False))
+
+
+async def test_labels_are_edited_together(client, kernel):
+    params = types.LinkedEditingRangeParams(kernel.identifier, at(kernel.text, "_0_004:", 2))
+    found = await client.text_document_linked_editing_range_async(params)
+    assert {r.start.line for r in found.ranges} == {line_of(kernel.text, "goto (M1"), line_of(kernel.text, "_0_004:")}
+    params = types.LinkedEditingRangeParams(kernel.identifier, at(kernel.text, "V0061(0,0)"))
+    assert await client.text_document_linked_editing_range_async(params) is None
+
+
+CALLS = """.version 4.1
+.kernel "main"
+.decl V32 v_type=G type=d num_elts=16
+_main:
+    call (M1, 16) SUB
+    fcall (M1, 16) helper 1 1
+    ret (M1, 1)
+.function "SUB"
+SUB:
+    mov (M1, 16) V32(0,0)<1> V32(0,0)<1;1,0>
+    ret (M1, 16)
+.global_function "helper"
+    fret (M1, 1)
+"""
+
+
+async def test_call_hierarchy_and_implementation(client, tmp_path):
+    uri = (tmp_path / "calls.visaasm").as_uri()
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, CALLS)))
+    here = types.TextDocumentIdentifier(uri)
+    [kernel] = await client.text_document_prepare_call_hierarchy_async(
+        types.CallHierarchyPrepareParams(here, at(CALLS, "main"))
+    )
+    assert (kernel.name, kernel.detail) == ("main", "kernel")
+    out = await client.call_hierarchy_outgoing_calls_async(types.CallHierarchyOutgoingCallsParams(kernel))
+    assert [(c.to.name, c.from_ranges[0].start.line) for c in out] == [("SUB", 4), ("helper", 5)]
+    incoming = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(out[0].to))
+    assert [c.from_.name for c in incoming] == ["main"]
+    incoming = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(out[1].to))
+    assert [c.from_.name for c in incoming] == ["main"]
+    [link] = await client.text_document_implementation_async(types.ImplementationParams(here, at(CALLS, "helper")))
+    assert link.target_selection_range.start.line == line_of(CALLS, ".global_function")
+    [link] = await client.text_document_implementation_async(types.ImplementationParams(here, at(CALLS, "SUB")))
+    assert link.target_selection_range.start.line == line_of(CALLS, ".function")
+
+
+async def test_links_lead_to_files_that_exist(client, kernel, tmp_path):
+    (tmp_path / "a.cl").write_text("kernel")
+    client.text_document_did_change(
+        types.DidChangeTextDocumentParams(
+            types.VersionedTextDocumentIdentifier(2, kernel.uri),
+            [types.TextDocumentContentChangePartial(lines(2, 2), 'FILE "/build/src/a.cl"\nFILE "none.cl"\n')],
+        )
+    )
+    found = await client.text_document_document_link_async(types.DocumentLinkParams(kernel.identifier))
+    assert [link.target for link in found] == [
+        (tmp_path / name).as_uri() for name in ("saxpy.launch.yaml", "saxpy.zeinfo.yaml", "a.cl")
+    ]
+    launch = tmp_path / "saxpy.launch.yaml"
+    item = types.TextDocumentItem(launch.as_uri(), "yaml", 1, launch.read_text())
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    found = await client.text_document_document_link_async(
+        types.DocumentLinkParams(types.TextDocumentIdentifier(launch.as_uri()))
+    )
+    assert [link.target for link in found] == [kernel.uri, (tmp_path / "saxpy.zeinfo.yaml").as_uri()]
+
+
+async def test_inline_values_after_a_run(client, kernel):
+    where = lines(0, 10_000)
+    context = types.InlineValueContext(frame_id=0, stopped_location=where)
+    params = types.InlineValueParams(kernel.identifier, where, context)
+    assert not await client.text_document_inline_value_async(params)
+    answer = await command(client, "visa.run", kernel.uri)
+    assert answer["ok"], answer
+    found = await client.text_document_inline_value_async(params)
+    assert any("float32[80] [1.0, 3.5" in value.text for value in found), found
+    assert all(".input" in kernel.text.split("\n")[value.range.start.line] for value in found)
+
+
+async def test_commands_that_show(client, kernel, tmp_path):
+    flow = await command(client, "visa.showControlFlow", {"uri": kernel.uri})
+    assert flow["ok"]
+    assert flow["dot"].startswith('digraph "saxpy" {')
+    assert flow["mermaid"].startswith("flowchart TD")
+    assert [block["labels"] for block in flow["blocks"]] == [["_main_0"], ["_0_005"], ["_0_004"]]
+    assert [(e["from"], e["to"], e["condition"]) for e in flow["edges"]] == [(0, 1, "!(!P1)"), (0, 2, "!P1"), (1, 2, "")]
+    info = await command(client, "visa.showZeInfo", kernel.uri)
+    assert (info["ok"], info["made"]) == (True, False)
+    (tmp_path / "saxpy.zeinfo.yaml").unlink()
+    made = await command(client, "visa.showZeInfo", kernel.uri)
+    assert made["made"], made
+    assert "saxpy" in made["text"]
+    page = await command(client, "visa.explain", {"word": "mad"})
+    assert "Multiply, then add" in page["markdown"]
+    assert "did you mean `mad`" in (await command(client, "visa.explain", "maad"))["error"]
+
+
+async def test_objects_are_shown_as_their_disassembly(client, kernel, tmp_path):
+    assert (await command(client, "visa.assemble", kernel.uri))["ok"]
+    uri = (tmp_path / "saxpy.isa").as_uri()
+    shown = await command(client, "visa.disassemble", {"uri": uri})
+    assert shown["ok"], shown
+    assert '.kernel "saxpy"' in shown["text"]
+    assert shown["uri"].startswith("visa-disassembly:")
+    again = plain(await client.protocol.send_request_async("visa/disassembly", {"uri": uri}))
+    assert again["text"] == shown["text"]
+    content = await client.protocol.send_request_async(
+        types.WORKSPACE_TEXT_DOCUMENT_CONTENT, types.TextDocumentContentParams(shown["uri"])
+    )
+    assert content.text == shown["text"]
+    text = await command(client, "visa.disassemble", kernel.uri)
+    assert text["text"] == shown["text"]
+    (tmp_path / "bad.isa").write_bytes(b"CISA\x04\x01junk")
+    bad = await command(client, "visa.disassemble", {"uri": (tmp_path / "bad.isa").as_uri()})
+    assert (bad["ok"], bool(bad["error"])) == (False, True)
+    # A virtual document is a text like any other.
+    item = types.TextDocumentItem(shown["uri"], "visa", 1, shown["text"])
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    hover = await client.text_document_hover_async(
+        types.HoverParams(types.TextDocumentIdentifier(shown["uri"]), at(shown["text"], "mad (M1", 1))
+    )
+    assert "Multiply, then add" in hover.contents.value
+
+
+async def test_a_launch_file_from_ze_info_runs(client, kernel, tmp_path):
+    template = await command(client, "visa.launchTemplate", kernel.uri)
+    assert template["ok"], template
+    assert [a["kind"] for a in template["arguments"]] == ["buffer", "buffer", "value", "value"]
+    answer = await command(client, "visa.run", {"uri": kernel.uri, "launchText": template["text"], "data": "base64"})
+    assert answer["ok"], answer
+    assert answer["buffers"][0]["data"]
+
+
+async def test_ze_info_documents(client, kernel, tmp_path):
+    path = tmp_path / "saxpy.zeinfo.yaml"
+    text = path.read_text()
+    broken = text.replace("simd_size:", "simd_sise:")
+    here = types.TextDocumentIdentifier(path.as_uri())
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(path.as_uri(), "yaml", 1, text)))
+    report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(here))
+    assert list(report.items) == []
+    hover = await client.text_document_hover_async(types.HoverParams(here, at(text, "simd_size", 2)))
+    assert "simd_size" in hover.contents.value
+    place = await client.text_document_definition_async(types.DefinitionParams(here, at(text, "saxpy", 1)))
+    assert place.uri == kernel.uri
+    outline = await client.text_document_document_symbol_async(types.DocumentSymbolParams(here))
+    assert [entry.name for entry in outline][:1] == ["saxpy"]
+    client.text_document_did_change(
+        types.DidChangeTextDocumentParams(
+            types.VersionedTextDocumentIdentifier(2, path.as_uri()),
+            [types.TextDocumentContentChangeWholeDocument(broken)],
+        )
+    )
+    report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(here))
+    assert "simd_sise" in report.items[0].message
+    back = await client.text_document_implementation_async(
+        types.ImplementationParams(kernel.identifier, at(kernel.text, ".input V0067", 8))
+    )
+    assert back is None or back.uri == path.as_uri()

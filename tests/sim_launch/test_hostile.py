@@ -1,0 +1,179 @@
+"""Hostile launch files, texts and objects: one clear error with its place, exit 1 or 2, no traceback, bounded memory.
+
+The bound: an array has at most 1 GiB, a launch 2**24 threads, a body 16 MiB of registers, a run its budget of steps.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from visa_lsp.cli.launchfile import parse_launch
+from visa_lsp.cli.launchrun import run_object
+from visa_lsp.codec.encode import encode
+from visa_lsp.sema.lower import assemble
+from visa_lsp.sim.launch_config import LaunchError
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TEXT = (EXAMPLES / "saxpy.visaasm").read_text()
+LAUNCH = (EXAMPLES / "saxpy.launch.yaml").read_text().split("expect:")[0]
+MEMORY = 3 << 30  # the process with NumPy and its threads takes 1 GiB of addresses before it starts
+
+BOMB = "\n".join(f"{n}: &{n} [{', '.join([f'*{m}'] * 10) if m else '1, 1'}]" for m, n in zip(" abcdefgh", "abcdefghi", strict=True)).replace("* ", "1")
+
+
+def launch(old, new):
+    assert old in LAUNCH
+    return LAUNCH.replace(old, new)
+
+
+X = "shape: [100], init: arange"
+FILES = {
+    "size": (launch(X, "shape: [1099511627776], init: arange"), ":8:40: 1099511627776 is out of range"),
+    "product": (launch(X, "shape: [1073741824, 1073741824]"), ":8:39: the array has 4611686018427387904 bytes; at most"),
+    "negative size": (launch(X, "shape: [-4]"), ":8:40: -4 is out of range"),
+    "groups": (launch("[7, 1, 1]", "[1099511627776, 1, 1]"), ":5:10: 1099511627776 is out of range"),
+    "threads": (launch("[7, 1, 1]", "[2147483648, 2147483648, 2]"), ":5:9: 2147483648x2147483648x2 groups of 1 threads are more than"),
+    "negative groups": (launch("[7, 1, 1]", "[-1, 1, 1]"), ":5:10: -1 is out of range"),
+    "nan groups": (launch("[7, 1, 1]", "[.nan, 1, 1]"), ":5:10: a whole number is expected here, this is the number nan"),
+    "local size": (launch("[16, 1, 1]", "[1048576, 4, 1]"), ":6:13: a group of 4194304 work items is too large"),
+    "missing argument": (launch("  n: {value: 100}\n", ""), "nothing is given for .input n"),
+    "unknown argument": (launch("  n: {", "  m: {"), ":11:3: kernel 'saxpy' has no .input 'm'"),
+    "dtype": (launch("dtype: float32, " + X, "dtype: flaot32, " + X), "unknown dtype 'flaot32'; did you mean 'float32'?"),
+    "wrong kind": (launch("n: {value: 100}", "n: {buffer: {dtype: int32, shape: [4]}}"), ".input n has 4 bytes, the address of a buffer needs 8"),
+    "value": (launch("n: {value: 100}", "n: {value: 1180591620717411303424}"), ":11:14: a number does not fit into 64 bits"),
+    "slm": (launch("n: {value: 100}", "n: {local: 1099511627776}"), ":11:14: 1099511627776 is out of range"),
+    "bomb": (BOMB + "\n", "too many values, or aliases that multiply"),
+    "cycle": ("groups: &g [*g]\n", ":1:9: nested too deeply, or an alias inside itself"),
+    "deep": ("groups: " + "[" * 3000 + "]" * 3000, "nested too deeply"),
+    "not utf-8": (b"\xff\xfe", "is not UTF-8 text (byte 0)"),
+    "list": ("- 1\n", ":1:1: a launch file is a map, this is a list"),
+    "no file": (launch("init: arange", "npy: nowhere.npy"), "there is no file"),
+}  # fmt: skip
+
+
+def bounded():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def run(folder, *words):
+    command = [sys.executable, "-c", "import sys; from visa_lsp.cli.main import main; sys.exit(main(sys.argv[1:]))", "run", *words]
+    environment = {"OPENBLAS_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, preexec_fn=bounded, env=environment, timeout=120, check=False)  # noqa: PLW1509
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_launch_file(name, tmp_path):
+    text, message = FILES[name]
+    (tmp_path / "k.visaasm").write_text(TEXT)
+    (tmp_path / "k.launch.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    done = run(tmp_path, "k.visaasm")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("k.launch.yaml:")
+    assert message in done.stderr
+
+
+def test_npy_that_promises_more_than_it_has(tmp_path):
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,), }".ljust(117) + b"\n"
+    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    (tmp_path / "k.visaasm").write_text(TEXT)
+    (tmp_path / "k.launch.yaml").write_text(launch(", " + X, ", npy: x.npy"))
+    done = run(tmp_path, "k.visaasm")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "is not an array file that can be read" in done.stderr
+
+
+def test_endless_loop_ends_with_its_budget(tmp_path):
+    (tmp_path / "k.visaasm").write_text(TEXT.replace("    ret (M1, 1)", "again:\n    jmp (M1, 1) again\n    ret (M1, 1)"))
+    (tmp_path / "k.launch.yaml").write_text(LAUNCH)
+    done = run(tmp_path, "k.visaasm", "--budget", "20000")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "step-budget: the run took more than 20000 instructions" in done.stdout
+    assert "k.visaasm:55: again:" in done.stdout
+
+
+def test_nan_takes_a_path_like_any_number(tmp_path):
+    """NaN arguments reach the kernel, and its branches are taken as IEEE comparisons say."""
+    text = TEXT.replace("cmp.lt (M1, 16) P1 index(0,0)<1;1,0> n(0,0)<0;1,0>", "cmp.lt (M1, 16) P1 a(0,0)<0;1,0> 0x0:f")
+    (tmp_path / "k.visaasm").write_text(text)
+    (tmp_path / "k.launch.yaml").write_text(launch("a: {value: 2.5}", "a: {value: .nan}"))
+    done = run(tmp_path, "k.visaasm", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert '"bytes_written": 0' in done.stdout
+
+
+def test_region_far_outside(tmp_path):
+    (tmp_path / "k.visaasm").write_text(TEXT.replace("y_value(0,0)<1> a(0", "y_value(200,0)<1> a(0"))
+    (tmp_path / "k.launch.yaml").write_text(LAUNCH)
+    done = run(tmp_path, "k.visaasm")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "region-outside-variable: the region touches bytes 6400 to 6463 of y_value, which has 64" in done.stdout
+
+
+BODY = ".version 4.1\n.kernel \"k\"\n{}\n.kernel_attr SimdSize=16\n    ret (M1, 1)\n"
+SIMPLE = parse_launch("groups: [1]\nlocal_size: [16]\n", Path("k.launch.yaml"))
+
+
+def object_of(declarations, change):
+    import dataclasses
+
+    module = assemble(BODY.format(declarations), "TGLLP").module
+    kernel = change(module.kernels[0], dataclasses.replace)
+    return encode(dataclasses.replace(module, kernels=(kernel,)))
+
+
+def refused(data, launch_file=SIMPLE):
+    with pytest.raises(LaunchError) as caught:
+        run_object(data, launch_file, engine="interp", budget=1000)
+    return str(caught.value)
+
+
+def test_aliases_in_a_circle():
+    two = ".decl A v_type=G type=d num_elts=8\n.decl B v_type=G type=d num_elts=8 alias=<A,0>"
+
+    def circle(kernel, replace):
+        first, second = kernel.variables
+        return replace(kernel, variables=(replace(first, alias_index=33), second))
+
+    assert "the alias of variable V32 leads back to itself" in refused(object_of(two, circle))
+
+
+def test_more_registers_than_a_thread_can_have():
+    def many(kernel, replace):
+        return replace(kernel, variables=kernel.variables * 4000)
+
+    assert "bytes of registers, more than 16777216" in refused(object_of(".decl A v_type=G type=uq num_elts=4096", many))
+
+
+def test_input_outside_of_the_payload():
+    text = ".decl A v_type=G type=d num_elts=8\n.input A offset=32 size=32"
+
+    def far(kernel, replace):
+        return replace(kernel, inputs=(replace(kernel.inputs[0], offset=-32, size=32),))
+
+    assert "an input takes bytes -32 to 0 of the payload" in refused(object_of(text, far))
+
+
+def test_damaged_objects_run_or_are_refused():
+    """Whatever a byte says: a result, a report, or one error in words."""
+    data = encode(assemble(TEXT, "TGLLP").module)
+    rng = random.Random(1)  # noqa: S311
+    file = parse_launch(LAUNCH, EXAMPLES / "saxpy.launch.yaml")
+    ended = {"run": 0, "refused": 0}
+    for _ in range(400):
+        bad = bytearray(data)
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            bad[rng.randrange(8, len(bad))] = rng.choice((0, 1, 255, 127, rng.randrange(256)))
+        try:
+            run_object(bytes(bad), file, engine="interp", budget=2000)
+            ended["run"] += 1
+        except LaunchError as error:
+            assert "\n" not in str(error)
+            ended["refused"] += 1
+    assert min(ended.values()) > 50

@@ -1,0 +1,72 @@
+"""Every rule that the product has: those of texts, of suppression comments, of objects, of ze_info.
+
+The one registry behind ``explain``, ``docs/rules`` and the selectors of settings and options. It holds no rule of its own
+but the one that only the assembler can find. Invariant: no code and no name occurs twice.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.checks import CHECKS
+from visa_lsp.checks.pages import index_page, rule_page
+from visa_lsp.diagnostics import Rule, Severity
+from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
+from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NO_OBJECT_FORM: Final = Rule(
+    "V290",
+    "no-object-form",
+    Severity.ERROR,
+    """A form that an object cannot hold.
+
+The line is right as text, but the object format (version 4.1) has no place for it: an instruction without an opcode, a
+third cache control, an address model of text 4.2. Only `visa-lsp asm` reports this.
+
+Why: the object format ended with text 4.1; newer compilers write text only.
+
+Example:
+
+    tanh (M1, 16) V35(0,0)<1> V35(0,0)<1;1,0>
+
+Instead:
+
+    exp (M1, 16) V35(0,0)<1> V35(0,0)<1;1,0>
+
+Authority: seed 003, the opcodes; the finalizer's objects end with version 4.1.
+""",
+)
+
+_OFF: Final = frozenset(check.rule.code for check in CHECKS if not check.default)
+
+
+@cache
+def known_rules() -> tuple[Rule, ...]:
+    """Every rule, by code."""
+    rules = (*(check.rule for check in CHECKS), USELESS_SUPPRESSION, NO_OBJECT_FORM, *ZE_INFO_RULES)
+    return tuple(sorted(rules, key=lambda rule: rule.code))
+
+
+@cache
+def by_word() -> Mapping[str, Rule]:
+    """Rules by code and by name."""
+    return {word: rule for rule in known_rules() for word in (rule.code, rule.name)}
+
+
+def rule_called(word: str) -> Rule | None:
+    """The rule of a code or name, in any case."""
+    return by_word().get(word.upper()) or by_word().get(word.lower())
+
+
+def page(rule: Rule) -> str:
+    """The page of a rule, in Markdown."""
+    return rule_page(rule, default=rule.code not in _OFF)
+
+
+def all_pages() -> dict[str, str]:
+    """File names of ``docs/rules`` with their texts."""
+    return {"README.md": index_page(known_rules(), _OFF), **{f"{rule.name}.md": page(rule) for rule in known_rules()}}
