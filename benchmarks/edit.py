@@ -12,6 +12,7 @@ import statistics
 import sys
 import time
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 from benchmarks.client import Client
 from benchmarks.inputs import kernel
@@ -104,7 +105,7 @@ def main(times: int, sizes: list[int]) -> None:
         table(f"edits in a text of {len(session.lines)} lines", head, rows)
         medians[len(session.lines)] = {kind: statistics.median(walls) for kind, walls in session.walls.items()}
     known = sorted(medians)
-    for small, large in zip(known, known[1:], strict=False):
+    for small, large in pairwise(known):
         ratios = [medians[large][kind] / medians[small][kind] for kind in medians[small] if kind in medians[large]]
         print(f"growth of an edit from {small} to {large} lines: median {statistics.median(ratios):.2f}x")
 

@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"
 SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
 _PATIENCE = 300.0
+# The largest number that the protocol has; beyond it a message is invalid and changes nothing.
+_MOST = 2**31 - 1
 
 SMALL = """.version 4.1
 .kernel "k"
@@ -56,6 +58,7 @@ class Wire:
         self._reader.start()
 
     def send(self, message: Any) -> None:
+        """One message, or the bytes of one."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         assert self.process.stdin is not None
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
@@ -155,7 +158,21 @@ COMMANDS = (
     "visa.assemble", "visa.disassemble", "visa.run", "visa.showControlFlow", "visa.showZeInfo", "visa.explain",
     "visa.launchTemplate", "visa.none",
 )  # fmt: skip
-GARBAGE: tuple[Any, ...] = (None, 7, -1, "x", "", [], {}, [1, "a"], {"uri": 5}, {"textDocument": None}, True, 1e300, "\ud83d\ude00")
+GARBAGE: tuple[Any, ...] = (
+    None,
+    7,
+    -1,
+    "x",
+    "",
+    [],
+    {},
+    [1, "a"],
+    {"uri": 5},
+    {"textDocument": None},
+    True,
+    1e300,
+    "\ud83d\ude00",
+)
 
 
 def apply(text: str, change: dict[str, Any]) -> str:
@@ -194,9 +211,13 @@ class Fuzz:
             text = path.read_text(encoding="utf-8")
             if text.count("\n") < 700:
                 self.sources.append(text)
-        self.names = [(folder / f"f{i}.visaasm").as_uri() for i in range(4)] + ["untitled:one", (folder / "z.zeinfo.yaml").as_uri()]
+        self.names = [(folder / f"f{i}.visaasm").as_uri() for i in range(4)] + [
+            "untitled:one",
+            (folder / "z.zeinfo.yaml").as_uri(),
+        ]
 
     def request(self, method: Any, params: Any, *, broken: bool = False) -> None:
+        """Ask something, with an id of its own."""
         self.number += 1
         ident: Any = self.draw.choice((self.number, f"r{self.number}"))
         message = {"jsonrpc": "2.0", "id": ident, "method": method, "params": params}
@@ -206,11 +227,16 @@ class Fuzz:
         self.wire.send(message)
 
     def notify(self, method: str, params: Any) -> None:
+        """Tell something."""
         self.wire.send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def place(self, text: str) -> dict[str, int]:
+        """A position, mostly in the text."""
         if self.draw.random() < 0.1:
-            return {"line": self.draw.choice((0, 10**6, 2**31 - 1)), "character": self.draw.choice((0, 10**6, 2**31 - 1))}
+            return {
+                "line": self.draw.choice((0, 10**6, 2**31 - 1)),
+                "character": self.draw.choice((0, 10**6, 2**31 - 1)),
+            }
         lines = text.split("\n")
         line = self.draw.randrange(len(lines))
         return {"line": line, "character": self.draw.randrange(len(lines[line]) + 2)}
@@ -234,23 +260,45 @@ class Fuzz:
             argument = self.draw.choice((uri, {"uri": uri}, {"word": "mad"}, "V101", self.draw.choice(GARBAGE)))
             self.request("workspace/executeCommand", {"command": self.draw.choice(COMMANDS), "arguments": [argument]})
         elif kind < 0.82:
-            method = self.draw.choice(("workspace/symbol", "workspace/diagnostic", "visa/disassembly", "completionItem/resolve", "codeLens/resolve"))
-            good = {"query": "v", "previousResultIds": [], "uri": uri, "label": "V32", "data": {"uri": uri, "kind": "variable", "line": 3}, "range": self.range("x")}
+            method = self.draw.choice(
+                (
+                    "workspace/symbol",
+                    "workspace/diagnostic",
+                    "visa/disassembly",
+                    "completionItem/resolve",
+                    "codeLens/resolve",
+                )
+            )
+            good = {
+                "query": "v",
+                "previousResultIds": [],
+                "uri": uri,
+                "label": "V32",
+                "data": {"uri": uri, "kind": "variable", "line": 3},
+                "range": self.range("x"),
+            }
             self.request(method, self.draw.choice((good, good, self.draw.choice(GARBAGE))))
         elif kind < 0.90:
             self.rubbish(uri)
         elif kind < 0.95:
-            self.notify("$/cancelRequest", {"id": self.draw.choice((self.number, f"r{self.number}", self.number - 1, "none", None))})
+            self.notify(
+                "$/cancelRequest",
+                {"id": self.draw.choice((self.number, f"r{self.number}", self.number - 1, "none", None))},
+            )
         else:
             self.answer()
 
     def open(self, uri: str) -> None:
+        """Open a document, perhaps again."""
         text = self.draw.choice(self.sources) if self.draw.random() < 0.6 else SMALL
         language = "yaml" if uri.endswith(".yaml") else "visa"
-        self.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": language, "version": 1, "text": text}})
+        self.notify(
+            "textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": language, "version": 1, "text": text}}
+        )
         self.texts[uri] = (1, text)
 
     def edit(self, uri: str) -> None:
+        """Change a document, and what its text must be."""
         if uri not in self.texts:
             self.open(uri)
         version, text = self.texts[uri]
@@ -265,9 +313,12 @@ class Fuzz:
             text = SMALL
             changes.append({"text": text})
         self.texts[uri] = (version + 1, text)
-        self.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": version + 1}, "contentChanges": changes})
+        self.notify(
+            "textDocument/didChange", {"textDocument": {"uri": uri, "version": version + 1}, "contentChanges": changes}
+        )
 
     def piece(self, text: str) -> str:
+        """Something to write."""
         lines = text.split("\n")
         return self.draw.choice(
             ("", "", " ", "\n", "x", "V32", "/*", "*/", '"', "{", "}", "<", "(M1, 8)", "\U0001d4b3", "ü", "\t", "\r\n", "0x", ":f",
@@ -275,14 +326,23 @@ class Fuzz:
         )  # fmt: skip
 
     def range(self, text: str) -> dict[str, Any]:
+        """A range, mostly a short one."""
         start = self.place(text)
         if self.draw.random() < 0.6:
-            return {"start": start, "end": {"line": start["line"], "character": start["character"] + self.draw.randrange(4)}}
-        end = self.place(text) if self.draw.random() < 0.05 else {"line": start["line"] + self.draw.randrange(3), "character": self.draw.randrange(40)}
+            return {
+                "start": start,
+                "end": {"line": start["line"], "character": min(_MOST, start["character"] + self.draw.randrange(4))},
+            }
+        end = (
+            self.place(text)
+            if self.draw.random() < 0.05
+            else {"line": min(_MOST, start["line"] + self.draw.randrange(3)), "character": self.draw.randrange(40)}
+        )
         first, last = sorted((start, end), key=lambda p: (p["line"], p["character"]))
         return {"start": first, "end": last}
 
     def at_place(self, uri: str) -> None:
+        """Ask about a place."""
         text = self.texts.get(uri, (0, SMALL))[1]
         where = self.place(text)
         params = {
@@ -292,6 +352,7 @@ class Fuzz:
         self.request(f"textDocument/{self.draw.choice(AT_PLACE)}", params, broken=self.draw.random() < 0.03)
 
     def whole(self, uri: str) -> None:
+        """Ask about a text or a range."""
         text = self.texts.get(uri, (0, SMALL))[1]
         params = {
             "textDocument": {"uri": uri}, "range": self.range(text), "previousResultId": str(self.draw.randrange(50)),
@@ -311,24 +372,51 @@ class Fuzz:
             case 2:
                 self.request(rubbish if not isinstance(rubbish, str) else 5, {})
             case 3:
-                self.notify(self.draw.choice(("none/such", "$/none", "workspace/didChangeWatchedFiles", "textDocument/didSave")), rubbish)
+                self.notify(
+                    self.draw.choice(
+                        ("none/such", "$/none", "workspace/didChangeWatchedFiles", "textDocument/didSave")
+                    ),
+                    rubbish,
+                )
             case 4:
-                self.wire.send(self.draw.choice(([], [1], 7, "x", {}, {"jsonrpc": "2.0"}, {"id": 1}, b"{", b"\xff\xfe", b"nonsense")))
+                self.wire.send(
+                    self.draw.choice(
+                        ([], [1], 7, "x", {}, {"jsonrpc": "2.0"}, {"id": 1}, b"{", b"\xff\xfe", b"nonsense")
+                    )
+                )
             case 5:
-                self.notify("workspace/didChangeConfiguration", {"settings": self.draw.choice((rubbish, {"visa": rubbish}, {"visa": {"inlayHints": rubbish}}))})
+                self.notify(
+                    "workspace/didChangeConfiguration",
+                    {"settings": self.draw.choice((rubbish, {"visa": rubbish}, {"visa": {"inlayHints": rubbish}}))},
+                )
             case 6:
                 self.notify("$/setTrace", {"value": self.draw.choice(("off", "messages", "verbose", 7))})
             case 7:
-                self.notify("textDocument/didChange", {"textDocument": {"uri": "file:///nowhere", "version": 3}, "contentChanges": [{"text": "x"}]})
+                self.notify(
+                    "textDocument/didChange",
+                    {"textDocument": {"uri": "file:///nowhere", "version": 3}, "contentChanges": [{"text": "x"}]},
+                )
             case _:
-                self.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": -1, "character": rubbish}})
+                self.request(
+                    "textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": -1, "character": rubbish}}
+                )
 
     def answer(self) -> None:
         """An answer to the server, asked for or not."""
         if self.wire.asked and self.draw.random() < 0.8:
             asked = self.wire.asked.pop(0)
-            result = [{"platform": self.draw.choice(("", "DG2", "none"))}] if asked["method"] == "workspace/configuration" else None
-            self.wire.send({"jsonrpc": "2.0", "id": asked["id"], "result": self.draw.choice((result, result, self.draw.choice(GARBAGE)))})
+            result = (
+                [{"platform": self.draw.choice(("", "DG2", "none"))}]
+                if asked["method"] == "workspace/configuration"
+                else None
+            )
+            self.wire.send(
+                {
+                    "jsonrpc": "2.0",
+                    "id": asked["id"],
+                    "result": self.draw.choice((result, result, self.draw.choice(GARBAGE))),
+                }
+            )
         else:
             ident = self.draw.choice((self.number, f"r{self.number}", "unknown", None))
             self.wire.send({"jsonrpc": "2.0", "id": ident, "result": self.draw.choice(GARBAGE)})
@@ -367,11 +455,23 @@ def fuzz(count: int, seed: int, log: Path | None = None) -> list[str]:
             problems.append(f"{len(double)} requests answered more than once: {double[:5]}")
         if wire.process.poll() is not None:
             return [*problems, f"the server ended with status {wire.process.returncode}"]
-        wire.send({"jsonrpc": "2.0", "method": "workspace/didChangeConfiguration", "params": {"settings": {"visa": {"platform": "DG2", "inlayHints": True}}}})
+        wire.send(
+            {
+                "jsonrpc": "2.0",
+                "method": "workspace/didChangeConfiguration",
+                "params": {"settings": {"visa": {"platform": "DG2", "inlayHints": True}}},
+            }
+        )
         mine = findings(wire, fuzzer.texts, "end")
         fresh = Wire()
         fresh.start()
-        fresh.send({"jsonrpc": "2.0", "method": "workspace/didChangeConfiguration", "params": {"settings": {"visa": {"platform": "DG2"}}}})
+        fresh.send(
+            {
+                "jsonrpc": "2.0",
+                "method": "workspace/didChangeConfiguration",
+                "params": {"settings": {"visa": {"platform": "DG2"}}},
+            }
+        )
         for uri, (version, text) in fuzzer.texts.items():
             language = "yaml" if uri.endswith(".yaml") else "visa"
             item = {"uri": uri, "languageId": language, "version": version, "text": text}
@@ -380,10 +480,18 @@ def fuzz(count: int, seed: int, log: Path | None = None) -> list[str]:
         different = [uri for uri in mine if mine[uri] != others[uri]]
         if different:
             problems.append(f"findings differ from a fresh server's: {different}")
+            if log:
+                log.with_suffix(".json").write_text(
+                    json.dumps({u: [fuzzer.texts[u][1], mine[u], others[u]] for u in different}, indent=1)
+                )
         errors = Counter(m["error"]["code"] for m in wire.results.values() if "error" in m)
-        print(f"answered: {len(fuzzer.wanted)} requests; errors by code: {dict(errors)}; findings: {sum(map(len, mine.values()))}")
+        print(
+            f"answered: {len(fuzzer.wanted)} requests; errors by code: {dict(errors)}; findings: {sum(map(len, mine.values()))}"
+        )
         if -32603 in errors:
-            said = next(m["error"]["message"] for m in wire.results.values() if m.get("error", {}).get("code") == -32603)
+            said = next(
+                m["error"]["message"] for m in wire.results.values() if m.get("error", {}).get("code") == -32603
+            )
             problems.append(f"{errors[-32603]} internal errors, the first: {said}")
         bugs = Counter(line for line in wire.tracebacks if not line.startswith(("json.decoder", "UnicodeDecodeError")))
         if bugs:

@@ -14,11 +14,11 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 PRODUCT = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
 PEER = shutil.which("GenX_IR")

@@ -11,6 +11,7 @@ import statistics
 import sys
 import time
 import tracemalloc
+from itertools import pairwise
 
 from benchmarks.client import Client
 from benchmarks.inputs import kernel
@@ -54,7 +55,7 @@ def main(rounds: int) -> None:
         rows.append([f"{lines} lines", *middle, middle[1] / lines * 1e6, statistics.median(held), kept(text) / lines])
     head = ["", "wall s", "server CPU s", "engine CPU s", "CPU us/line", "resident B/line", "kept B/line"]
     table("opening", head, rows)
-    for small, large in zip(rows, rows[1:], strict=False):
+    for small, large in pairwise(rows):
         ratios = [float(large[i]) / float(small[i]) for i in (1, 2, 3)]
         print(f"{small[0]} to {large[0]}: wall {ratios[0]:.1f}x, server CPU {ratios[1]:.1f}x, engine CPU {ratios[2]:.1f}x")
 

@@ -21,7 +21,13 @@ _LIMITS = {20_000: 50.0, 200_000: 100.0}
 _LONG = ("semanticTokens/range", "foldingRange", "documentSymbol")
 _LONG_LIMIT = 300.0
 # Answers as long as the text: they are made in slices and are measured, but no limit is set for them.
-_UNLIMITED = ("semanticTokens/full", "semanticTokens/full/delta", "formatting", "diagnostic", "references of a busy name")
+_UNLIMITED = (
+    "semanticTokens/full",
+    "semanticTokens/full/delta",
+    "formatting",
+    "diagnostic",
+    "references of a busy name",
+)
 
 
 class Bench:
@@ -41,6 +47,7 @@ class Bench:
         self.result_id = ""
 
     def ask(self, method: str, params: Any) -> tuple[float, Any]:
+        """Milliseconds and result of a request."""
         self.number += 1
         started = time.perf_counter()
         result = self.wire.ask(method, params, f"b{self.number}")
@@ -54,9 +61,16 @@ class Bench:
         self.lines[line] += "/// x" if "//" not in self.lines[line] else "x"
         change = {"range": {"start": place, "end": place}, "text": self.lines[line][place["character"] :]}
         document = {"uri": URI, "version": self.version}
-        self.wire.send({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": {"textDocument": document, "contentChanges": [change]}})
+        self.wire.send(
+            {
+                "jsonrpc": "2.0",
+                "method": "textDocument/didChange",
+                "params": {"textDocument": document, "contentChanges": [change]},
+            }
+        )
 
-    def params(self, method: str) -> dict[str, Any]:
+    def params(self) -> dict[str, Any]:
+        """Parameters that fit every request, about a random place."""
         line = self.draw.choice(self.code)
         text = self.lines[line]
         names = [i for i, ch in enumerate(text) if ch in "V_P" and not text[i - 1].isalnum()] or [4]
@@ -87,8 +101,10 @@ def percentile(values: list[float], part: float) -> float:
 def measure(lines: int, rounds: int, seed: int) -> bool:
     """Print a table; whether every request is within its limit."""
     bench = Bench(lines, seed)
-    first, _ = bench.ask("textDocument/diagnostic", bench.params("diagnostic"))
-    print(f"\n{len(bench.lines):,} lines, findings after opening {first:.0f} ms, {rounds} rounds, an edit before each\n")
+    first, _ = bench.ask("textDocument/diagnostic", bench.params())
+    print(
+        f"\n{len(bench.lines):,} lines, findings after opening {first:.0f} ms, {rounds} rounds, an edit before each\n"
+    )
     print(f"{'request':32}{'median ms':>11}{'p95 ms':>9}{'limit':>8}{'answer kB':>11}")
     good = True
     limit = next((limit for size, limit in sorted(_LIMITS.items()) if lines <= size), 100.0)
@@ -96,12 +112,15 @@ def measure(lines: int, rounds: int, seed: int) -> bool:
         times, size = [], 0
         for _ in range(rounds if method not in FEW else max(3, rounds // 10)):
             bench.edit()
-            params = bench.params(method)
+            params = bench.params()
             if method == "completionItem/resolve":
-                params = {"label": "V0061", "data": {"uri": URI, "kind": "variable", "line": params["position"]["line"]}}
+                params = {
+                    "label": "V0061",
+                    "data": {"uri": URI, "kind": "variable", "line": params["position"]["line"]},
+                }
             name = method if "/" in method and not method.startswith("semantic") else f"textDocument/{method}"
             # The edit is taken in before the clock starts: a keystroke has figures of its own.
-            bench.ask("textDocument/prepareRename", {**bench.params(method), "position": {"line": 0, "character": 0}})
+            bench.ask("textDocument/prepareRename", {**bench.params(), "position": {"line": 0, "character": 0}})
             taken, result = bench.ask(name, params)
             if isinstance(result, dict) and "resultId" in result and "semantic" in method:
                 bench.result_id = result["resultId"]
@@ -112,7 +131,9 @@ def measure(lines: int, rounds: int, seed: int) -> bool:
         bad = method not in _UNLIMITED and p95 > here
         good = good and not bad
         shown = "-" if method in _UNLIMITED else f"{here:.0f}"
-        print(f"{method:32}{percentile(times, 0.5):11.1f}{p95:9.1f}{shown:>8}{size / 1000:11.1f}{'  over' if bad else ''}")
+        print(
+            f"{method:32}{percentile(times, 0.5):11.1f}{p95:9.1f}{shown:>8}{size / 1000:11.1f}{'  over' if bad else ''}"
+        )
     bench.wire.stop()
     return good
 

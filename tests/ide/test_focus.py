@@ -9,7 +9,7 @@ from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.definition import definition, type_definition
 from visa_lsp.ide.focus import Focus
 from visa_lsp.ide.hover import hover
-from visa_lsp.ide.references import highlights, references
+from visa_lsp.ide.references import highlights, places, references
 from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.semantic_tokens import semantic_tokens
 
@@ -46,6 +46,8 @@ def test_a_focused_answer_equals_a_whole_one(number):
         offset = draw.randrange(len(text))
         for name, question in QUESTIONS.items():
             assert question(focused, offset) == question(whole, offset), (name, focused.document.position(offset))
+        spans = {o.span for o in references(whole, offset)}
+        assert set(places(focused, offset)) == spans
         other = draw.choice(("V0040", "fresh_name", "_0_004"))
         assert renamed(focused, offset, other) == renamed(whole, offset, other)
 

@@ -1,9 +1,12 @@
+import random
+
 import pytest
+from corpus import needs_corpus, read, reference_texts
 from cursor import applied
 from lsp_client import CORPUS
 
 from visa_lsp.ide.analysis import Analysis
-from visa_lsp.ide.formatting import format_text
+from visa_lsp.ide.formatting import _IN_SHAPE, format_line, format_text
 from visa_lsp.sema.lower import assemble
 
 
@@ -50,3 +53,22 @@ def test_dump_keeps_its_program_and_formatting_is_idempotent(name):
 def test_dump_is_left_nearly_as_it_is():
     changed = [edit.new_text for edit in format_text(Analysis.of(dump("saxpy")))]
     assert changed == [".kernel_attr SimdSize=32"]
+
+
+@needs_corpus
+def test_lines_taken_for_shapely_are():
+    draw = random.Random(5)
+    for path in draw.sample(reference_texts(), 6):
+        damaged = []
+        for line in read(path).split("\n")[:300]:
+            blanks = [i for i, ch in enumerate(line) if ch == " "]
+            if blanks and draw.random() < 0.4:
+                at = draw.choice(blanks)
+                damaged.append(line[:at] + draw.choice(("  ", "\t", " /* x */ ", " {")) + line[at + 1 :])
+            else:
+                damaged.append(draw.choice((line, " " + line, line.lstrip(), line + " ")))
+        document = Analysis.of("\n".join(damaged)).document
+        for number in range(document.line_count):
+            text = document.line_text(number)
+            if _IN_SHAPE.fullmatch(text):
+                assert format_line(text, document.statement(number)) == text

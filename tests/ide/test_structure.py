@@ -5,7 +5,10 @@ from visa_lsp.ide.folding import folding_ranges
 from visa_lsp.ide.semantic_tokens import semantic_tokens
 from visa_lsp.ide.symbols import document_symbols, workspace_symbols
 
-SOURCE = DECLARATIONS + 'L1:\n    mov (M1, 8) A(0,0)<1> X(0,0)<0;1,0>\n\n.function "S"\nS:\n    ret (M1, 1)\n// one\n// two\n'
+SOURCE = (
+    DECLARATIONS
+    + 'L1:\n    mov (M1, 8) A(0,0)<1> X(0,0)<0;1,0>\n\n.function "S"\nS:\n    ret (M1, 1)\n// one\n// two\n'
+)
 
 
 def test_outline_has_kernels_with_their_members():
@@ -44,7 +47,12 @@ def test_tokens_tell_what_names_mean():
     text = analysis.document.line_text(10)
     shown = [(text[t.span.start : t.span.end], t.type, t.modifiers) for t in tokens]
     assert shown[0] == ("P1", "variable", ("predicate",))
-    assert shown[1:5] == [("mov", "keyword", ()), ("sat", "modifier", ()), ("M1", "enumMember", ()), ("8", "number", ())]
+    assert shown[1:5] == [
+        ("mov", "keyword", ()),
+        ("sat", "modifier", ()),
+        ("M1", "enumMember", ()),
+        ("8", "number", ()),
+    ]
     assert shown[5] == ("A", "variable", ("modification",))
     assert next(s for s in shown if s[0] == "X") == ("X", "parameter", ())
 
@@ -54,5 +62,3 @@ def test_tokens_are_in_order_and_do_not_overlap():
     for token in semantic_tokens(Analysis.of(SOURCE)):
         assert (token.line, token.span.start) >= last
         last = (token.line, token.span.end)
-
-

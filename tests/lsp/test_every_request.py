@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import pytest_lsp
 from lsp_client import SERVER, answering, at, line_of, plain, saxpy
@@ -30,24 +32,6 @@ def lines(first: int, last: int) -> types.Range:
 
 async def command(client, name: str, *arguments):
     return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
-
-
-async def test_what_the_server_says_it_can(client):
-    said = client.init_result.capabilities if hasattr(client, "init_result") else None
-    if said is None:
-        said = client.server_capabilities if hasattr(client, "server_capabilities") else None
-    if said is None:
-        pytest.skip("this pytest-lsp does not keep the server's capabilities")
-    for name in (
-        "hover_provider", "definition_provider", "declaration_provider", "type_definition_provider",
-        "implementation_provider", "references_provider", "document_highlight_provider", "document_symbol_provider",
-        "workspace_symbol_provider", "rename_provider", "document_formatting_provider", "code_action_provider",
-        "document_range_formatting_provider", "document_on_type_formatting_provider", "code_lens_provider",
-        "inlay_hint_provider", "semantic_tokens_provider", "folding_range_provider", "selection_range_provider",
-        "linked_editing_range_provider", "call_hierarchy_provider", "document_link_provider", "diagnostic_provider",
-        "inline_value_provider", "execute_command_provider", "completion_provider", "signature_help_provider",
-    ):  # fmt: skip
-        assert getattr(said, name), name
 
 
 async def test_on_type_formatting_shapes_the_line_that_was_finished(client, kernel):
@@ -96,7 +80,9 @@ async def test_inlay_hints(client, kernel):
     found = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line)))
     assert "= 1216" in [h.label for h in found]
     line = line_of(kernel.text, "_0_004:")
-    [branches] = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line)))
+    [branches] = await client.text_document_inlay_hint_async(
+        types.InlayHintParams(kernel.identifier, lines(line, line))
+    )
     assert branches.label == "1 branch"
     client.text_document_did_change(
         types.DidChangeTextDocumentParams(
@@ -119,14 +105,16 @@ async def test_code_lenses_and_their_references(client, kernel):
 
 async def test_selection_ranges_grow(client, kernel):
     place = at(kernel.text, "V0061(0,0)<1;1,0>", 2)
-    [smallest] = await client.text_document_selection_range_async(types.SelectionRangeParams(kernel.identifier, [place]))
+    [smallest] = await client.text_document_selection_range_async(
+        types.SelectionRangeParams(kernel.identifier, [place])
+    )
     sizes, current = [], smallest
     while current is not None:
         sizes.append((current.range.start, current.range.end))
         current = current.parent
     assert sizes[0] == (at(kernel.text, "V0061(0,0)<1;1,0>"), at(kernel.text, "V0061(0,0)<1;1,0>", 5))
     assert len(sizes) >= 6
-    assert all(b[0] <= a[0] and a[1] <= b[1] for a, b in zip(sizes, sizes[1:], strict=False))
+    assert all(b[0] <= a[0] and a[1] <= b[1] for a, b in itertools.pairwise(sizes))
 
 
 async def test_labels_are_edited_together(client, kernel):
@@ -212,7 +200,11 @@ async def test_commands_that_show(client, kernel, tmp_path):
     assert flow["dot"].startswith('digraph "saxpy" {')
     assert flow["mermaid"].startswith("flowchart TD")
     assert [block["labels"] for block in flow["blocks"]] == [["_main_0"], ["_0_005"], ["_0_004"]]
-    assert [(e["from"], e["to"], e["condition"]) for e in flow["edges"]] == [(0, 1, "!(!P1)"), (0, 2, "!P1"), (1, 2, "")]
+    assert [(e["from"], e["to"], e["condition"]) for e in flow["edges"]] == [
+        (0, 1, "!(!P1)"),
+        (0, 2, "!P1"),
+        (1, 2, ""),
+    ]
     info = await command(client, "visa.showZeInfo", kernel.uri)
     assert (info["ok"], info["made"]) == (True, False)
     (tmp_path / "saxpy.zeinfo.yaml").unlink()
@@ -265,7 +257,9 @@ async def test_ze_info_documents(client, kernel, tmp_path):
     text = path.read_text()
     broken = text.replace("simd_size:", "simd_sise:")
     here = types.TextDocumentIdentifier(path.as_uri())
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(path.as_uri(), "yaml", 1, text)))
+    client.text_document_did_open(
+        types.DidOpenTextDocumentParams(types.TextDocumentItem(path.as_uri(), "yaml", 1, text))
+    )
     report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(here))
     assert list(report.items) == []
     hover = await client.text_document_hover_async(types.HoverParams(here, at(text, "simd_size", 2)))

@@ -17,9 +17,7 @@ def capabilities(name: str, encodings: list[str] | None = None) -> types.ClientC
     return found
 
 
-@pytest_lsp.fixture(
-    params=["neovim", "visual_studio_code", "emacs"], config=ClientServerConfig(server_command=SERVER)
-)
+@pytest_lsp.fixture(params=["neovim", "visual_studio_code", "emacs"], config=ClientServerConfig(server_command=SERVER))
 async def client(request: pytest.FixtureRequest, lsp_client: LanguageClient):
     answering(lsp_client)
     await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities(request.param)))
@@ -28,7 +26,9 @@ async def client(request: pytest.FixtureRequest, lsp_client: LanguageClient):
 
 
 def pulls(client: LanguageClient) -> bool:
-    return bool(client.capabilities and client.capabilities.text_document and client.capabilities.text_document.diagnostic)
+    return bool(
+        client.capabilities and client.capabilities.text_document and client.capabilities.text_document.diagnostic
+    )
 
 
 async def findings(client: LanguageClient, uri: str) -> list[types.Diagnostic]:
@@ -97,7 +97,9 @@ async def test_edits_bring_and_take_away_findings(client, tmp_path):
 
 async def test_closing_clears_what_was_published(client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1"))))
+    client.text_document_did_open(
+        types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1")))
+    )
     assert await findings(client, kernel.uri)
     client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
     assert await findings(client, kernel.uri) == []
@@ -136,7 +138,9 @@ async def test_definition_of_variable_and_label(client, tmp_path):
 async def test_assemble_writes_the_object_of_the_unsaved_text(client, tmp_path):
     kernel = saxpy(tmp_path)
     client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(kernel.text + "// not saved\n")))
-    result = await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.assemble", [{"uri": kernel.uri}]))
+    result = await client.workspace_execute_command_async(
+        types.ExecuteCommandParams("visa.assemble", [{"uri": kernel.uri}])
+    )
     answer = plain(result)
     assert (True, str(tmp_path / "saxpy.isa")) == (answer["ok"], answer["path"])
     data = (tmp_path / "saxpy.isa").read_bytes()
@@ -145,8 +149,12 @@ async def test_assemble_writes_the_object_of_the_unsaved_text(client, tmp_path):
 
 async def test_assemble_of_a_broken_text_writes_nothing(client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1"))))
-    answer = plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.assemble", [kernel.uri])))
+    client.text_document_did_open(
+        types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1")))
+    )
+    answer = plain(
+        await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.assemble", [kernel.uri]))
+    )
     assert not answer["ok"]
     assert [d["code"] for d in answer["diagnostics"]] == ["V201"]
     assert not (tmp_path / "saxpy.isa").exists()
@@ -164,7 +172,14 @@ async def test_run_gives_buffers_and_expectations(client, tmp_path):
 async def test_commands_answer_mistakes_with_words(client, tmp_path):
     kernel = saxpy(tmp_path)
     client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
-    for arguments in ([], [7], [{"uri": 7}], [{"path": "x"}], ["untitled:none"], [(tmp_path / "none.visaasm").as_uri()]):
+    for arguments in (
+        [],
+        [7],
+        [{"uri": 7}],
+        [{"path": "x"}],
+        ["untitled:none"],
+        [(tmp_path / "none.visaasm").as_uri()],
+    ):
         for command in ("visa.run", "visa.assemble"):
             params = types.ExecuteCommandParams(command, arguments)
             answer = plain(await client.workspace_execute_command_async(params))
@@ -182,7 +197,9 @@ ENCODED = '.version 4.1\n.kernel "k"\n.decl Vy v_type=G type=d num_elts=8\n/* ù
 async def test_columns_count_in_the_negotiated_encoding(encoding, column, tmp_path):
     client = await ClientServerConfig(server_command=SERVER).start()
     try:
-        await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities("emacs", [encoding])))
+        await answering(client).initialize_session(
+            types.InitializeParams(capabilities=capabilities("emacs", [encoding]))
+        )
         uri = (tmp_path / "k.visaasm").as_uri()
         client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, ENCODED)))
         [found] = await findings(client, uri)

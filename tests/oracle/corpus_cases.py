@@ -6,13 +6,16 @@ says why) and the function gives the expected buffers from the input arrays and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import corpus_references as host
 import numpy as np
 
 from visa_lsp.sim.launch_config import BufferArg, ImageArg, LocalArg, SamplerArg, ValueArg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Relative error, absolute error, units in the last place: whichever is met. Kernels not named here are exact.
 ACCURACY = {
@@ -155,7 +158,9 @@ def numeric():
             np.int32, np.uint8, np.int16, np.int8, np.uint32))))  # fmt: skip
         wide = ints(n, 4, seed=3)
         wide.array[::2] >>= 20
-        yield Case("converts", "cvv", *sizes, (wide, zeros(n, 4, dtype=np.uint8), zeros(n, 4), zeros(n, 4, dtype=np.uint16)))
+        yield Case(
+            "converts", "cvv", *sizes, (wide, zeros(n, 4, dtype=np.uint8), zeros(n, 4), zeros(n, 4, dtype=np.uint16))
+        )
         yield Case("intops", "iops", *sizes, (
             ints(n), ints(n, seed=2, dtype=np.uint32), ints(n, seed=3, dtype=np.int16), ints(n, seed=4, dtype=np.uint8)))  # fmt: skip
         yield Case("intops", "bitf", *sizes, (ints(n, dtype=np.uint32), u32(5), u32(11)))
@@ -197,7 +202,9 @@ def memory():
             ints(n, dtype=np.uint32), zeros(n), ints(4, seed=2, low=0, high=100)))  # fmt: skip
         yield Case("privarray", "lifo", (groups, 1, 1), (local, 1, 1), (
             ints(40, low=-2, high=9), zeros(n, dtype=np.int32), i32(40)), reports=UNINITIALISED)  # fmt: skip
-        yield Case("conv", "conv1d", (groups, 1, 1), (local, 1, 1), (floats(n + 9), floats(9, seed=2), zeros(n), i32(9)))
+        yield Case(
+            "conv", "conv1d", (groups, 1, 1), (local, 1, 1), (floats(n + 9), floats(9, seed=2), zeros(n), i32(9))
+        )
         yield Case("scan", "scan_hs", (groups, 1, 1), (local, 1, 1), (ints(n), zeros(n, dtype=np.int32)))
         yield Case("mem_types", "aos", (groups, 1, 1), (local, 1, 1), (
             ints(n, 20, dtype=np.uint8, high=62), value(np.random.default_rng(3).integers(0, 62, 20), np.uint8)))  # fmt: skip
@@ -233,7 +240,14 @@ def atomics():
     cells = ints(256 + 64, low=-99, high=99)
     yield Case("atomics_int", "atomics_global", (1, 1, 1), (16, 1, 1), (cells, ints(32, dtype=np.uint32), i32(7)))
     settled = lambda b: {0: b[0][:96], 1: b[1]}  # noqa: E731 - the old values depend on who comes first
-    yield Case("atomics_int", "atomics_global", (2, 1, 1), (32, 1, 1), (cells, ints(32, dtype=np.uint32), i32(7)), settle=settled)
+    yield Case(
+        "atomics_int",
+        "atomics_global",
+        (2, 1, 1),
+        (32, 1, 1),
+        (cells, ints(32, dtype=np.uint32), i32(7)),
+        settle=settled,
+    )
     for groups, local in ((2, 40), (1, 8)):
         # Who finds the cell empty is open, and the others add 1000; cells need 32 work items to be zeroed.
         yield Case("atomics_int", "atomics_local", (groups, 1, 1), (max(local, 32), 1, 1), (ints(groups * 32), i32(1000)),
@@ -256,7 +270,12 @@ def atomics():
 def control():
     for n, local in ((64, 32), (21, 7)):
         sizes = line(n, local)
-        yield Case("diverge", "collatz", *sizes, (ints(n, dtype=np.uint32, low=1, high=5000), zeros(n, dtype=np.uint32), u32(90)))
+        yield Case(
+            "diverge",
+            "collatz",
+            *sizes,
+            (ints(n, dtype=np.uint32, low=1, high=5000), zeros(n, dtype=np.uint32), u32(90)),
+        )
         yield Case("diverge", "nest", *sizes, (ints(12, low=-6, high=40), zeros(n, dtype=np.int32), i32(12)))
         codes = np.random.default_rng(2).choice([0, 1, 2, 3, 4, 5, 7, 9, 100, -3], n).astype(np.int32)
         yield Case("switches", "sw", *sizes, (buf(codes), ints(n, low=-9999, high=9999), zeros(n, dtype=np.int32)))
@@ -272,7 +291,9 @@ def images():
         w, h = sizes[0] * local[0], sizes[1] * local[1]
         both = (*sizes, 1), (*local, 1)
         pixels, empty = rng.random((h, w, 4), np.float32), np.zeros((h, w, 4), np.float32)
-        yield Case("image_rw", "imgcopy", *both, (image(pixels, "float32"), image(empty, "float32")), settle=host.second)
+        yield Case(
+            "image_rw", "imgcopy", *both, (image(pixels, "float32"), image(empty, "float32")), settle=host.second
+        )
         raw = rng.integers(0, 255, (h, w, 4), np.uint8)
         for form in ("uint8", "uint16", "uint32"):
             kind = np.dtype(form)
@@ -316,8 +337,12 @@ def tuned():
     yield Case("nbody", "nbody", (1, 1, 1), (64, 1, 1), args, exact_rsqrt=True)
     for groups, local in (((2, 2), (8, 4)), ((3, 5), (5, 3))):
         w, h = groups[0] * local[0], groups[1] * local[1]
-        yield Case("transpose", "transpose_naive", (*groups, 1), (*local, 1), (floats(h, w), zeros(w, h), i32(w), i32(h)))
-    yield Case("transpose", "transpose_tile", (2, 2, 1), (16, 16, 1), (ints(32, 32), zeros(32, 32, dtype=np.int32), i32(32)))
+        yield Case(
+            "transpose", "transpose_naive", (*groups, 1), (*local, 1), (floats(h, w), zeros(w, h), i32(w), i32(h))
+        )
+    yield Case(
+        "transpose", "transpose_tile", (2, 2, 1), (16, 16, 1), (ints(32, 32), zeros(32, 32, dtype=np.int32), i32(32))
+    )
     # pocl's optimiser is known to miscompile a byte-heavy kernel of this corpus; without it the result is right.
     for groups, local in ((3, 7), (2, 40)):
         args = (ints(groups * local * 64, dtype=np.int8), zeros(groups * local * 64, dtype=np.int8))
@@ -353,7 +378,15 @@ def host_only():
         yield Case("subgroup_ops", "sg_shuffle", (groups, 1, 1), (local, 1, 1), (ints(n, dtype=np.uint32), zeros(n, dtype=np.uint32)),
                    reference=host.sg_shuffle, platforms=older)  # fmt: skip
     halves = buf((np.random.default_rng(1).integers(-6, 9, 28) / 2).astype(np.float32))
-    yield Case("subgroup_ops", "sg_reduce", (1, 1, 1), (28, 1, 1), (halves, zeros(4)), reference=host.sg_reduce, platforms=older)
+    yield Case(
+        "subgroup_ops",
+        "sg_reduce",
+        (1, 1, 1),
+        (28, 1, 1),
+        (halves, zeros(4)),
+        reference=host.sg_reduce,
+        platforms=older,
+    )
     yield Case("subgroup_ops", "sg_block", (1, 1, 1), (16, 1, 1), (
         ints(32, dtype=np.uint16), zeros(16, 4, dtype=np.uint32), ints(192, seed=2, dtype=np.uint32)),
         reference=host.sg_block, platforms=older)  # fmt: skip

@@ -34,10 +34,11 @@ def program(source, kernel, platform) -> Module:
     folder = CORPUS / "run" / platform / source
     entry = (folder / f"{source}.zeinfo.yaml").read_text()
     notes: list[str] = []
-    modules = []
-    for path in sorted(folder.glob("*.visaasm")):
-        if path.stem == kernel or f"name:            {path.stem}\n" not in entry:
-            modules.append(module_of_text(path.read_text(), path, platform_named(platform), notes))
+    modules = [
+        module_of_text(path.read_text(), path, platform_named(platform), notes)
+        for path in sorted(folder.glob("*.visaasm"))
+        if path.stem == kernel or f"name:            {path.stem}\n" not in entry
+    ]
     assert notes == []
     first = next(m for m in modules if m.kernels)
     functions = tuple(f for m in modules for f in m.functions)
@@ -50,7 +51,9 @@ def launched(case, platform, checks="all") -> RunReport:
         kernel=case.kernel, groups=case.groups, local_size=case.local, args=case.args, global_offset=case.offset or (0, 0, 0)
     )  # fmt: skip
     launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / f"{case.source}.zebin")
-    return run_module(program(case.source, case.kernel, platform), launch, platform=platform, engine="interp", checks=checks)
+    return run_module(
+        program(case.source, case.kernel, platform), launch, platform=platform, engine="interp", checks=checks
+    )
 
 
 def simd_of(case, platform) -> int:

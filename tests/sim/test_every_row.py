@@ -13,6 +13,7 @@ import lane_model as model
 import numpy as np
 import pytest
 import word_model
+from lane_inputs import ELEMENTS, inputs
 
 from tests.support.builders import Builder, final, imm, mask, pred
 from visa_lsp.isa.lane import Lane
@@ -20,7 +21,6 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.program.model import Immediate, PredicateOperand
 
-ELEMENTS = 64
 ACTIVE = 0xB6D3
 PREDICATE = 0x5CA7
 ROWS = [row for row in TABLE.rows if isinstance(row.meaning, Lane)]
@@ -53,25 +53,6 @@ FORMS = (
 )
 
 
-def inputs(kind: str, seed: int) -> bytes:
-    """Elements with the corners of a type first."""
-    rng = np.random.default_rng(seed)
-    if kind not in model.FLOATS:
-        low, high = model.limits(kind)
-        corners = [low, high, 0, 1, low + 1, high - 1, 2, 7, 31, 32, 33]
-        raw = rng.bytes(ELEMENTS * model.SIZES[kind])
-        values = [model.decode(raw[i : i + model.SIZES[kind]], kind) for i in range(0, len(raw), model.SIZES[kind])]
-        small = [v >> 8 * model.SIZES[kind] - 6 for v in values]
-        mixed = [*corners, *small[:20], *values][:ELEMENTS]
-        rng.shuffle(mixed)
-        return b"".join(model.encode(v, kind, kind) for v in mixed)
-    top = 2.0 ** min(model.FLOATS[kind][2], 1000)
-    corners = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, top, -top, 2.0 ** model.FLOATS[kind][1] / 4, 1 / 3]
-    values = [*corners, *rng.uniform(-8, 8, 30), *rng.uniform(0, 1, ELEMENTS)][:ELEMENTS]
-    rng.shuffle(values)
-    return b"".join(model.encode(model.from_float(float(v)), kind, kind) for v in values)
-
-
 @dataclass
 class Bench:
     """A kernel of many instructions, and what each has to leave in its destination."""
@@ -84,7 +65,9 @@ class Bench:
     def __post_init__(self):
         self.builder.ieee()
         self.predicate = self.builder.pred()
-        self.builder.op("setp", "M1_NM,32", dst=PredicateOperand(self.predicate), src0=imm(PREDICATE, TYPE_BY_NAME["uw"]))
+        self.builder.op(
+            "setp", "M1_NM,32", dst=PredicateOperand(self.predicate), src0=imm(PREDICATE, TYPE_BY_NAME["uw"])
+        )
 
     def var(self, kind, data=None):
         size = model.SIZES[kind]
@@ -169,7 +152,11 @@ def forms_of(row, kind, expr):
             yield Form(mods=entry)
     allowed = row.saturates is None or any(t.name == kind for t in row.saturates)
     sat = allowed and any(m.field == "sat" or "sat" in m.words for m in row.modifiers)
-    destinations = [d for d in types_of(row, "dst") if d != kind] if set(types_of(row, "dst")) >= set(types_of(row, "src0")) else []
+    destinations = (
+        [d for d in types_of(row, "dst") if d != kind]
+        if set(types_of(row, "dst")) >= set(types_of(row, "src0"))
+        else []
+    )
     if sat:
         yield Form(sat=True)
     for dst in destinations:
@@ -194,7 +181,9 @@ def test_row(row, kind):
         dst = form.dst or (kind if kind in own else "ud")
 
         def compute(values, mods, dst=dst):
-            values = [model.modified(model.convert(v, kind, exec_kind), m, kind) for v, m in zip(values, mods, strict=True)]
+            values = [
+                model.modified(model.convert(v, kind, exec_kind), m, kind) for v, m in zip(values, mods, strict=True)
+            ]
             if expr.word == "dp4a":
                 return word_model.dp4a(*values, [kind] * 3), exec_kind
             return word_model.evaluate(expr, values, exec_kind, dst), exec_kind
@@ -225,7 +214,9 @@ def test_sources_of_two_types(kinds):
     bench.check()
 
 
-@pytest.mark.parametrize("kinds", [("d", "d", "d"), ("ud", "ud", "ud"), ("d", "ud", "d"), ("d", "d", "ud"), ("ud", "d", "d")], ids="-".join)
+@pytest.mark.parametrize(
+    "kinds", [("d", "d", "d"), ("ud", "ud", "ud"), ("d", "ud", "d"), ("d", "d", "ud"), ("ud", "d", "d")], ids="-".join
+)
 def test_dp4a_takes_the_sign_of_each_factor(kinds):
     bench = Bench()
     sources = [bench.var(kind, inputs(kind, 7 + i)) for i, kind in enumerate(kinds)]
@@ -248,7 +239,9 @@ def test_mov_converts_to_every_type(kind):
             if dst == kind and not form.sat:  # bits travel as they are
                 bench.add("mov", [kind], [source], form, lambda v, _m: (v[0], kind), dst)
             else:
-                bench.add("mov", [kind], [source], form, lambda v, _m: (model.convert(v[0], kind, exec_kind), exec_kind), dst)
+                bench.add(
+                    "mov", [kind], [source], form, lambda v, _m: (model.convert(v[0], kind, exec_kind), exec_kind), dst
+                )
         if kind in model.FLOATS or kind in model.SIGNED:
             for mod in ("-", "abs", "-abs"):
                 bench.add("mov", [kind], [source], Form(mods=(mod,)),
@@ -290,12 +283,19 @@ def holds(name, a, b):
 @pytest.mark.parametrize("kind", ALL)
 def test_cmp_into_a_predicate(kind):
     bench = Bench()
-    sources = [bench.var(kind, inputs(kind, 5)), bench.var(kind, inputs(kind, 5)[: 32 * model.SIZES[kind]] + inputs(kind, 6)[32 * model.SIZES[kind] :])]
+    sources = [
+        bench.var(kind, inputs(kind, 5)),
+        bench.var(kind, inputs(kind, 5)[: 32 * model.SIZES[kind]] + inputs(kind, 6)[32 * model.SIZES[kind] :]),
+    ]
     wanted = []
-    for name, form in itertools.product(RELATIONS, (Form(), Form("M1_NM,16", ((1, 1, 0), (2, 2, 0))), Form("M3,8", ((8, 4, 2), (1, 1, 0))))):
+    for name, form in itertools.product(
+        RELATIONS, (Form(), Form("M1_NM,16", ((1, 1, 0), (2, 2, 0))), Form("M3,8", ((8, 4, 2), (1, 1, 0))))
+    ):
         read = [bench.source(v, kind, form, i) for i, v in enumerate(sources)]
         var, control = bench.builder.pred(), mask(form.exec)
-        bench.builder.op("cmp", form.exec, relop=RELATIONS[name], dst=PredicateOperand(var), src0=read[0][0], src1=read[1][0])
+        bench.builder.op(
+            "cmp", form.exec, relop=RELATIONS[name], dst=PredicateOperand(var), src0=read[0][0], src1=read[1][0]
+        )
         bits = 0
         for lane, on in enumerate(bench.lanes(form)):
             if on and holds(name, read[0][1][lane], read[1][1][lane]):
@@ -358,11 +358,15 @@ def test_packed_immediates():
     assert read(out["vf"])[:8].tolist() == [31.0, 0.0, -1.5, 1.0] * 2
 
 
-@pytest.mark.parametrize(("word", "function"), [("and", lambda a, b: a & b), ("or", lambda a, b: a | b), ("xor", lambda a, b: a ^ b)])
+@pytest.mark.parametrize(
+    ("word", "function"), [("and", lambda a, b: a & b), ("or", lambda a, b: a | b), ("xor", lambda a, b: a ^ b)]
+)
 def test_logic_on_predicates(word, function):
     bench = Bench()
     first, second, result = (bench.builder.pred() for _ in range(3))
     for var, value in ((first, 0x0FF0), (second, 0x3C3C), (result, 0)):
         bench.builder.op("setp", "M1_NM,16", dst=PredicateOperand(var), src0=imm(value, TYPE_BY_NAME["uw"]))
-    bench.builder.op(word, "M1,16", dst=PredicateOperand(result), src0=PredicateOperand(first), src1=PredicateOperand(second))
+    bench.builder.op(
+        word, "M1,16", dst=PredicateOperand(result), src0=PredicateOperand(first), src1=PredicateOperand(second)
+    )
     assert bench.run().frame.preds[result] == function(0x0FF0, 0x3C3C) & ACTIVE

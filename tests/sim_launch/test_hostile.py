@@ -24,7 +24,9 @@ TEXT = (EXAMPLES / "saxpy.visaasm").read_text()
 LAUNCH = (EXAMPLES / "saxpy.launch.yaml").read_text().split("expect:")[0]
 MEMORY = 3 << 30  # the process with NumPy and its threads takes 1 GiB of addresses before it starts
 
-BOMB = "\n".join(f"{n}: &{n} [{', '.join([f'*{m}'] * 10) if m else '1, 1'}]" for m, n in zip(" abcdefgh", "abcdefghi", strict=True)).replace("* ", "1")
+BOMB = "\n".join(
+    f"{n}: &{n} [{', '.join([f'*{m}'] * 10) if m else '1, 1'}]" for m, n in zip(" abcdefgh", "abcdefghi", strict=True)
+).replace("* ", "1")
 
 
 def launch(old, new):
@@ -62,9 +64,24 @@ def bounded():
 
 
 def run(folder, *words):
-    command = [sys.executable, "-c", "import sys; from visa_lsp.cli.main import main; sys.exit(main(sys.argv[1:]))", "run", *words]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from visa_lsp.cli.main import main; sys.exit(main(sys.argv[1:]))",
+        "run",
+        *words,
+    ]
     environment = {"OPENBLAS_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, preexec_fn=bounded, env=environment, timeout=120, check=False)  # noqa: PLW1509
+    return subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        preexec_fn=bounded,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -90,7 +107,9 @@ def test_npy_that_promises_more_than_it_has(tmp_path):
 
 
 def test_endless_loop_ends_with_its_budget(tmp_path):
-    (tmp_path / "k.visaasm").write_text(TEXT.replace("    ret (M1, 1)", "again:\n    jmp (M1, 1) again\n    ret (M1, 1)"))
+    (tmp_path / "k.visaasm").write_text(
+        TEXT.replace("    ret (M1, 1)", "again:\n    jmp (M1, 1) again\n    ret (M1, 1)")
+    )
     (tmp_path / "k.launch.yaml").write_text(LAUNCH)
     done = run(tmp_path, "k.visaasm", "--budget", "20000")
     assert (done.returncode, done.stderr) == (1, "")
@@ -116,7 +135,7 @@ def test_region_far_outside(tmp_path):
     assert "region-outside-variable: the region touches bytes 6400 to 6463 of y_value, which has 64" in done.stdout
 
 
-BODY = ".version 4.1\n.kernel \"k\"\n{}\n.kernel_attr SimdSize=16\n    ret (M1, 1)\n"
+BODY = '.version 4.1\n.kernel "k"\n{}\n.kernel_attr SimdSize=16\n    ret (M1, 1)\n'
 SIMPLE = parse_launch("groups: [1]\nlocal_size: [16]\n", Path("k.launch.yaml"))
 
 
@@ -148,7 +167,9 @@ def test_more_registers_than_a_thread_can_have():
     def many(kernel, replace):
         return replace(kernel, variables=kernel.variables * 4000)
 
-    assert "bytes of registers, more than 16777216" in refused(object_of(".decl A v_type=G type=uq num_elts=4096", many))
+    assert "bytes of registers, more than 16777216" in refused(
+        object_of(".decl A v_type=G type=uq num_elts=4096", many)
+    )
 
 
 def test_input_outside_of_the_payload():
@@ -163,9 +184,9 @@ def test_input_outside_of_the_payload():
 def test_damaged_objects_run_or_are_refused():
     """Whatever a byte says: a result, a report, or one error in words."""
     data = encode(assemble(TEXT, "TGLLP").module)
-    rng = random.Random(1)  # noqa: S311
+    rng = random.Random(1)
     file = parse_launch(LAUNCH, EXAMPLES / "saxpy.launch.yaml")
-    ended = {"run": 0, "refused": 0}
+    ended, lines = {"run": 0, "refused": 0}, 0
     for _ in range(400):
         bad = bytearray(data)
         for _ in range(rng.choice((1, 1, 2, 4))):
@@ -174,6 +195,7 @@ def test_damaged_objects_run_or_are_refused():
             run_object(bytes(bad), file, engine="interp", budget=2000)
             ended["run"] += 1
         except LaunchError as error:
-            assert "\n" not in str(error)
             ended["refused"] += 1
+            lines = max(lines, len(str(error).splitlines()))
+    assert lines == 1
     assert min(ended.values()) > 50

@@ -97,7 +97,7 @@ def encode(value, source: str, kind: str, *, saturate=False) -> bytes:
     if kind in FLOATS:
         value = rounded(value, source) if source in FLOATS else Fraction(value)
         if saturate:
-            if value == NAN or value == MINUS_ZERO:
+            if value in (NAN, MINUS_ZERO):
                 value = Fraction(0)
             value = Fraction(min(max(to_float(value), 0.0), 1.0))
         number = to_float(rounded(value, kind))
@@ -125,7 +125,7 @@ def same(a: bytes, b: bytes, kind: str, ulp=0, *, zeros=False) -> bool:
     if kind not in FLOATS:
         return False
     x, y = decode(a, kind), decode(b, kind)
-    if x == NAN or y == NAN:
+    if NAN in (x, y):
         return x == y
     if zeros and to_float(x) == to_float(y) == 0:
         return True

@@ -80,7 +80,7 @@ def _image(arg: ImageArg):
     width, height, depth = arg.dims
     shape = (width, height, depth) if depth > 1 else (width, height)
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    return cl.Image(_context(), flags, cl.ImageFormat(order, kind), shape=shape, hostbuf=arg.array)
+    return cl.create_image(_context(), flags, cl.ImageFormat(order, kind), shape=shape, hostbuf=arg.array)
 
 
 def _sampler(arg: SamplerArg):
@@ -94,9 +94,7 @@ def _sampler(arg: SamplerArg):
     )  # fmt: skip
 
 
-def run(
-    source: str, kernel: str, groups, local, args, options=(), offset=None, printed=None
-) -> dict[int, np.ndarray]:
+def run(source: str, kernel: str, groups, local, args, options=(), offset=None, printed=None) -> dict[int, np.ndarray]:
     """Buffers and images after a run, by argument index; what it prints is appended to ``printed``."""
     import pyopencl as cl
 

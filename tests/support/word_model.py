@@ -52,9 +52,9 @@ def integer(word, v, kind, count=32):
         case "mod", (a, b):
             return a - b * _divide(a, b) if b else -1 if signed else mask
         case "min", (a, b):
-            return b if b < a else a
+            return min(a, b)
         case "max", (a, b):
-            return b if b > a else a
+            return max(a, b)
         case "and", (a, b):
             return a & b
         case "or", (a, b):
@@ -69,7 +69,7 @@ def integer(word, v, kind, count=32):
             return (a & mask) // 2 ** (n % count)
         case "asr", (a, n):
             return math.floor(Fraction(a, 2 ** (n % count)))
-        case ("rol" | "ror"), (a, n):
+        case (("rol" | "ror"), (a, n)):
             digits = f"{a & mask:0{bits}b}"
             n = n % bits if word == "rol" else -n % bits
             return _signed(int(digits[n:] + digits[:n], 2), bits, signed=signed)
@@ -224,23 +224,23 @@ def _power(x, y):
 
 def floating(word, v, kind):
     match word, v:
-        case ("add" | "add3"), _:
+        case (("add" | "add3"), _):
             return _sum(v)
         case "mul", (a, b):
             return _product(a, b)
         case "mad", (a, b, c):
             return _sum([_product(a, b), c])
-        case ("div" | "divm"), (a, b):
+        case (("div" | "divm"), (a, b)):
             return _quotient(a, b)
-        case ("inv" | "invm"), (a,):
+        case (("inv" | "invm"), (a,)):
             return _quotient(Fraction(1), a)
-        case ("sqrt" | "sqrtm"), (a,):
+        case (("sqrt" | "sqrtm"), (a,)):
             return _root(a, kind)
         case "min", (a, b):
             return _choose(a, b, larger=False)
         case "max", (a, b):
             return _choose(a, b, larger=True)
-        case ("rndd" | "rndu" | "rnde" | "rndz"), (a,):
+        case (("rndd" | "rndu" | "rnde" | "rndz"), (a,)):
             return _whole(word, a)
         case "frc", (a,):
             if not _plain(a):
@@ -257,7 +257,7 @@ def floating(word, v, kind):
             return _by_math(_power, a, b)
         case "sigm", (a,):
             return _by_math(lambda x: 1 / (1 + math.exp(-x)) if x > -700 else 0.0, a)
-        case ("sin" | "cos" | "asin" | "acos" | "atan" | "tanh"), (a,):
+        case (("sin" | "cos" | "asin" | "acos" | "atan" | "tanh"), (a,)):
             return _by_math(getattr(math, word), a)
         case "lrp", (a, b, c):
             inverse = _sum([Fraction(1), _product(Fraction(-1), a)])

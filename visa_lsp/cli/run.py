@@ -44,7 +44,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml")
     parser.add_argument("--engine", choices=("auto", "jit", "interp"), default="auto", help="what executes the kernel")
-    parser.add_argument("--checks", default="all", metavar="all|none|LIST", help="what is watched during the run")
+    parser.add_argument(
+        "--checks",
+        default="all",
+        metavar="all|none|LIST",
+        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division; default all",
+    )
     parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="end the run after so many instructions")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")

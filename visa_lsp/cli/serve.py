@@ -22,14 +22,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options of the server."""
     parser.add_argument("--tcp", metavar="HOST:PORT", help="listen on a socket instead of standard input and output")
     parser.add_argument("--stdio", action="store_true", help="talk on standard input and output (the default)")
-    parser.add_argument("--log", metavar="FILE", help="write the server's log there; default: warnings on standard error")
+    parser.add_argument(
+        "--log", metavar="FILE", help="write the server's log there; default: warnings on standard error"
+    )
 
 
 def serve(args: Namespace) -> int:
     """Run the server until its client ends it; gives the exit status."""
     services = import_module("visa_lsp.cli.serving").services()
     if args.log:
-        logging.basicConfig(filename=args.log, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        logging.basicConfig(
+            filename=args.log, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+        )
     else:
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     server = import_module("visa_lsp.lsp.server").create_server(services, __version__)

@@ -172,7 +172,11 @@ def _report(report: RunReport, *, whole: bool = False) -> Result:
                 "dtype": b.array.dtype.name,
                 "shape": list(b.array.shape),
                 "head": [_plain(v, b.array.dtype.name) for v in b.array.reshape(-1)[:_HEAD].tolist()],
-                **({"data": base64.b64encode(b.array.tobytes()).decode()} if whole and b.array.nbytes <= _MOST_DATA else {}),
+                **(
+                    {"data": base64.b64encode(b.array.tobytes()).decode()}
+                    if whole and b.array.nbytes <= _MOST_DATA
+                    else {}
+                ),
             }
             for b in report.buffers
         ],

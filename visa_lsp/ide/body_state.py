@@ -6,13 +6,14 @@ Those that may have a finding, the declarations and labels that they name, and w
 from __future__ import annotations
 
 import re
+from types import NoneType
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.context import near, near_name
 from visa_lsp.ide.judging import FUNCTION, NAME, JudgedBody
 from visa_lsp.ide.results import facts_in, instructions_in
 from visa_lsp.syntax.bulk import label_offsets, statement_of
-from visa_lsp.syntax.tree import Instruction
+from visa_lsp.syntax.tree import Instruction, Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +47,17 @@ class BodyState(JudgedBody):
                 if at is not None:
                     lines.add(self._line(document, index, at))
                     break
+        if not any(self.opening()):
+            lines |= self._beginning(document)
         return lines
+
+    def _beginning(self, document: Document) -> set[int]:
+        """Where a body without a directive begins: at the first statement that is no version."""
+        for index, chunk in enumerate(self.chunks):
+            for offset, code in enumerate(chunk.codes()):
+                if code.strip() and not isinstance(statement_of(code), (Version, NoneType)):
+                    return {self._line(document, index, offset)}
+        return set()
 
     def _last_code(self, index: int, offset: int) -> Iterator[tuple[int, int]]:
         """The statements from a place backwards to the first that is no label and no mark."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.index import index_of
 from visa_lsp.ide.references import Use, function_occurrences
 
 if TYPE_CHECKING:
+    from visa_lsp.ide.analysis import Analysis
     from visa_lsp.ide.index import Group
 
 

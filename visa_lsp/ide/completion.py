@@ -162,7 +162,9 @@ def _mnemonics(context: Context) -> Iterator[Item]:
         row = rows[0]
         if row.opens_label:
             continue
-        yield Item(mnemonic, ItemKind.MNEMONIC, context.word, instruction_snippet(row), row.summary, snippet=True, rank=1)
+        yield Item(
+            mnemonic, ItemKind.MNEMONIC, context.word, instruction_snippet(row), row.summary, snippet=True, rank=1
+        )
 
 
 def instruction_snippet(row: Instruction) -> str:
@@ -218,7 +220,9 @@ def _exec(context: Context) -> Iterator[Item]:
     for number in range(1, 9):
         first = 4 * (number - 1)
         yield _item(context, f"M{number}", ItemKind.VALUE, f"lanes from {first} on", number)
-        yield _item(context, f"M{number}_NM", ItemKind.VALUE, f"lanes from {first} on, also those switched off", 10 + number)
+        yield _item(
+            context, f"M{number}_NM", ItemKind.VALUE, f"lanes from {first} on, also those switched off", 10 + number
+        )
 
 
 def _operands(context: Context, body: Body | None) -> Iterator[Item]:

@@ -30,7 +30,9 @@ class Link:
 
 
 _FILE: Final = re.compile(r'^[^\S\n]*\.?(?:FILE|file)[^\S\n]+"([^"\n]+)"', re.MULTILINE)
-_PATHS: Final = re.compile(r'^[^\S\n]*\.kernel_attr[^\S\n]+(?:AsmName|OutputAsmPath)[^\S\n]*=[^\S\n]*"([^"\n]+)"', re.MULTILINE)
+_PATHS: Final = re.compile(
+    r'^[^\S\n]*\.kernel_attr[^\S\n]+(?:AsmName|OutputAsmPath)[^\S\n]*=[^\S\n]*"([^"\n]+)"', re.MULTILINE
+)
 _YAML: Final = re.compile(
     r"^[^\S\n]*(?:-[^\S\n]+)?(?:file|ze_info|zebin)[^\S\n]*:[^\S\n]*[\"']?([^\s\"'#\[\]{},]+)"
     r"|\bnpy[^\S\n]*:[^\S\n]*[\"']?([^\s\"'#\[\]{},]+)",

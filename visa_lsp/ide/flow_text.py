@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.focus import WHOLE, Focus
 from visa_lsp.ide.index import index_of
 from visa_lsp.ide.quick import Sparse
@@ -12,6 +11,7 @@ from visa_lsp.sema.bind import bind
 from visa_lsp.sema.flow import EdgeKind, Flow, flow_of
 
 if TYPE_CHECKING:
+    from visa_lsp.ide.analysis import Analysis
     from visa_lsp.sema.flow import Block, Edge
     from visa_lsp.syntax.document import Document
 
@@ -84,7 +84,8 @@ def values(document: Document, flow: Flow) -> dict[str, Any]:
             for b in flow.blocks
         ],
         "edges": [
-            {"from": e.source, "to": e.target, "kind": e.kind.name.lower(), "condition": e.condition} for e in flow.edges
+            {"from": e.source, "to": e.target, "kind": e.kind.name.lower(), "condition": e.condition}
+            for e in flow.edges
         ],
     }
 

@@ -45,7 +45,12 @@ class Focus(Analysis):
 
 
 def focus(
-    analysis: Analysis, lines: Iterable[int], names: Iterable[str] = (), *, family: bool = False, most: int | None = None
+    analysis: Analysis,
+    lines: Iterable[int],
+    names: Iterable[str] = (),
+    *,
+    family: bool = False,
+    most: int | None = None,
 ) -> Analysis:
     """The analysis bound for some lines, and for every line that mentions one of some names of the first line's body.
 
@@ -80,7 +85,9 @@ def focus(
     return view
 
 
-def focus_at(analysis: Analysis, offset: int, *, uses: bool = False, family: bool = False, most: int | None = None) -> Analysis:
+def focus_at(
+    analysis: Analysis, offset: int, *, uses: bool = False, family: bool = False, most: int | None = None
+) -> Analysis:
     """The analysis bound for the line of an offset; with ``uses`` also for the lines that mention the name there."""
     document = analysis.document
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
@@ -115,15 +122,26 @@ def _family(analysis: Analysis, index: Index, group: Group, names: set[str]) -> 
     """The lines that mention any name for the bytes of the named variables; ``names`` grows."""
     waiting = set(names)
     while waiting:
-        waiting = {b for _, _, rest in index.declarations(group, waiting) if (b := alias_base(rest)) is not None} - names
+        waiting = {
+            b for _, _, rest in index.declarations(group, waiting) if (b := alias_base(rest)) is not None
+        } - names
         names |= waiting
     names |= _synonyms(analysis, names)
     fresh = set(names)
     while fresh:
-        below = {name for at in range(group.first, group.end) for name, base in index.parts[at].aliases if base in fresh}
+        below = {
+            name for at in range(group.first, group.end) for name, base in index.parts[at].aliases if base in fresh
+        }
         fresh = below - names
         names |= fresh
     return index.mentions([group], names)
+
+
+def family_names(analysis: Analysis, index: Index, group: Group, name: str) -> set[str]:
+    """All names for the bytes of a declared variable."""
+    names = {name}
+    _family(analysis, index, group, names)
+    return names
 
 
 def _declare(index: Index, group: Group, names: set[str], chosen: set[int]) -> None:

@@ -70,7 +70,9 @@ def _runs(part: Part) -> list[tuple[int, int, str]]:
     if known is None:
         found: list[tuple[int, int, str]] = []
         # The text with its comments and the text without them, line by line.
-        for offset, (whole, code) in enumerate(zip(part.chunk.text.split("\n"), part.code.split("\n")[1:], strict=False)):
+        for offset, (whole, code) in enumerate(
+            zip(part.chunk.text.split("\n"), part.code.split("\n")[1:], strict=False)
+        ):
             sort = _sort(whole, code.lstrip())
             if sort and found and found[-1][2] == sort and found[-1][1] == offset - 1:
                 found[-1] = (found[-1][0], offset, sort)

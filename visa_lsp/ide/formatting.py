@@ -8,6 +8,7 @@ cannot change. Lines with block comments, broken lines and lines of comment alon
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
@@ -20,20 +21,38 @@ if TYPE_CHECKING:
 
 _INDENT: Final = "    "
 _COMMENT_COLUMN: Final = 81
+# Lines that are in shape for certain: most lines of a dump. What does not match is looked at word by word.
+_CODE: Final = r"(?:\([!A-Za-z0-9_.]+\) )?[a-z][a-z0-9_.]*(?: \(M[0-9](?:_NM)?, [0-9]+\))?(?: [^\s\"/{}]+)*"
+_IN_SHAPE: Final = re.compile(
+    rf"    {_CODE}|(?=.{{81}}///)    {_CODE} +///[^\s/](?:.*\S)?|(?=.{{81}}/// )    {_CODE} +/// .*\S"
+    r"|\.(?:decl|input)(?: [^\s\"/]+)+|///? .*\S|"
+)
 
 
 def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:
     """The edits that bring lines ``first`` to ``last`` into shape, one for each line that changes."""
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
-    edits = []
-    for line in range(max(0, first), end + 1):
-        old = document.line_text(line)
-        new = format_line(old, document.statement(line))
-        if new != old:
-            start = document.line_start(line)
-            edits.append(Edit(Span(start, start + len(old)), new))
+    edits: list[Edit] = []
+    for at in range(document.chunk_at(max(0, first)), document.chunk_at(max(0, end)) + 1):
+        edits.extend(format_chunk(analysis, at, max(0, first), end))
     return tuple(edits)
+
+
+def format_chunk(analysis: Analysis, at: int, first: int, last: int) -> list[Edit]:
+    """The edits for those lines of a chunk that are among ``first`` to ``last``."""
+    document = analysis.document
+    base = document.line_of(at)
+    start = document.line_start(base)
+    edits = []
+    for line, whole in enumerate(document.chunks[at].text.split("\n")[: document.chunks[at].count], base):
+        old = whole.rstrip("\r")
+        if first <= line <= last and not _IN_SHAPE.fullmatch(old):
+            new = format_line(old, document.statement(line))
+            if new != old:
+                edits.append(Edit(Span(start, start + len(old)), new))
+        start += len(whole) + 1
+    return edits
 
 
 def format_line(text: str, statement: tree.Statement | None) -> str:

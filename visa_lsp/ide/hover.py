@@ -95,7 +95,11 @@ def _explain(analysis: Analysis, spot: Spot) -> str | None:
         case TokenKind.MASK:
             return describe_mask(token.text)
         case TokenKind.EXEC_SIZE:
-            mask = spot.statement.exec.mask if isinstance(spot.statement, tree.Instruction) and spot.statement.exec else None
+            mask = (
+                spot.statement.exec.mask
+                if isinstance(spot.statement, tree.Instruction) and spot.statement.exec
+                else None
+            )
             return describe_exec_size(exec_size_of(spot.statement), mask.text if mask else None)
         case TokenKind.COMBINE:
             return _worded(token.text, _COMBINE)
@@ -120,7 +124,10 @@ def _word(spot: Spot) -> str | None:
         case TokenKind.TYPE:
             return _type(token.text)
         case TokenKind.DATA_SHAPE:
-            return _type(token.text) or f"**{token.text}** — width and number of the data elements, or the size of the address"
+            return (
+                _type(token.text)
+                or f"**{token.text}** — width and number of the data elements, or the size of the address"
+            )
         case TokenKind.CLASS:
             return _worded(token.text, _CLASSES)
         case TokenKind.ALIGNMENT:
@@ -159,7 +166,9 @@ def _modifier(spot: Spot) -> str | None:
     if row is None:
         return None
     modifier = next((m for m in row.modifiers if m.parse(spot.token.text) is not None), None)
-    return f"**.{spot.token.text}** — modifier of `{row.mnemonic}`\n\n{describe_modifier(modifier)}" if modifier else None
+    return (
+        f"**.{spot.token.text}** — modifier of `{row.mnemonic}`\n\n{describe_modifier(modifier)}" if modifier else None
+    )
 
 
 def _name(analysis: Analysis, spot: Spot) -> str | None:
@@ -188,7 +197,12 @@ def _region(spot: Spot) -> str | None:
     operand = spot.token.operand
     region = operand.region if isinstance(operand, (tree.Ref, tree.IndirectRef)) else None
     parts = []
-    if spot.token.kind is TokenKind.ORIGIN and isinstance(operand, tree.Ref) and operand.indices and len(operand.indices) == 2:
+    if (
+        spot.token.kind is TokenKind.ORIGIN
+        and isinstance(operand, tree.Ref)
+        and operand.indices
+        and len(operand.indices) == 2
+    ):
         grf = spot.body.platform.grf_bytes if spot.body else 32
         parts.append(f"origin `(row, column)`: rows are GRF registers of {grf} bytes, columns are elements")
     if region is not None:

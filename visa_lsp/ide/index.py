@@ -79,7 +79,9 @@ class Part:
         found = self.memo.get("instructions")
         if found is None:
             lines = instructions_of(self.code, self.facts).split("\n")
-            found = self.memo["instructions"] = sum(1 for line in lines if line and not line.isspace()) - len(self.labels)
+            found = self.memo["instructions"] = sum(1 for line in lines if line and not line.isspace()) - len(
+                self.labels
+            )
         return found  # type: ignore[return-value]
 
     @property
@@ -210,7 +212,7 @@ class Index:
         if not words:
             return []
         pattern = re.compile("(?<![A-Za-z0-9_$@?%])(?:" + "|".join(map(re.escape, words)) + ")(?![A-Za-z0-9_$@?])")
-        found = []
+        found: list[int] = []
         for group in groups:
             for at in range(group.first, group.end):
                 text = self.parts[at].chunk.text

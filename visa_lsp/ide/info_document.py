@@ -102,7 +102,7 @@ def input_arguments(text: str, analysis: Analysis, kernel: str) -> dict[str, int
     return found
 
 
-_HELD: Final = ("arg_bypointer", "arg_byvalue")
+_HELD: Final = ("arg_bypointer", "arg_byvalue", "buffer_address")
 
 
 def kernel_names(text: str) -> tuple[str, ...]:

@@ -54,7 +54,9 @@ _FILE: Final = re.compile(r'\s*\.?file\s+"([^"]*)"', re.IGNORECASE)
 _LOC: Final = re.compile(r"\s*\.?loc\s+([0-9]+)\s*$", re.IGNORECASE)
 
 
-def inlay_hints(analysis: Analysis, first: int, last: int, kinds: Collection[HintKind] = tuple(HintKind)) -> tuple[Hint, ...]:
+def inlay_hints(
+    analysis: Analysis, first: int, last: int, kinds: Collection[HintKind] = tuple(HintKind)
+) -> tuple[Hint, ...]:
     """The hints of lines ``first`` to ``last``, at most ``MOST`` of them."""
     found: list[Hint] = []
     document = analysis.document
@@ -75,7 +77,9 @@ def inlay_hints(analysis: Analysis, first: int, last: int, kinds: Collection[Hin
             if file is None:
                 file = _file_before(index, line)
             name = file.rpartition("/")[2].rpartition("\\")[2]
-            found.append(Hint(line, len(code.rstrip()), f"{name}:{loc.group(1)}" if name else "source line", HintKind.LINE, file))
+            found.append(
+                Hint(line, len(code.rstrip()), f"{name}:{loc.group(1)}" if name else "source line", HintKind.LINE, file)
+            )
             continue
         if (named := _FILE.match(code)) is not None:
             file = named.group(1)
@@ -97,7 +101,7 @@ def _types(index: Index, group: Group, line: int, code: str, declared: dict[tupl
     head = _HEAD.match(code)
     if head is None or head.group(1).split(".")[0] not in _FIRST_WORDS:
         return
-    names = [m for m in _OPERAND.finditer(code, head.end())]
+    names = list(_OPERAND.finditer(code, head.end()))
     unknown = {m.group(1) for m in names if (group.first, m.group(1)) not in declared}
     if unknown:
         declared.update({(group.first, name): "" for name in unknown})
@@ -147,7 +151,9 @@ def _label(index: Index, group: Group, line: int, name: str) -> Iterator[Hint]:
     uses = [n for n in index.mentions([group], [name]) if n != line and not _is_definition(index, n, name)]
     text = "no branch" if not uses else f"{len(uses)} branch{'es' if len(uses) > 1 else ''}"
     lines = ", ".join(str(n + 1) for n in uses[:20])
-    yield Hint(line, len(name) + 1, text, HintKind.LABEL, f"from line{'s' if len(uses) > 1 else ''} {lines}" if uses else "")
+    yield Hint(
+        line, len(name) + 1, text, HintKind.LABEL, f"from line{'s' if len(uses) > 1 else ''} {lines}" if uses else ""
+    )
 
 
 def _is_definition(index: Index, line: int, name: str) -> bool:

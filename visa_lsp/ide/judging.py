@@ -20,6 +20,7 @@ from visa_lsp.syntax.bulk import (
     instructions_of,
     label_offsets,
 )  # fmt: skip
+from visa_lsp.syntax.parse import MAX_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -210,7 +211,7 @@ class JudgedBody:
                 result.hard, result.labels, result.undeclared = set(), {}, {}
             mentioned: set[str] = set()
             if facts.strange:
-                mentioned.update(NAME.findall(text))
+                mentioned.update(*[NAME.findall(line) for line in text.split("\n") if len(line) <= MAX_LINE])
                 result.hard = {i for i, line in enumerate(text.split("\n")[1:]) if line.strip()}
             elif facts.has_code:
                 if offsets is None:
@@ -344,7 +345,9 @@ class JudgedBody:
         """The declarations, and label lines, of all names in some lines."""
         wanted: set[str] = set()
         for line in sorted(lines):
-            wanted.update(NAME.findall(document.code(line)))
+            code = document.code(line)
+            if len(code) <= MAX_LINE:
+                wanted.update(NAME.findall(code))
         return self._defining(document, wanted, labels=labels)
 
     def _defining(self, document: Document, wanted: set[str], *, labels: bool = False) -> set[int]:

@@ -91,12 +91,17 @@ def special_words() -> frozenset[str]:
 
 
 _ids = count()
+_tokens: dict[str, str] = {}
 
 
-@lru_cache(maxsize=200_000)
 def class_token(definition: str) -> str:
     """A token for a definition; forgotten definitions get a new one, so that a token never has two meanings."""
-    return f"\x01{next(_ids)};"
+    token = _tokens.get(definition)
+    if token is None:
+        if len(_tokens) > _MAX_CLASSES:
+            _tokens.clear()
+        token = _tokens[definition] = f"\x01{next(_ids)};"
+    return token
 
 
 @lru_cache(maxsize=50_000)

@@ -6,22 +6,24 @@ the one name, as an editor marks it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from visa_lsp.ide.analysis import Analysis
-from visa_lsp.ide.focus import focus, focus_at
+from visa_lsp.ide.focus import WHOLE, Focus, family_names, focus, focus_at
 from visa_lsp.ide.index import index_of
+from visa_lsp.ide.quick import special_words
 from visa_lsp.ide.token_at import line_tokens, name_span, spot_at
 from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.sema.model import Role, SymbolKind
+from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.sema.model import Body, Symbol
-    from visa_lsp.text import Span
 
 
 class Use(Enum):
@@ -70,7 +72,54 @@ def family(body: Body, symbol: Symbol) -> list[Symbol]:
     return found if symbol in found else [symbol, *found]
 
 
-def references(analysis: Analysis, offset: int, *, declarations: bool = True, aliases: bool = True) -> tuple[Occurrence, ...]:
+def places(analysis: Analysis, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
+    """Where the symbol at an offset is named, through aliases, in text order; a busy name is looked for without binding."""
+    found = _busy(analysis, offset, declarations=declarations)
+    if found is None:
+        return tuple(o.span for o in references(analysis, offset, declarations=declarations))
+    return found
+
+
+def _busy(analysis: Analysis, offset: int, *, declarations: bool) -> tuple[Span, ...] | None:
+    """The places of a declared variable that many lines name; None for all others, and where its lines hold more than names."""
+    document = analysis.document
+    if document.line_count < WHOLE or isinstance(analysis, Focus):
+        return None
+    spot = spot_at(focus_at(analysis, offset), offset)
+    symbol = spot.symbol if spot is not None else None
+    index = index_of(document)
+    if symbol is None or symbol.place is None or symbol.decl is None or index.scopes:
+        return None
+    group = index.group_at(symbol.place.line)
+    names = family_names(analysis, index, group, symbol.name)
+    lines = index.mentions([group], names)
+    if len(lines) <= _BUSY or any(n.startswith("%") or n in special_words() for n in names):
+        return None
+    pattern = re.compile(
+        "(?<![A-Za-z0-9_$@?%.])(?:"
+        + "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+        + ")(?![A-Za-z0-9_$@?])"
+    )
+    spans = []
+    for line in lines:
+        code = document.code(line)
+        if '"' in code:
+            return None
+        start = document.line_start(line)
+        declared = code.lstrip().startswith(".decl")
+        for number, match in enumerate(pattern.finditer(code)):
+            if declared and number == 0 and not declarations and "alias" not in code[: match.start()]:
+                continue
+            spans.append(Span(start + match.start(), start + match.end()))
+    return tuple(spans)
+
+
+_BUSY = 60
+
+
+def references(
+    analysis: Analysis, offset: int, *, declarations: bool = True, aliases: bool = True
+) -> tuple[Occurrence, ...]:
     """Every place of the symbol at an offset, through aliases, in text order."""
     analysis = focus_at(analysis, offset, uses=True, family=aliases)
     spot = spot_at(analysis, offset)

@@ -34,7 +34,9 @@ def selection_ranges(analysis: Analysis, offset: int) -> tuple[Span, ...]:
     before = [n for n in labels if n <= line]
     behind = [n for n in labels if n > line]
     if before:
-        found.append(Span(document.line_start(before[-1]), document.line_start(behind[0] if behind else group.end_line)))
+        found.append(
+            Span(document.line_start(before[-1]), document.line_start(behind[0] if behind else group.end_line))
+        )
     found.append(Span(document.line_start(group.first_line), document.line_start(group.end_line)))
     found.append(Span(0, len(document)))
     kept: list[Span] = []

@@ -190,9 +190,11 @@ def _classes(index: Index, group: Group) -> Mapping[str, str]:
 def _version(index: Index) -> str:
     known = index.__dict__.get("version")
     if known is None:
-        texts = (text for part in index.parts for _, text in part.facts.specials if text.lstrip().startswith(".version"))
+        texts = (
+            text for part in index.parts for _, text in part.facts.specials if text.lstrip().startswith(".version")
+        )
         known = index.__dict__["version"] = next(texts, "") + "\x02"
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _word(piece: str, classes: Mapping[str, str]) -> str:

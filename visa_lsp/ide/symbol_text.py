@@ -108,7 +108,11 @@ def _predefined(body: Body, symbol: Symbol) -> str:
     names = sorted({name for name, s in body.predefined.items() if s is symbol}, key=lambda n: (n[0] != "%", n))
     letter = _LETTER[symbol.kind]
     head = f"{symbol.name}  // predefined, {letter}{symbol.id}"
-    parts = [f"```visa\n{head}\n```", f"**{symbol.name}** — predefined {symbol.kind.value}, {_amount(symbol)}", symbol.doc]
+    parts = [
+        f"```visa\n{head}\n```",
+        f"**{symbol.name}** — predefined {symbol.kind.value}, {_amount(symbol)}",
+        symbol.doc,
+    ]
     facts = []
     others = [n for n in names if n != symbol.name]
     if others:
@@ -134,7 +138,10 @@ def _label(analysis: Analysis, symbol: Symbol) -> str:
         facts.append("no branch names it")
     else:
         facts.append(f"{len(sources)} incoming {'branch' if len(sources) == 1 else 'branches'}:")
-    lines = [f"- line {r.place.line + 1}: `{analysis.document.line_text(r.place.line).split('///')[0].strip()}`" for r in sources]
+    lines = [
+        f"- line {r.place.line + 1}: `{analysis.document.line_text(r.place.line).split('///')[0].strip()}`"
+        for r in sources
+    ]
     if len(lines) > _MAX_LINES:
         lines = [*lines[:_MAX_LINES], f"- and {len(lines) - _MAX_LINES} more"]
     return "\n\n".join([*parts, "  \n".join(facts), *(["\n".join(lines)] if lines else [])])

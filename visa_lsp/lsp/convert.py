@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from visa_lsp.text import Encoding
 
 
-
 class Text(Protocol):
     """What is needed of a document: its lines, and offsets from and to (line, column) in code points."""
 

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -62,7 +63,7 @@ async def working(
         try:
             asked = ls.window_work_done_progress_create_async(types.WorkDoneProgressCreateParams(token))
             await asyncio.wait_for(asked, _PATIENCE)
-        except Exception:  # a client that does not answer, or refuses, sees no progress
+        except (JsonRpcException, TimeoutError):  # a client that does not answer, or refuses, sees no progress
             logger.info("the client makes no progress token")
             token = None
     work = Work(ls, token)

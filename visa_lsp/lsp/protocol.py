@@ -147,7 +147,7 @@ class Protocol(LanguageServerProtocol):
             if "method" in message and "params" not in message:
                 message = {**message, "params": None} if self.get_message_type(message["method"]) is None else message
             return super().structure_message(message)
-        except Exception:  # the converter raises whatever it meets
+        except JsonRpcException:
             logger.info("a message of %s cannot be read", message.get("method"))
             return None
 
@@ -196,13 +196,14 @@ class Protocol(LanguageServerProtocol):
     # ---- documents and commands ----
 
     @lsp_method(types.SHUTDOWN)
-    def lsp_shutdown(self, *_args: Any) -> None:
+    def lsp_shutdown(self, *_args: Any) -> Handled:
         """End what is under way, with an answer for each request; after this only ``exit`` counts."""
         current = self.msg_id
         for ident, future in list(self._request_futures.items()):
             if ident != current and not future.done():
                 future.cancel()
         self._shutdown = True
+        yield from ()
 
     def _pass_on(self, method: str, params: object) -> Handled:
         handler = self.fm.features.get(method)

@@ -66,7 +66,9 @@ class VisaServer(LanguageServer):
             case _:
                 return "utf-16"
 
-    def opened(self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier) -> OpenDocument | None:
+    def opened(
+        self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier
+    ) -> OpenDocument | None:
         """The open vISA text that a request is about."""
         found = self.documents.get(identifier.uri)
         return found if found is not None and found.language is Language.VISA else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax import tree
@@ -90,7 +91,9 @@ def flow_of(body: Body) -> Flow:
     for block in blocks:
         for target, kind, condition in _leaving(block, len(blocks), at_label, at_line, partners):
             edges.setdefault((block.number, target, kind), Edge(block.number, target, kind, condition))
-    return Flow(body.name, tuple(blocks), tuple(sorted(edges.values(), key=lambda e: (e.source, e.target, e.kind.value))))
+    return Flow(
+        body.name, tuple(blocks), tuple(sorted(edges.values(), key=lambda e: (e.source, e.target, e.kind.value)))
+    )
 
 
 def _name(bound: Bound) -> str:
@@ -177,7 +180,7 @@ def _structure(code: Sequence[Bound]) -> dict[int, tuple[int, ...]]:
     found: dict[int, list[int]] = {}
     stack: list[Bound] = []
     loops: list[tuple[int, list[int], list[int]]] = []
-    behind = {a.line: b.line for a, b in zip(code, code[1:], strict=False)}
+    behind = {a.line: b.line for a, b in pairwise(code)}
     for bound in code:
         match _name(bound):
             case "if":

@@ -36,6 +36,7 @@ class _Shadow:
         layout = frame.code.layout
         self.bytes: Array = np.zeros(layout.size, bool)
         self.bytes[: layout.predefined_end] = True
+        self.seen: dict[int, int] = {}  # instruction -> lanes that were looked at: what is written stays written
         self.preds: set[int] = {0}
         self.addresses: set[int] = set()
         if entry:
@@ -52,6 +53,8 @@ class _Plan:
     reads: list[tuple[Touch, Array]]
     writes: list[tuple[Touch, Array]]
     lanes: int
+    full: int
+    once: bool  # the same lanes need no second look
     at: int
     no_mask: bool
     selects: bool
@@ -72,19 +75,33 @@ class UninitialisedChecker(Checker):
         super().__init__()
         self._plans: dict[tuple[int, int], _Plan] = {}
 
+    def concerns(self, code: Code, pc: int) -> bool:
+        """Only what touches variables."""
+        plan = self._plans[id(code), pc] = _plan(code, pc)
+        return bool(
+            plan.reads
+            or plan.writes
+            or plan.preds_read
+            or plan.preds_written
+            or plan.addresses_read
+            or plan.addresses_written
+        )
+
     def instruction(self, thread: Thread, pc: int) -> None:
         """Look at the sources, then note the destinations."""
         frame = thread.frame
         shadow: _Shadow | None = frame.shadow
         if shadow is None:
             shadow = frame.shadow = _Shadow(frame, entry=frame.code.kernel.is_kernel)
-        key = (id(frame.code), pc)
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans[key] = _plan(frame.code, pc)
-        full = (1 << plan.lanes) - 1
+        plan = self._plans[id(frame.code), pc]
+        full = plan.full
         mask = full if plan.no_mask else frame.emask >> plan.at & full
+        seen = shadow.seen.get(pc, 0)
+        if not mask & ~seen:
+            return
         chosen = plan.predicate(frame) if plan.predicate is not None else full
+        if plan.once:
+            shadow.seen[pc] = seen | mask & (mask if plan.predicate is None else chosen)
         if mask:
             self._look(thread, plan, shadow, mask, chosen)
             for touch, places in plan.writes:
@@ -198,6 +215,8 @@ def _plan(code: Code, pc: int) -> _Plan:
         reads,
         [(t, t.places if t.indirect is None else _NONE) for t in touches if t.write],
         site.lanes,
+        site.full,
+        all(t.indirect is None for t in touches) and inst.row.mnemonic != "sel",
         site.control.mask_offset,
         site.control.no_mask,
         inst.row.mnemonic == "sel",

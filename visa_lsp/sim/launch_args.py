@@ -105,7 +105,9 @@ class Arguments:
                     )
             missing = [name for name in names if name not in args]
             if missing:
-                raise LaunchError(f"kernel '{self.info.name}' needs argument '{missing[0]}', which is not given", ARGUMENTS)
+                raise LaunchError(
+                    f"kernel '{self.info.name}' needs argument '{missing[0]}', which is not given", ARGUMENTS
+                )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
             raise LaunchError(f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given", ARGUMENTS)
@@ -258,6 +260,13 @@ def _snap(a: Arguments, entry: PayloadArgument) -> bytes:
     return _number(0xFFFFFFFF if (state.address, state.filter) == ("clamp", "nearest") else 0, 4)
 
 
+_ADDRESS_CODE: Final = {
+    "none": 0x1130,
+    "clamp_to_edge": 0x1131,
+    "clamp": 0x1132,
+    "repeat": 0x1133,
+    "mirrored_repeat": 0x1134,
+}
 _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "arg_byvalue": Arguments.by_value,
     "arg_bypointer": Arguments.by_pointer,
@@ -286,11 +295,4 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "sampler_snap_wa": _snap,
     "sampler_address": lambda a, e: _number(_ADDRESS_CODE[a.sampler(e).address], 4),
     "sampler_normalized": lambda a, e: _number(int(a.sampler(e).normalized), 4),
-}
-_ADDRESS_CODE: Final = {
-    "none": 0x1130,
-    "clamp_to_edge": 0x1131,
-    "clamp": 0x1132,
-    "repeat": 0x1133,
-    "mirrored_repeat": 0x1134,
 }

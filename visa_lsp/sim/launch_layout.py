@@ -63,7 +63,9 @@ class Geometry:
     def local_ids(self) -> Array:
         """Give the ids as (threads, 3, simd) words; those of absent lanes are zero."""
         if self.items > MAX_GROUP_ITEMS:
-            raise LaunchError(f"a group of {self.items} work items is too large, at most {MAX_GROUP_ITEMS} can run", LOCAL_SIZE)
+            raise LaunchError(
+                f"a group of {self.items} work items is too large, at most {MAX_GROUP_ITEMS} can run", LOCAL_SIZE
+            )
         ids = np.zeros((3, self.threads * self.simd), np.uint16)
         number = np.arange(self.items)
         for dimension in _walk(self.walk_order):
@@ -134,7 +136,9 @@ class Block:
         """Write each thread's own bytes: an array (threads, anything)."""
         raw = np.ascontiguousarray(rows).reshape(self.geometry.threads, -1).view(np.uint8)
         if offset < 0 or offset + raw.shape[1] > self.size:
-            raise LaunchError(f"{raw.shape[1]} bytes at offset {offset} lie outside of the payload, which has {self.size}")
+            raise LaunchError(
+                f"{raw.shape[1]} bytes at offset {offset} lie outside of the payload, which has {self.size}"
+            )
         self._rows[:, offset : offset + raw.shape[1]] = raw
 
     def put_local_ids(self, offset: int, dimensions: int) -> None:

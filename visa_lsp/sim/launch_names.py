@@ -22,6 +22,8 @@ from visa_lsp.sim.launch_values import value_bytes
 from visa_lsp.sim.launch_world import argument_sampler
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.launch_config import LaunchConfig
@@ -100,9 +102,9 @@ class Names:
             entry = next(i for i in self.inputs if i.name == name)
             block.put(entry.offset, self._bytes(entry, name, arg))
 
-    def _check_names(self, names: object) -> None:
+    def _check_names(self, names: Iterable[str]) -> None:
         known = [i.name for i in self.inputs]
-        for name in names if isinstance(names, type({}.keys())) else ():
+        for name in names:
             if name not in known and not _BTI.fullmatch(name):
                 near = difflib.get_close_matches(name, known, 1)
                 hint = f"did you mean '{near[0]}'?" if near else f"its inputs are {', '.join(known) or 'none'}"

@@ -15,6 +15,7 @@ from visa_lsp.sim.dispatch import RunResult
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
 from visa_lsp.sim.interp import Code, Thread, Wait
 from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.observers import Observer
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, Frame
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Input, Kernel
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.observers import Access, Observer
+    from visa_lsp.sim.observers import Access
     from visa_lsp.sim.operands import Op
 
 QUANTUM: Final = 20_000
@@ -72,6 +73,7 @@ class Machine:
         self.dispatch = dispatch
         self.observers = tuple(observers)
         self.watched = bool(self.observers)
+        self.told = False  # whether an observer has findings to take
         self.quantum = quantum
         self.steps = 0
         self.result = RunResult()
@@ -101,22 +103,28 @@ class Machine:
             return code.ops
         found = self._traced.get(id(code))
         if found is None:
-            found = self._traced[id(code)] = [self._announced(op, pc) for pc, op in enumerate(code.ops)]
+            found = self._traced[id(code)] = [self._announced(code, op, pc) for pc, op in enumerate(code.ops)]
         return found
 
-    def _announced(self, op: Op, pc: int) -> Op:
-        listeners = [o for o in self.observers if o.wants_instructions]
+    def _announced(self, code: Code, op: Op, pc: int) -> Op:
+        if pc >= len(code.kernel.instructions):
+            return op
+        listeners = [o for o in self.observers if o.wants_instructions and o.concerns(code, pc)]
+        if not listeners:
+            return op
+        before = [o.instruction for o in listeners]
+        after = [o.executed for o in listeners if type(o).executed is not Observer.executed]
 
         def announced(f: Frame) -> int | None:
             thread = f.thread
-            if thread is None or pc >= len(f.code.kernel.instructions):
-                return op(f)
-            for observer in listeners:
-                observer.instruction(thread, pc)
-            self._take()
+            assert thread is not None
+            for tell in before:
+                tell(thread, pc)
+            if self.told:
+                self._take()
             signal = op(f)
-            for observer in listeners:
-                observer.executed(thread, f, pc)
+            for tell_after in after:
+                tell_after(thread, f, pc)
             return signal
 
         return announced
@@ -238,7 +246,9 @@ class Machine:
         for thread, _ in live:
             wait = waits[thread.number]
             if not ended:
-                away = next((t for t, _ in live if waits[t.number].what != wait.what or t.frame.pc != thread.frame.pc), thread)
+                away = next(
+                    (t for t, _ in live if waits[t.number].what != wait.what or t.frame.pc != thread.frame.pc), thread
+                )
                 what = waits[away.number].what
                 other = f"thread {away.number} waits at {what}" if away is not thread else "nobody else can come"
             self.report(thread, FaultKind.BARRIER, f"{wait.what} can never complete", other=other)
@@ -250,7 +260,8 @@ class Machine:
         self.steps += steps
         if self.steps > self.dispatch.step_budget:
             raise KernelFault(
-                FaultKind.BUDGET, f"the run took more than {self.dispatch.step_budget} instructions, its budget; it may never end"
+                FaultKind.BUDGET,
+                f"the run took more than {self.dispatch.step_budget} instructions, its budget; it may never end",
             )
 
     # ---- memory and reports
@@ -275,9 +286,11 @@ class Machine:
         """Tell the observers of a message."""
         for observer in self.observers:
             (observer.read if access.kind == "read" else observer.write)(access)
-        self._take()
+        if self.told:
+            self._take()
 
     def _take(self) -> None:
+        self.told = False
         for observer in self.observers:
             for fault in observer.take():
                 self._add(fault)

@@ -83,9 +83,7 @@ def announce(
         machine.accessed(Access(thread, kind, found[0], at, size, lanes, number, rows, alignment))
 
 
-def load(
-    f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1
-) -> Array:
+def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1) -> Array:
     """``size`` bytes at each address: an array (n, size). ``alignment`` is what the message asks of an address."""
     announce(f, "read", found, at, size, lanes, None, alignment)
     return found[0].load(at, size) if found[0] is not None else np.zeros((at.size, size), np.uint8)

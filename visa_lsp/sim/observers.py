@@ -18,7 +18,7 @@ from visa_lsp.sim.memory import Memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.sim.interp import Thread
+    from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.registers import Frame
 
@@ -60,6 +60,11 @@ class Observer:
     def group(self, number: tuple[int, int, int]) -> None:
         """A group starts."""
 
+    def concerns(self, code: Code, pc: int) -> bool:
+        """Whether an instruction is of interest (asked once, only where ``wants_instructions``)."""
+        del code, pc
+        return True
+
     def instruction(self, thread: Thread, pc: int) -> None:
         """A thread is about to execute an instruction (only where ``wants_instructions``)."""
 
@@ -100,6 +105,7 @@ class Checker(Observer):
     def _find(self, kind: FaultKind, thread: Thread, message: str, **more: Any) -> None:
         from visa_lsp.sim.machine import thread_fault  # noqa: PLC0415 - the machine imports this module
 
+        thread.machine.told = True
         self._found.append(thread_fault(thread, kind, message, **more))
 
 
@@ -206,28 +212,30 @@ class DivisionChecker(Checker):
         super().__init__()
         self._divisors: dict[tuple[int, int], Callable[[Frame], int] | None] = {}
 
+    def concerns(self, code: Code, pc: int) -> bool:
+        """Only integer divisions."""
+        zeros = self._divisors[id(code), pc] = _zero_divisors(code, pc)
+        return zeros is not None
+
     def instruction(self, thread: Thread, pc: int) -> None:
         """Look at the divisor of a division."""
         frame = thread.frame
-        key = (id(frame.code), pc)
-        if key not in self._divisors:
-            self._divisors[key] = _zero_divisors(frame, pc)
-        zeros = self._divisors[key]
+        zeros = self._divisors[id(frame.code), pc]
         bits = zeros(frame) if zeros is not None else 0
         if bits:
             what = "a division by zero" if bits & bits - 1 == 0 else f"{bits.bit_count()} divisions by zero"
             self._find(FaultKind.DIVISION, thread, what, lane=(bits & -bits).bit_length() - 1)
 
 
-def _zero_divisors(frame: Frame, pc: int) -> Callable[[Frame], int] | None:
+def _zero_divisors(code: Code, pc: int) -> Callable[[Frame], int] | None:
     """How to find the active lanes whose integer divisor is zero; None for what is no division."""
     from visa_lsp.sim.operands import Site, lane_mask, mask_bits  # noqa: PLC0415 - operands need no observers otherwise
 
-    inst = frame.code.kernel.instructions[pc]
+    inst = code.kernel.instructions[pc]
     meaning = inst.row.meaning
     if not isinstance(meaning, Lane) or meaning.expr.word not in ("div", "mod"):
         return None
-    site = Site(frame.code, inst, pc)
+    site = Site(code, inst, pc)
     if any(site.operand_type(inst.get(name)).is_float for name in ("src0", "src1")):
         return None
     enable, fetch, lanes = site.enable(), site.read(inst.get("src1")), site.lanes

@@ -212,7 +212,9 @@ class Site:
             return lambda f: f.views[view]
         return lambda f: f.views[view].reshape(-1)
 
-    def _touch(self, operand: object, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False) -> None:
+    def _touch(
+        self, operand: object, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False
+    ) -> None:
         """Keep for observers which registers the instruction touches; predefined variables always hold something."""
         if start < self.code.layout.predefined_end:
             return

@@ -21,7 +21,16 @@ _MAX_STRING: Final = 4096
 _STRING: Final = 5
 _VECTORS: Final = 9  # vector types are numbered as their elements are, this much and on
 # Type number: bytes in the buffer, format of struct.
-_TYPES: Final = {1: (4, "<b3x"), 2: (4, "<h2x"), 3: (4, "<i"), 4: (4, "<f"), 5: (8, "<Q"), 6: (8, "<q"), 7: (8, "<Q"), 8: (8, "<d")}
+_TYPES: Final = {
+    1: (4, "<b3x"),
+    2: (4, "<h2x"),
+    3: (4, "<i"),
+    4: (4, "<f"),
+    5: (8, "<Q"),
+    6: (8, "<q"),
+    7: (8, "<Q"),
+    8: (8, "<d"),
+}
 _ELEMENTS: Final = {9: 1, 10: 2, 11: 3, 12: 6, 13: 4, 14: 8}
 _DIRECTIVE: Final = re.compile(
     r"%(?P<flags>[-+ #0]*)(?P<width>\d{0,4})(?:\.(?P<precision>\d{0,4}))?(?:v(?P<vector>\d+))?(?:hh|hl|h|ll|l)?(?P<kind>[a-zA-Z%])"

@@ -65,7 +65,9 @@ def _inputs(body: Kernel) -> None:
         kind = item.kind & 7
         if item.offset < 0 or item.offset + item.size > MAX_PAYLOAD_BYTES:
             end = item.offset + item.size
-            raise LaunchError(f"'{body.name}': an input takes bytes {item.offset} to {end} of the payload, which cannot be")
+            raise LaunchError(
+                f"'{body.name}': an input takes bytes {item.offset} to {end} of the payload, which cannot be"
+            )
         if kind == 0:
             good = body.variable(item.id) is not None
         elif kind == 1:
@@ -80,7 +82,9 @@ def _inputs(body: Kernel) -> None:
         if kind == 0:
             size = body.variable(item.id)
             if size is not None and item.size > max(size.byte_size, 1) + _GRF_SLACK:
-                raise LaunchError(f"'{body.name}': an input of {item.size} bytes fills V{item.id}, which has {size.byte_size}")
+                raise LaunchError(
+                    f"'{body.name}': an input of {item.size} bytes fills V{item.id}, which has {size.byte_size}"
+                )
 
 
 _GRF_SLACK: Final = 63  # an input may fill the last register of its variable

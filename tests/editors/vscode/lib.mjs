@@ -98,9 +98,15 @@ export async function openFile(page, name) {
 
 /** Runs a command by its title. */
 export async function command(page, title) {
-  await page.keyboard.press('F1');
-  const input = page.locator('.quick-input-widget input');
-  await input.waitFor({ timeout: 10000 });
+  const input = page.locator('.quick-input-widget:visible input').first();
+  for (let tries = 0; !(await input.isVisible()); tries++) {
+    // The focus may be inside a view, where the workbench hears no keys.
+    await page.locator(tries === 0 ? 'body' : '.statusbar').press('F1');
+    await input.waitFor({ timeout: 3000 }).catch(() => undefined);
+    if (tries > 5) {
+      throw new Error('no quick input');
+    }
+  }
   await input.fill(`>${title}`);
   await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor({ timeout: 10000 });
   await page.keyboard.press('Enter');

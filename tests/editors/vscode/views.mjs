@@ -14,7 +14,7 @@ const settings = {
   'security.workspace.trust.enabled': false,
   'editor.hover.delay': 200,
   'editor.stickyScroll.enabled': false,
-  'workbench.sideBar.location': 'left',
+  'files.autoSave': 'off',
 };
 const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
 const { context, page } = await openBrowser(1280, 800);
@@ -98,6 +98,7 @@ const passed = await steps(
       return rows;
     },
     async problems() {
+      await command(page, 'File: Revert File');
       writeFileSync(saxpy, good.replace('    mad (M1, 16) y_value', '    madd (M1, 16) y_value').replace('x_value(0,0)<1;1,0> y_value', 'x_valu(0,0)<1;1,0> y_value'));
       await page.locator('.editor-instance .squiggly-error').first().waitFor({ timeout: 30000 });
       await page.keyboard.press('Control+Shift+M');
@@ -117,25 +118,27 @@ const passed = await steps(
       return text;
     },
     async 'run with an image'() {
-      await page.keyboard.press('Control+1');
+      const launch = readFileSync(join(folder, 'mandelbrot.launch.yaml'), 'utf8');
+      const larger = [['[3, 5, 1]', '[8, 18, 1]'], ['[20, 36, 4]', '[72, 128, 4]'], ['value: 36', 'value: 128'], ['value: 20', 'value: 72'], ['0.0903', '0.0248']];
+      const text = larger.reduce((t, [from, to]) => t.replace(from, to), launch.slice(0, launch.indexOf('expect:')));
+      writeFileSync(join(folder, 'larger.launch.yaml'), text);
       await command(page, 'View: Close All Editors');
-      await openFile(page, 'mandelbrot.visaasm');
+      await openFile(page, 'larger.launch.yaml');
       await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
-      const view = await webview(page, 'article canvas');
+      const view = await webview(page, 'article canvas', 60000);
       const size = await view.locator('canvas').first().evaluate((c) => [c.width, c.height]);
-      assert.deepEqual(size, [36, 20]);
+      assert.deepEqual(size, [128, 72]);
       await picture('run-image');
       return view.locator('header').innerText();
     },
     async 'control-flow graph'() {
-      await page.locator('.editor-group-container').first().locator('.tab').first().click();
-      await command(page, 'View: Close Editors in Group').catch(() => undefined);
       await command(page, 'View: Close All Editors');
       await openFile(page, 'mandelbrot.visaasm');
       await command(page, 'vISA: Show Control-Flow Graph');
       const view = await webview(page, 'svg g.block');
-      await page.waitForTimeout(500);
+      await page.keyboard.press('Control+b');
       await picture('flow');
+      await page.keyboard.press('Control+b');
       const blocks = await view.locator('g.block').count();
       await view.locator('g.block').nth(2).click();
       return blocks;
@@ -171,6 +174,8 @@ const passed = await steps(
       await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'saxpy.isa' }).first().waitFor({ timeout: 20000 });
       await openFile(page, 'saxpy.isa');
       const view = await webview(page, '.listing .line');
+      await view.locator('summary').click();
+      await view.locator('.line', { hasText: 'cmp.lt' }).evaluate((row) => row.scrollIntoView({ block: 'center' }));
       await picture('isa');
       await view.locator('button', { hasText: 'Open as Text' }).click();
       await page.locator('.tab.active', { hasText: 'saxpy.isa.visaasm' }).waitFor({ timeout: 20000 });

@@ -165,7 +165,9 @@ async def on_disassembly(ls: VisaServer, params: Any) -> Result:
     return await _disassemble(ls, params, None)
 
 
-async def on_text_content(ls: VisaServer, params: types.TextDocumentContentParams) -> types.TextDocumentContentResult | None:
+async def on_text_content(
+    ls: VisaServer, params: types.TextDocumentContentParams
+) -> types.TextDocumentContentResult | None:
     """``workspace/textDocumentContent``: the same for clients of the protocol's version 3.18."""
     answer = await _disassemble(ls, {"uri": params.uri}, None)
     return types.TextDocumentContentResult(text=str(answer.get("text") or f"// {answer.get('error')}\n"))
@@ -194,11 +196,11 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     opened = ls.documents.get(uri)
     if answer.get("kernel") and opened is not None:
         try:
-            arguments = info.arguments_beside(ls, opened, str(answer["kernel"]))
+            held = info.arguments_beside(ls, opened, str(answer["kernel"]))
         except Exception:  # without it values are shown by name only
             logger.exception("the arguments of %s are not known", uri)
-            arguments = {}
-        ls.runs[uri] = _values_of(answer, arguments)
+            held = {}
+        ls.runs[uri] = _values_of(answer, held)
         workspace = ls.client_capabilities.workspace
         if workspace and workspace.inline_value and workspace.inline_value.refresh_support:
             ls.workspace_inline_value_refresh(None)
@@ -212,7 +214,9 @@ def _values_of(answer: Result, arguments: dict[str, int]) -> RunValues:
         head = ", ".join(str(v) for v in buffer["head"][:_MOST_VALUES])
         held = [name for name, index in arguments.items() if index == buffer["arg"]]
         for name in (str(buffer["name"]), str(buffer["arg"]), *held):
-            variables[name] = f"{buffer['dtype']}{buffer['shape']} [{head}{', …' if len(buffer['head']) > _MOST_VALUES else ''}]"
+            variables[name] = (
+                f"{buffer['dtype']}{buffer['shape']} [{head}{', …' if len(buffer['head']) > _MOST_VALUES else ''}]"
+            )
     lines: dict[int, list[str]] = {}
     for fault in answer.get("faults", ()):
         if fault.get("line"):

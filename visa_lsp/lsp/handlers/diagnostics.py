@@ -167,12 +167,12 @@ async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams
             paths = list(ls.files.visa_files())
             for number, path in enumerate(paths):
                 try:
-                    report = _file_report(ls, path, before)
+                    found = _file_report(ls, path, before)
                 except Exception:
                     logger.exception("findings of %s failed", path)
                     continue
-                if report is not None:
-                    reports.append(report)
+                if found is not None:
+                    reports.append(found)
                 if token is not None and len(reports) >= 8:
                     send_partial(ls, token, types.WorkspaceDiagnosticReportPartialResult(reports))
                     reports = []
@@ -191,7 +191,9 @@ def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Report]:
                 yield types.WorkspaceUnchangedDocumentDiagnosticReport(opened.key, result_id, opened.version)
             else:
                 items = _items(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
-                yield types.WorkspaceFullDocumentDiagnosticReport(opened.key, items, opened.version, result_id=result_id)
+                yield types.WorkspaceFullDocumentDiagnosticReport(
+                    opened.key, items, opened.version, result_id=result_id
+                )
 
 
 def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Report | None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from visa_lsp.ide.code_actions import code_actions, fix_all
 from visa_lsp.ide.completion import Item, ItemKind, documentation, offers
-from visa_lsp.ide.formatting import format_on_type, format_text
+from visa_lsp.ide.formatting import format_chunk, format_on_type, format_text
 from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.signature import signature_help
 from visa_lsp.lsp.convert import diagnostic, range_of, text_edits, to_offset, to_span
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings
 from visa_lsp.lsp.handlers.language import place
+from visa_lsp.lsp.progress import working
 from visa_lsp.lsp.session import guarded
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def register(server: VisaServer) -> None:
     server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)(on_range_formatting)
     typed = types.DocumentOnTypeFormattingOptions("\n", more_trigger_character=[":", "}"])
     server.feature(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, typed)(on_type_formatting)
-    kinds = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll])
+    kinds = types.CodeActionOptions(
+        code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
+    )
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, kinds)(on_code_action)
 
 
@@ -151,21 +154,35 @@ async def on_rename(ls: VisaServer, params: types.RenameParams) -> types.Workspa
 async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
     """Bring the whole text into shape."""
     opened = ls.opened(params.text_document)
-    return text_edits(opened.analysis.document, format_text(opened.analysis), ls.encoding) if opened else None
+    if opened is None:
+        return None
+    document = opened.analysis.document
+    found: list[types.TextEdit] = []
+    async with working(ls, "vISA: formatting", params.work_done_token) as work:
+        for at in range(len(document.chunks)):
+            found += text_edits(document, format_chunk(opened.analysis, at, 0, document.line_count), ls.encoding)
+            await work.step("formatting", at, len(document.chunks))
+    return found
 
 
 @guarded
-async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormattingParams) -> list[types.TextEdit] | None:
+async def on_range_formatting(
+    ls: VisaServer, params: types.DocumentRangeFormattingParams
+) -> list[types.TextEdit] | None:
     """Bring some lines into shape."""
     opened = ls.opened(params.text_document)
     if opened is None:
         return None
     last = params.range.end.line - (params.range.end.character == 0 and params.range.end.line > params.range.start.line)
-    return text_edits(opened.analysis.document, format_text(opened.analysis, params.range.start.line, last), ls.encoding)
+    return text_edits(
+        opened.analysis.document, format_text(opened.analysis, params.range.start.line, last), ls.encoding
+    )
 
 
 @guarded
-async def on_type_formatting(ls: VisaServer, params: types.DocumentOnTypeFormattingParams) -> list[types.TextEdit] | None:
+async def on_type_formatting(
+    ls: VisaServer, params: types.DocumentOnTypeFormattingParams
+) -> list[types.TextEdit] | None:
     """Bring what was just finished into shape."""
     opened = ls.opened(params.text_document)
     if opened is None:
@@ -189,7 +206,9 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> list
     document = opened.analysis.document
     wanted = [str(getattr(kind, "value", kind)) for kind in only or ["quickfix"]]
     actions: list[types.CodeAction] = []
-    if any("source.fixAll".startswith(kind) and kind for kind in wanted) or any(k.startswith("source.fixAll") for k in wanted):
+    if any("source.fixAll".startswith(kind) and kind for kind in wanted) or any(
+        k.startswith("source.fixAll") for k in wanted
+    ):
         edits = fix_all(shown)
         if edits:
             change = types.WorkspaceEdit(changes={opened.key: text_edits(document, edits, ls.encoding)})
@@ -200,7 +219,9 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> list
         types.CodeAction(
             title=action.title,
             kind=types.CodeActionKind.QuickFix,
-            diagnostics=[diagnostic(document, opened.key, action.diagnostic, ls.encoding)] if action.diagnostic else None,
+            diagnostics=[diagnostic(document, opened.key, action.diagnostic, ls.encoding)]
+            if action.diagnostic
+            else None,
             is_preferred=action.preferred or None,
             edit=types.WorkspaceEdit(changes={opened.key: text_edits(document, action.edits, ls.encoding)}),
         )

@@ -50,7 +50,9 @@ def _item(ls: VisaServer, opened: OpenDocument, found: Callable) -> types.CallHi
 
 
 @guarded
-async def on_prepare_calls(ls: VisaServer, params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem] | None:
+async def on_prepare_calls(
+    ls: VisaServer, params: types.CallHierarchyPrepareParams
+) -> list[types.CallHierarchyItem] | None:
     """Say what the cursor is on that calls or is called."""
     at = place(ls, params)
     found = prepare(at[0].analysis, at[1]) if at else None
@@ -84,7 +86,9 @@ async def on_incoming(
         same = ls.opened(types.TextDocumentIdentifier(document.key))
         if same is not None and (document is opened or find(document.analysis, callee.body, "") is None):
             calls = incoming(document.analysis, callee)
-            found += [types.CallHierarchyIncomingCall(_item(ls, document, c.partner), _ranges(ls, document, c)) for c in calls]
+            found += [
+                types.CallHierarchyIncomingCall(_item(ls, document, c.partner), _ranges(ls, document, c)) for c in calls
+            ]
     return found
 
 

@@ -142,5 +142,3 @@ async def on_inline_value(ls: VisaServer, params: types.InlineValueParams) -> li
         types.InlineValueText(line_range(document, value.line, value.span, ls.encoding), value.text)
         for value in inline_values(opened.analysis, run, params.range.start.line, params.range.end.line)
     ]
-
-

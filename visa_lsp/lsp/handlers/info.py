@@ -188,7 +188,11 @@ def document_symbols(ls: VisaServer, opened: OpenDocument, info: InfoDocument) -
         return types.DocumentSymbol(
             name=entry.name or "?",
             kind=_SYMBOL.get(entry.kind, types.SymbolKind.Object),
-            range=range_of(document, type(entry.span)(min(entry.whole.start, entry.span.start), max(entry.whole.end, entry.span.end)), ls.encoding),
+            range=range_of(
+                document,
+                type(entry.span)(min(entry.whole.start, entry.span.start), max(entry.whole.end, entry.span.end)),
+                ls.encoding,
+            ),
             selection_range=range_of(document, entry.span, ls.encoding),
             detail=entry.detail or None,
             children=[one(child) for child in entry.children] or None,
@@ -200,5 +204,8 @@ def document_symbols(ls: VisaServer, opened: OpenDocument, info: InfoDocument) -
 def hints(ls: VisaServer, opened: OpenDocument, info: InfoDocument, wanted: types.Range) -> list[types.InlayHint]:
     """The hints of a ze_info document."""
     document = opened.analysis.document
-    found = [types.InlayHint(position(document, offset, ls.encoding), text, padding_left=True) for offset, text in info.hints()]
+    found = [
+        types.InlayHint(position(document, offset, ls.encoding), text, padding_left=True)
+        for offset, text in info.hints()
+    ]
     return [hint for hint in found if wanted.start.line <= hint.position.line <= wanted.end.line]

@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from visa_lsp.ide.definition import Target, definition, implementation, type_definition
 from visa_lsp.ide.hover import hover
-from visa_lsp.ide.references import Use, highlights, references
+from visa_lsp.ide.references import Use, highlights, places
 from visa_lsp.lsp.convert import range_of, to_offset
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import send_partial
@@ -61,9 +61,11 @@ def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None
 async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | None:
     """Explain the token; plain text for clients that cannot show Markdown."""
     described = info.info_of(ls, params.text_document)
+    at: tuple[OpenDocument, int] | None
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
-        at, result = (described[0], offset), described[1].hover(offset)
+        at = (described[0], offset)
+        result = described[1].hover(offset)
     else:
         at = place(ls, params)
         result = hover(at[0].analysis, at[1]) if at else None
@@ -146,14 +148,14 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> list[t
     at = place(ls, params)
     if at is None:
         return None
-    found = references(at[0].analysis, at[1], declarations=params.context.include_declaration)
+    spans = places(at[0].analysis, at[1], declarations=params.context.include_declaration)
     document = at[0].analysis.document
-    places = [types.Location(at[0].key, range_of(document, o.span, ls.encoding)) for o in found]
+    found = [types.Location(at[0].key, range_of(document, span, ls.encoding)) for span in spans]
     if params.partial_result_token is not None:
-        for start in range(0, len(places), 500):
-            send_partial(ls, params.partial_result_token, places[start : start + 500])
+        for start in range(0, len(found), 500):
+            send_partial(ls, params.partial_result_token, found[start : start + 500])
         return []
-    return places
+    return found
 
 
 @guarded

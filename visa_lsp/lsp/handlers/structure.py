@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.ide.folding import FoldKind, folding_ranges
-from visa_lsp.ide.semantic_tokens import MODIFIERS, TYPES, chunk_tokens, coloured_by_chunk, colours_depend_on, semantic_tokens
-from visa_lsp.ide.symbols import Outline, OutlineKind, document_symbols, fits, workspace_symbols
+from visa_lsp.ide.semantic_tokens import (
+    MODIFIERS,
+    TYPES,
+    chunk_tokens,
+    coloured_by_chunk,
+    colours_depend_on,
+    semantic_tokens,
+)
+from visa_lsp.ide.symbols import Outline, OutlineKind, document_symbols, pattern_of, workspace_symbols
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import line_range, to_span
 from visa_lsp.lsp.handlers import info
@@ -146,7 +153,9 @@ def _structured(value: dict[str, Any]) -> types.SymbolInformation:
     place = value["location"]["range"]
     start, end = (types.Position(place[side]["line"], place[side]["character"]) for side in ("start", "end"))
     location = types.Location(value["location"]["uri"], types.Range(start, end))
-    return types.SymbolInformation(location, value["name"], types.SymbolKind(value["kind"]), container_name=value.get("containerName"))
+    return types.SymbolInformation(
+        location, value["name"], types.SymbolKind(value["kind"]), container_name=value.get("containerName")
+    )
 
 
 def _open_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
@@ -158,11 +167,10 @@ def _open_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
 
 
 def _file_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
+    wanted = pattern_of(query)
     for path in ls.files.visa_files():
         if ls.files.opened_at(path) is None:
-            yield [
-                value for value in _symbols_of(ls, path) if fits(query, value["name"])
-            ]
+            yield [value for value in _symbols_of(ls, path) if wanted.search(value["name"])]
 
 
 def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
@@ -174,7 +182,9 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
     if not isinstance(known, list):
         analysis = ls.files.analysis(path)
         entries = workspace_symbols(analysis, "") if analysis is not None else ()
-        known = [_information(ls, uri, analysis.document, entry, holder) for entry, holder in entries] if analysis else []
+        known = (
+            [_information(ls, uri, analysis.document, entry, holder) for entry, holder in entries] if analysis else []
+        )
         ls.files.keep(uri + "#symbols", stamp, ls.encoding, known)
     return known
 
@@ -268,7 +278,10 @@ def _edits(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...
     while same + 5 <= most and before[same : same + 5] == after[same : same + 5]:
         same += 5
     end = 0
-    while end + 5 <= most - same and before[len(before) - end - 5 : len(before) - end] == after[len(after) - end - 5 : len(after) - end]:
+    while (
+        end + 5 <= most - same
+        and before[len(before) - end - 5 : len(before) - end] == after[len(after) - end - 5 : len(after) - end]
+    ):
         end += 5
     if same == len(before) == len(after):
         return []
@@ -353,6 +366,12 @@ def _packed(ls: VisaServer, opened: OpenDocument, first: int, last: int | None) 
         place = line_range(opened.analysis.document, token.line, token.span, ls.encoding)
         start, length = place.start.character, place.end.character - place.start.character
         bits = sum(1 << MODIFIERS.index(word) for word in token.modifiers)
-        data += (token.line - line, start - (column if token.line == line else 0), length, TYPES.index(token.type), bits)
+        data += (
+            token.line - line,
+            start - (column if token.line == line else 0),
+            length,
+            TYPES.index(token.type),
+            bits,
+        )
         line, column = token.line, start
     return data

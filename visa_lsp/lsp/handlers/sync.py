@@ -10,14 +10,13 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from visa_lsp.ide.workspace import Language, language_of, read_settings
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from visa_lsp.ide.workspace import Settings
     from visa_lsp.lsp.session import VisaServer
 
@@ -77,8 +76,8 @@ async def initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
     if wanted:
         try:
             await ls.client_register_capability_async(types.RegistrationParams(wanted))
-        except Exception:  # a client may refuse; nothing depends on it
-            logger.warning("the client registers nothing", exc_info=True)
+        except JsonRpcException as error:  # a client may refuse; nothing depends on it
+            logger.warning("the client registers nothing: %s", error)
     await ask_settings(ls)
 
 
@@ -92,13 +91,15 @@ async def ask_settings(ls: VisaServer) -> None:
     items += [types.ConfigurationItem(scope_uri=root, section="visa") for root in roots]
     try:
         values = await ls.workspace_configuration_async(types.ConfigurationParams(items))
-    except Exception:  # the client's fault; what was set before stays
-        logger.warning("the client gives no settings", exc_info=True)
+    except JsonRpcException as error:  # the client's fault; what was set before stays
+        logger.warning("the client gives no settings: %s", error)
         return
     if not isinstance(values, (list, tuple)) or not values:
         return
     whole = _read(ls, values[0], None)
-    folders = {root: _read(ls, value, None) for root, value in zip(roots, values[1:], strict=False) if value is not None}
+    folders = {
+        root: _read(ls, value, None) for root, value in zip(roots, values[1:], strict=False) if value is not None
+    }
     _configure(ls, whole, folders)
 
 

@@ -58,11 +58,10 @@ export class FlowView implements vscode.Disposable {
     this.source = uri;
     this.shown = { title: path.basename(uri.path), graph: undefined, dot: '', mermaid: '', error: '' };
     try {
-      const answer = await this.server.call<FlowAnswer>('visa.showControlFlow', {
-        uri: uri.toString(),
-        kernel,
-        line,
-      });
+      let answer = await this.ask(uri, { kernel, line });
+      if (!answer.ok && line !== undefined) {
+        answer = await this.ask(uri, {}); // the cursor is in no kernel: the first one
+      }
       this.shown.dot = answer.dot ?? '';
       this.shown.mermaid = answer.mermaid ?? '';
       this.shown.error = answer.ok ? '' : (answer.error ?? 'the server gave no graph');
@@ -71,6 +70,10 @@ export class FlowView implements vscode.Disposable {
       this.shown.error = messageOf(error);
     }
     this.reveal();
+  }
+
+  private ask(uri: vscode.Uri, which: { kernel?: string | undefined; line?: number | undefined }): Promise<FlowAnswer> {
+    return this.server.call<FlowAnswer>('visa.showControlFlow', { uri: uri.toString(), ...which });
   }
 
   private reveal(): void {
@@ -101,18 +104,19 @@ export class FlowView implements vscode.Disposable {
 }
 
 const MOST_LINES = 12;
+const MOST_CHARACTERS = 46;
 
 function graphOf(answer: FlowAnswer): Graph {
   const nodes = (answer.blocks ?? []).map((block) => ({
     id: String(block.id),
-    lines: shortened(block.code),
+    lines: shortened(block.code).map((code) => (code.length > MOST_CHARACTERS ? `${code.slice(0, MOST_CHARACTERS - 1)}…` : code)),
     line: block.firstLine,
     faint: !block.reachable,
   }));
   const edges = (answer.edges ?? []).map((edge) => ({
     from: String(edge.from),
     to: String(edge.to),
-    label: edge.condition,
+    label: edge.condition.replace(/^!\(!(.*)\)$/, '$1').replace(/^!\((\w+)\)$/, '!$1'),
     kind: edge.kind,
   }));
   return { name: answer.name ?? '', nodes, edges };

@@ -64,6 +64,7 @@ export function layout(graph: Graph): Layout {
     height: 2 * PAD + LINE * node.lines.length,
   }));
   const widest = Math.max(...layers.map((layer) => rowWidth(layer, boxes)));
+  const bottoms: number[] = [];
   let y = PAD;
   for (const layer of layers) {
     let x = PAD + (widest - rowWidth(layer, boxes)) / 2;
@@ -72,6 +73,7 @@ export function layout(graph: Graph): Layout {
       Object.assign(boxes[n]!, { x, y });
       x += boxes[n]!.width + GAP_X;
     }
+    bottoms.push(y + tallest);
     y += tallest + GAP_Y;
   }
   const routes: Route[] = [];
@@ -91,7 +93,7 @@ export function layout(graph: Graph): Layout {
     const lane = back[n]
       ? Math.min(...boxes.map((box) => box.x)) - LANE * ++sides.left
       : PAD + widest + LANE * ++sides.right;
-    const below = from[1] + GAP_Y / 3;
+    const below = bottoms[rank[a]!]! + GAP_Y / 3; // under the whole layer, not only its own box
     const above = to[1] - GAP_Y / 3;
     routes.push({ ...edge, back: back[n]!, points: [from, [from[0], below], [lane, below], [lane, above], [to[0], above], to] });
   });

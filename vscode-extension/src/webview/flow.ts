@@ -76,7 +76,8 @@ function picture(graph: Graph): HTMLElement {
     drawing.setAttribute('viewBox', `${view.x} ${view.y} ${width} ${height}`);
   };
   new ResizeObserver(() => {
-    view.scale = Math.min(1.25, Math.max(0.2, Math.min(frame.clientWidth / made.width, frame.clientHeight / made.height)));
+    // As wide as the view, unless that makes the text too small to read.
+    view.scale = Math.min(1.1, Math.max(0.7, frame.clientWidth / made.width));
     view.x = (made.width - frame.clientWidth / view.scale) / 2;
     view.y = 0;
     apply();

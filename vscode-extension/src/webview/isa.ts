@@ -61,6 +61,5 @@ listen<Disassembly>((main, shown) => {
     button('Control Flow', 'Show the control-flow graph', send('flow')),
   );
   const summary = element('details', '', element('summary', '', 'What is in it'), element('pre', '', shown.summary));
-  summary.setAttribute('open', '');
   fill(main, bar, summary, listing(shown.text));
 });

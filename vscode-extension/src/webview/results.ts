@@ -9,7 +9,8 @@ import { button, element, fill, host, listen } from './dom.ts';
 function verdict(shown: Shown): HTMLElement {
   const { report } = shown;
   const again = button('Run again', 'Run the kernel again', () => host.postMessage({ kind: 'again' }));
-  const word = report.error !== undefined ? 'not run' : report.ok ? 'passed' : 'failed';
+  const compared = (report.expectations ?? []).length > 0;
+  const word = report.error !== undefined ? 'not run' : !report.ok ? 'failed' : compared ? 'passed' : 'done';
   const head = element('div', 'head', element('span', `badge ${report.ok ? 'good' : 'bad'}`, word), element('h1', '', shown.title), again);
   if (report.kernel === undefined) {
     return head;

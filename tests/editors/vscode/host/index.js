@@ -84,9 +84,12 @@ const tests = {
     assert.ok(labels.includes('mad') && labels.includes('mul'), labels.slice(0, 20).join(' '));
   },
   async snippets() {
-    const offers = await run('vscode.executeCompletionItemProvider', document.uri, at('mad (M1', 2));
-    const snippet = offers.items.find((i) => i.kind === vscode.CompletionItemKind.Snippet && (i.label.label ?? i.label) === 'mad');
-    assert.ok(snippet, 'no snippet of the extension');
+    const scratch = await vscode.workspace.openTextDocument({ language: 'visa', content: '' });
+    await vscode.window.showTextDocument(scratch);
+    await run('editor.action.insertSnippet', { langId: 'visa', name: 'mad instruction' });
+    await until('the snippet', () => scratch.getText().startsWith('mad (M1, 16) dst'));
+    await run('workbench.action.revertAndCloseActiveEditor');
+    await vscode.window.showTextDocument(document);
   },
   async rename() {
     const edit = await run('vscode.executeDocumentRenameProvider', document.uri, at('.decl x_value', 8), 'x_read');

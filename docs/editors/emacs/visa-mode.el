@@ -1,0 +1,97 @@
+;;; visa-mode.el --- vISA assembly, with eglot  -*- lexical-binding: t -*-
+
+;; Emacs 28 and later with eglot (part of Emacs 29; before that from ELPA, Debian: elpa-eglot).
+;; Put this file on the load path and write in your init file:
+;;
+;;   (require 'visa-mode)
+;;   (add-hook 'visa-mode-hook #'eglot-ensure)
+;;
+;; `visa-lsp-command' says which server is started, `visa-platform' what texts are checked for.
+
+;;; Code:
+
+(require 'eglot)
+
+(defgroup visa nil "Assembly for Intel's virtual instruction set." :group 'languages)
+
+(defcustom visa-lsp-command '("visa-lsp")
+  "The language server: program and arguments."
+  :type '(repeat string))
+
+(defcustom visa-platform ""
+  "Platform to check for, \"TGLLP\" for example; empty for none."
+  :type 'string)
+
+(defvar visa-mode-syntax-table
+  (let ((table (make-syntax-table)))
+    (modify-syntax-entry ?/ ". 124b" table)
+    (modify-syntax-entry ?* ". 23" table)
+    (modify-syntax-entry ?\n "> b" table)
+    (dolist (char '(?_ ?% ?$ ?@ ??))
+      (modify-syntax-entry char "_" table))
+    table))
+
+(defconst visa-font-lock-keywords
+  '(("^\\s-*\\(\\.[A-Za-z_]+\\)" 1 font-lock-preprocessor-face)
+    ("^\\([A-Za-z_$@?][A-Za-z0-9_$@?-]*\\)\\s-*:\\s-*\\(?:$\\|//\\)" 1 font-lock-function-name-face)
+    ("^\\s-*\\(?:([^)]*)\\s-*\\)?\\([a-z][a-z0-9_]*\\)\\(?:[ .(]\\|$\\)" 1 font-lock-keyword-face)
+    ("\\_<M[1-8]\\(?:_NM\\)?\\_>\\|\\_<NoMask\\_>" . font-lock-constant-face)
+    ("%[A-Za-z_][A-Za-z0-9_]*" . font-lock-builtin-face)
+    (":\\([a-z]+\\)\\_>" 1 font-lock-type-face)
+    ("\\_<type=\\([a-z]+\\)" 1 font-lock-type-face)))
+
+;;;###autoload
+(define-derived-mode visa-mode prog-mode "vISA"
+  "Major mode for vISA assembly."
+  (setq-local comment-start "// " comment-end "")
+  (setq-local font-lock-defaults '(visa-font-lock-keywords)))
+
+;;;###autoload
+(add-to-list 'auto-mode-alist '("\\.\\(?:visaasm\\|isaasm\\)\\'" . visa-mode))
+
+(defun visa--contact (&rest _)
+  "What eglot is to start."
+  visa-lsp-command)
+
+(add-to-list 'eglot-server-programs '(visa-mode . visa--contact))
+
+;; The settings are asked for by the server; folders may add their own in .dir-locals.el.
+(setq-default eglot-workspace-configuration
+              (append (bound-and-true-p eglot-workspace-configuration)
+                      `((:visa . (:platform ,visa-platform)))))
+
+(defun visa--call (command &rest options)
+  "Call COMMAND of the server on this buffer's text, with OPTIONS; gives its answer."
+  (let ((argument (append (list :uri (eglot--path-to-uri (buffer-file-name))) options)))
+    (jsonrpc-request (eglot--current-server-or-lose) :workspace/executeCommand
+                     (list :command command :arguments (vector argument)) :timeout 120)))
+
+(defun visa-assemble ()
+  "Write the object of this text beside it."
+  (interactive)
+  (let ((answer (visa--call "visa.assemble")))
+    (message "%s" (if (eq (plist-get answer :ok) t) (concat "wrote " (plist-get answer :path)) (plist-get answer :error)))
+    answer))
+
+(defun visa-run (&optional launch)
+  "Run this text as its launch file says, or LAUNCH, and show the buffers."
+  (interactive)
+  (let ((answer (apply #'visa--call "visa.run" (and launch (list :launch launch)))))
+    (with-current-buffer (get-buffer-create "*visa run*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert (if (plist-get answer :kernel) (format "kernel %s\n" (plist-get answer :kernel))
+                  (format "%s\n" (plist-get answer :error))))
+        (seq-doseq (b (plist-get answer :buffers))
+          (insert (format "%s %s: %s\n" (plist-get b :arg) (plist-get b :dtype)
+                          (mapconcat (lambda (v) (format "%s" v)) (plist-get b :head) ", "))))
+        (seq-doseq (e (plist-get answer :expectations))
+          (insert (format "expect %s: %s\n" (plist-get e :arg) (plist-get e :message))))
+        (seq-doseq (f (plist-get answer :faults))
+          (insert (format "fault: %s\n" (plist-get f :text)))))
+      (special-mode)
+      (unless noninteractive (display-buffer (current-buffer))))
+    answer))
+
+(provide 'visa-mode)
+;;; visa-mode.el ends here

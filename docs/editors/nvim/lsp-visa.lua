@@ -1,0 +1,10 @@
+-- vISA assembly in Neovim 0.11 and later, without any plugin. Put this file at ~/.config/nvim/lsp/visa.lua and write
+--   vim.filetype.add({ extension = { visaasm = 'visa', isaasm = 'visa' } })
+--   vim.lsp.enable('visa')
+-- in init.lua. The commands :VisaRun and :VisaAssemble are in visa.lua, which works here too.
+return {
+  cmd = { 'visa-lsp' },
+  filetypes = { 'visa' },
+  root_markers = { 'visa-lsp.toml', 'pyproject.toml', '.git' },
+  settings = { visa = { platform = '' } },
+}

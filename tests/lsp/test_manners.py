@@ -1,0 +1,367 @@
+"""How the server behaves: settings, folders, trust, progress, cancellation, errors, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lsp_client import ROOT, SERVER, answering, at, line_of, plain, saxpy
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import ClientServerConfig, client_capabilities
+
+sys.path.insert(0, str(ROOT))
+
+
+@contextlib.asynccontextmanager
+async def session(name: str = "visual_studio_code", settings: dict | None = None, **params):
+    client = await ClientServerConfig(server_command=SERVER).start()
+    capabilities = client_capabilities(name)
+    if settings is not None:
+        client.set_configuration({"visa": settings})
+    try:
+        result = await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities, **params))
+        client.said = result
+        yield client
+    finally:
+        await client.shutdown_session()
+        await client.stop()
+
+
+def opened(client, kernel, text: str | None = None, version: int = 1):
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(text, version)))
+
+
+async def pulled(client, uri: str, previous: str | None = None):
+    params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri), previous_result_id=previous)
+    return await client.text_document_diagnostic_async(params)
+
+
+async def command(client, name: str, *arguments):
+    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
+
+
+async def eventually(ask, wanted):
+    for _ in range(100):
+        found = await ask()
+        if wanted(found):
+            return found
+        await asyncio.sleep(0.05)
+    raise AssertionError(found)
+
+
+PART, WORK = "part", "work"
+
+BROKEN = '.version 4.1\n.kernel "k"\n.decl V32 v_type=G type=d num_elts=8\n    madd (M1, 8) V32(0,0)<1> V32(0,0)<1;1,0>\n    ret (M1, 1)\n'
+
+
+async def test_the_server_says_what_it_can():
+    async with session() as client:
+        said = client.said.capabilities
+        for name in (
+            "hover", "definition", "declaration", "type_definition", "implementation", "references",
+            "document_highlight", "document_symbol", "workspace_symbol", "rename", "document_formatting", "code_action",
+            "document_range_formatting", "document_on_type_formatting", "code_lens", "inlay_hint", "semantic_tokens",
+            "folding_range", "selection_range", "linked_editing_range", "call_hierarchy", "document_link", "diagnostic",
+            "inline_value", "execute_command", "completion", "signature_help",
+        ):  # fmt: skip
+            assert getattr(said, f"{name}_provider"), name
+        assert said.semantic_tokens_provider.full.delta
+        assert said.diagnostic_provider.workspace_diagnostics
+        assert said.code_lens_provider.resolve_provider
+
+        async def registered():
+            return {r.method for r in client.registered}
+
+        wanted = {types.WORKSPACE_DID_CHANGE_WATCHED_FILES, types.WORKSPACE_DID_CHANGE_CONFIGURATION}
+        await eventually(registered, lambda found: found == wanted)
+
+
+async def test_settings_are_live(tmp_path):
+    kernel = saxpy(tmp_path)
+    async with session(settings={"inlayHints": False, "codeLens": False}) as client:
+        opened(client, kernel)
+        where = types.Range(types.Position(0, 0), types.Position(200, 0))
+        hints = types.InlayHintParams(kernel.identifier, where)
+        lenses = types.CodeLensParams(kernel.identifier)
+        await eventually(lambda: client.text_document_inlay_hint_async(hints), lambda found: not found)
+        assert not await client.text_document_code_lens_async(lenses)
+        client.workspace_did_change_configuration(
+            types.DidChangeConfigurationParams(
+                {"visa": {"inlayHints": {"types": False, "labels": False, "immediates": True}}}
+            )
+        )
+        found = await client.text_document_inlay_hint_async(hints)
+        assert found
+        assert all(h.label.startswith("= ") for h in found)
+        assert await client.text_document_code_lens_async(lenses)
+        # What only says that something changed makes the server ask.
+        client.set_configuration({"visa": {"codeLens": False}})
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
+        await eventually(lambda: client.text_document_code_lens_async(lenses), lambda found: not found)
+
+
+async def test_ignored_findings_and_settings_files(tmp_path):
+    path = tmp_path / "k.visaasm"
+    path.write_text(BROKEN)
+    item = types.TextDocumentItem(path.as_uri(), "visa", 1, BROKEN)
+    async with session(workspace_folders=[types.WorkspaceFolder(tmp_path.as_uri(), "a")]) as client:
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        assert [d.code for d in (await pulled(client, path.as_uri())).items] == ["V201"]
+        (tmp_path / "visa-lsp.toml").write_text('ignore = ["V201"]\nplatform = "DG2"\n')
+        change = types.FileEvent((tmp_path / "visa-lsp.toml").as_uri(), types.FileChangeType.Created)
+        client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        assert [d.code for d in (await pulled(client, path.as_uri())).items] == []
+        (tmp_path / "visa-lsp.toml").unlink()
+        client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        client.workspace_did_change_configuration(
+            types.DidChangeConfigurationParams({"visa": {"ignore": ["unknown-mnemonic"]}})
+        )
+        assert [d.code for d in (await pulled(client, path.as_uri())).items] == []
+        assert types.WORKSPACE_DIAGNOSTIC_REFRESH in client.refreshed or client.refreshed
+
+
+async def test_findings_are_those_of_the_check_command(tmp_path):
+    text = BROKEN.replace(
+        "ret (M1, 1)", "mov (M1, 8) VNONE(0,0)<1> V32(0,0)<1;1,0> // visa: ignore[V101]\n    goto (M1, 1) NOWHERE"
+    )
+    path = tmp_path / "k.visaasm"
+    path.write_text(text)
+    checked = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())", "--check", str(path), "--format", "json"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    expected = [
+        (f["code"], f["line"] - 1, f["column"] - 1, f["end_column"] - 1, f["message"])
+        for f in json.loads(checked.stdout)
+    ]
+    assert expected
+    async with session() as client:
+        item = types.TextDocumentItem(path.as_uri(), "visa", 1, text)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        found = (await pulled(client, path.as_uri())).items
+        assert expected == [
+            (d.code, d.range.start.line, d.range.start.character, d.range.end.character, d.message) for d in found
+        ]
+
+
+async def test_unchanged_findings_are_said_so(tmp_path):
+    kernel = saxpy(tmp_path)
+    (tmp_path / "other.visaasm").write_text(BROKEN)
+    async with session(workspace_folders=[types.WorkspaceFolder(tmp_path.as_uri(), "a")]) as client:
+        opened(client, kernel)
+        first = await pulled(client, kernel.uri)
+        assert (await pulled(client, kernel.uri, first.result_id)).kind == "unchanged"
+        report = await client.workspace_diagnostic_async(types.WorkspaceDiagnosticParams(previous_result_ids=[]))
+        kinds = {Path(item.uri).name: (item.kind, [d.code for d in item.items]) for item in report.items}
+        assert kinds == {"saxpy.visaasm": ("full", []), "other.visaasm": ("full", ["V201"])}
+        known = [types.PreviousResultId(item.uri, item.result_id) for item in report.items]
+        report = await client.workspace_diagnostic_async(types.WorkspaceDiagnosticParams(previous_result_ids=known))
+        assert [item.kind for item in report.items] == ["unchanged", "unchanged"]
+        # Closed and opened again with another text under the same version: nothing old is given.
+        client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
+        opened(client, kernel, BROKEN)
+        assert (await pulled(client, kernel.uri, first.result_id)).kind == "full"
+
+
+async def test_symbols_of_files_that_are_not_open_in_several_folders(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.visaasm").write_text(BROKEN.replace('"k"', f'"kernel_{name}"'))
+    folders = [types.WorkspaceFolder((tmp_path / n).as_uri(), n) for n in ("a", "b")]
+    async with session(workspace_folders=folders) as client:
+        found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("kernel"))
+        assert [s.name for s in found] == ["kernel_a", "kernel_b"]
+        event = types.WorkspaceFoldersChangeEvent(added=[], removed=[folders[0]])
+        client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("kernel"))
+        assert [s.name for s in found] == ["kernel_b"]
+
+
+async def test_nothing_runs_without_trust(tmp_path):
+    kernel = saxpy(tmp_path)
+    async with session(initialization_options={"trusted": False}, settings={"trusted": True}) as client:
+        opened(client, kernel)
+        for name in ("visa.run", "visa.assemble"):
+            answer = await command(client, name, kernel.uri)
+            assert (answer["ok"], answer["untrusted"]) == (False, True)
+        assert not (tmp_path / "saxpy.isa").exists()
+        titles = [
+            lens.command.title
+            for lens in await client.text_document_code_lens_async(types.CodeLensParams(kernel.identifier))
+            if lens.command
+        ]
+        assert "Run" not in titles
+        assert (await command(client, "visa.disassemble", kernel.uri))["ok"]
+        client.protocol.notify("visa/didChangeTrust", {"trusted": True})
+        assert (await command(client, "visa.assemble", kernel.uri))["ok"]
+
+
+async def test_untitled_documents(tmp_path):
+    kernel = saxpy(tmp_path)
+    async with session() as client:
+        uri = "untitled:Untitled-1"
+        client.text_document_did_open(
+            types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, kernel.text))
+        )
+        assert (await pulled(client, uri)).items == [] or not (await pulled(client, uri)).items
+        answer = await command(client, "visa.assemble", uri)
+        assert answer["ok"], answer
+        assert answer["path"].endswith("untitled.isa")
+        assert "launch" in (await command(client, "visa.run", uri))["error"]
+        here = types.TextDocumentIdentifier(uri)
+        assert await client.text_document_hover_async(types.HoverParams(here, at(kernel.text, "mad (M1")))
+
+
+async def test_a_client_that_supports_nothing(tmp_path):
+    kernel = saxpy(tmp_path)
+    client = await ClientServerConfig(server_command=SERVER).start()
+    try:
+        await client.initialize_session(types.InitializeParams(capabilities=types.ClientCapabilities()))
+        opened(client, kernel, BROKEN)
+        await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        assert [d.code for d in client.diagnostics[kernel.uri]] == ["V201"]
+        symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(kernel.identifier))
+        assert all(isinstance(s, types.SymbolInformation) for s in symbols)
+        place = await client.text_document_definition_async(
+            types.DefinitionParams(kernel.identifier, at(BROKEN, "V32(0,0)"))
+        )
+        assert place.range.start.line == line_of(BROKEN, ".decl")
+        offers = await client.text_document_completion_async(
+            types.CompletionParams(kernel.identifier, at(BROKEN, "V32(0,0)"))
+        )
+        assert not any("${" in (i.text_edit.new_text if i.text_edit else "") for i in offers.items)
+    finally:
+        await client.shutdown_session()
+        await client.stop()
+
+
+async def test_work_shows_its_progress_and_partial_results(tmp_path):
+    for number in range(12):
+        (tmp_path / f"k{number}.visaasm").write_text(BROKEN)
+    async with session(workspace_folders=[types.WorkspaceFolder(tmp_path.as_uri(), "a")]) as client:
+        params = types.WorkspaceDiagnosticParams([], partial_result_token=PART, work_done_token=WORK)
+        values = []
+
+        def keep(params):
+            values.append(params)
+
+        client.protocol.fm.features.pop(types.PROGRESS, None)
+        client.feature(types.PROGRESS)(keep)
+        client.protocol.fm.builtin_features.pop(types.PROGRESS, None)
+        report = await client.workspace_diagnostic_async(params)
+        assert list(report.items) == []
+        parts = [v for v in values if v.token == PART]
+        assert (
+            sum(len(plain(p.value)["items"] if isinstance(plain(p.value), dict) else p.value.items) for p in parts)
+            == 12
+        )
+        kinds = [
+            plain(v.value)["kind"] if isinstance(plain(v.value), dict) else v.value.kind
+            for v in values
+            if v.token == WORK
+        ]
+        assert (kinds[0], kinds[-1]) == ("begin", "end")
+
+
+def test_a_cancelled_request_is_answered_as_such():
+    from benchmarks.fuzz_lsp import Wire
+    from benchmarks.inputs import kernel as long_kernel
+
+    wire, uri = Wire(), "file:///long.visaasm"
+    wire.start()
+    item = {"uri": uri, "languageId": "visa", "version": 1, "text": long_kernel(60_000)}
+    wire.send({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": item}})
+    wire.send(request("long", "textDocument/semanticTokens/full", {"textDocument": {"uri": uri}}))
+    wire.send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": "long"}})
+    place = {"textDocument": {"uri": uri}, "position": {"line": 1, "character": 2}}
+    assert wire.ask("textDocument/hover", place, "after")
+    assert wire.wait({'"long"'})
+    assert wire.results['"long"']["error"]["code"] == types.LSPErrorCodes.RequestCancelled
+    assert wire.stop() == 0
+
+
+async def test_a_command_that_is_unknown_and_a_rename_that_is_refused_are_errors(tmp_path):
+    kernel = saxpy(tmp_path)
+    async with session() as client:
+        opened(client, kernel)
+        with pytest.raises(JsonRpcException):
+            await command(client, "visa.none")
+        with pytest.raises(JsonRpcException, match="already"):
+            await client.text_document_rename_async(
+                types.RenameParams(kernel.identifier, at(kernel.text, "V0061(0,0)"), "V0062")
+            )
+
+
+async def test_trace_is_sent_when_asked_for(tmp_path):
+    async with session() as client:
+        lines = []
+        client.protocol.fm.features.pop(types.LOG_TRACE, None)
+        client.feature(types.LOG_TRACE)(lambda params: lines.append(params.message))
+        client.protocol.notify(types.SET_TRACE, types.SetTraceParams(types.TraceValue.Messages))
+        await client.workspace_symbol_async(types.WorkspaceSymbolParams("x"))
+        assert any("workspace/symbol" in line for line in lines)
+        client.protocol.notify(types.SET_TRACE, types.SetTraceParams(types.TraceValue.Off))
+
+
+def talk(*messages: object) -> tuple[int, list[dict]]:
+    """The exit status of a server and its answers to messages sent at once."""
+    data = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(b), b) for b in (json.dumps(m).encode() for m in messages))
+    done = subprocess.run(SERVER, input=data, capture_output=True, timeout=60, check=False)
+    answers, rest = [], done.stdout
+    while rest:
+        head, _, rest = rest.partition(b"\r\n\r\n")
+        length = int(
+            next(line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
+        )
+        answers.append(json.loads(rest[:length]))
+        rest = rest[length:]
+    return done.returncode, answers
+
+
+def request(ident: object, method: str, params: object = None) -> dict:
+    return {"jsonrpc": "2.0", "id": ident, "method": method, "params": params}
+
+
+START = request(1, "initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+EXIT = {"jsonrpc": "2.0", "method": "exit"}
+
+
+def test_exit_status_tells_whether_the_end_was_orderly():
+    status, answers = talk(START, request(2, "shutdown"), EXIT)
+    assert status == 0
+    assert [a["id"] for a in answers] == [1, 2]
+    assert talk(START, EXIT)[0] == 1
+
+
+def test_requests_at_the_wrong_time_get_errors():
+    hover = request(
+        5, "textDocument/hover", {"textDocument": {"uri": "file:///x"}, "position": {"line": 0, "character": 0}}
+    )
+    status, answers = talk(
+        hover,
+        START,
+        {**START, "id": 6},
+        request(7, "none/such"),
+        request(8, "textDocument/hover", {"x": 1}),
+        request(9, "shutdown"),
+        {**hover, "id": 10},
+        EXIT,
+    )
+    codes = {a["id"]: a.get("error", {}).get("code") for a in answers}
+    assert codes == {5: -32002, 1: None, 6: -32600, 7: -32601, 8: -32602, 9: None, 10: -32600}
+    assert status == 0
+
+
+def test_random_messages():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.fuzz_lsp", "--count", "250", "--seed", "7"],
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout

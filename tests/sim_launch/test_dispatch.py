@@ -1,0 +1,232 @@
+"""How threads are made: media and GPGPU modes, three dimensions, every SIMD width, several files, barriers by name.
+
+Programs are texts, launched by launch files as users do; those of the corpus come with zebin.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from argparse import ArgumentParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from visa_lsp.cli.launchfile import parse_launch
+from visa_lsp.cli.launchrun import run_text
+from visa_lsp.cli.run import add_arguments, run_command
+
+CORPUS = Path(__file__).parents[2] / "../shared/corpus/run/TGLLP"
+needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus beside the repository")
+
+HEAD = """.version 4.1
+.kernel "k"
+.decl out v_type=T num_elts=1
+.decl at v_type=G type=ud num_elts=32 align=GRF
+.decl value v_type=G type=ud num_elts=32 align=GRF
+.decl one v_type=G type=ud num_elts=1 align=GRF
+"""
+
+
+def launched(text, launch, **more):
+    report = run_text(text, parse_launch(launch, Path("k.launch.yaml")), engine="interp", **more)
+    assert [str(f) for f in report.faults] == []
+    return report
+
+
+def buffers(report):
+    return {b.arg: b.array for b in report.buffers}
+
+
+def test_media_mode_gives_each_thread_its_place():
+    text = (
+        HEAD
+        + """
+.input out offset=32 size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize=1
+    mul (M1_NM, 1) at(0,0)<1> %thread_y(0,0)<0;1,0> 0x5:ud
+    add (M1_NM, 1) at(0,0)<1> at(0,0)<0;1,0> %thread_x(0,0)<0;1,0>
+    shl (M1_NM, 1) value(0,0)<1> %thread_y(0,0)<0;1,0> 0x10:ud
+    add (M1_NM, 1) value(0,0)<1> value(0,0)<0;1,0> %thread_x(0,0)<0;1,0>
+    shl (M1_NM, 1) at(0,0)<1> at(0,0)<0;1,0> 0x2:ud
+    scatter4_scaled.R (M1_NM, 1) out 0x0:ud at.0 value.0
+    ret (M1_NM, 1)
+"""
+    )
+    report = launched(text, "mode: media\nthreads: [5, 3]\nargs: {out: {buffer: {dtype: uint32, shape: [3, 5]}}}\n")
+    assert buffers(report)["out"].tolist() == [[y << 16 | x for x in range(5)] for y in range(3)]
+    assert report.threads == 15
+
+
+@pytest.mark.parametrize("simd", [8, 16, 32])
+@pytest.mark.parametrize("platform", ["TGLLP", "PVCXT"])
+def test_ids_in_three_dimensions(simd, platform):
+    """Each work item writes all its ids at its linear place; the last thread of a group is filled in part."""
+    groups, local = (2, 3, 2), (5, 2, 3)
+    grf = 64 if platform == "PVCXT" else 32
+    ids = "".join(
+        f".decl local_id_{d} v_type=G type=uw num_elts=32 align=GRF\n.input local_id_{d} offset={grf + 64 * i} size={2 * simd}\n"
+        for i, d in enumerate("xyz")
+    )
+    decls, inputs = (
+        "\n".join(line for line in ids.splitlines() if line.startswith(start)) for start in (".decl", ".input")
+    )
+    lines = []
+    for d, size, g in reversed(list(zip("xyz", local, groups, strict=True))):
+        # value = ((value * groups + group) * local size + local id), z first
+        lines += [f"mul (M1, {simd}) value(0,0)<1> value(0,0)<1;1,0> {size}:ud",
+                  f"add (M1, {simd}) value(0,0)<1> value(0,0)<1;1,0> local_id_{d}(0,0)<1;1,0>",
+                  f"mul (M1, {simd}) at(0,0)<1> at(0,0)<1;1,0> {g}:ud",
+                  f"add (M1, {simd}) at(0,0)<1> at(0,0)<1;1,0> %group_id_{d}(0,0)<0;1,0>"]  # fmt: skip
+    items = local[0] * local[1] * local[2]
+    text = (
+        f"""{HEAD}{decls}
+{inputs}
+.input out offset={grf + 192} size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize={simd}
+    mov (M1, {simd}) value(0,0)<1> 0x0:ud
+    mov (M1, {simd}) at(0,0)<1> 0x0:ud
+    {chr(10).join("    " + line for line in lines).strip()}
+    mul (M1, {simd}) at(0,0)<1> at(0,0)<1;1,0> {items}:ud
+    add (M1, {simd}) at(0,0)<1> at(0,0)<1;1,0> value(0,0)<1;1,0>
+    shl (M1, {simd}) at(0,0)<1> at(0,0)<1;1,0> 0x2:ud
+    add (M1, {simd}) value(0,0)<1> value(0,0)<1;1,0> 0x64:ud
+"""
+        + "\n".join(
+            f"    scatter4_scaled.R ({m}, {min(simd, 16)}) out 0x0:ud at.{o} value.{o}"
+            for m, o in [("M1", 0), ("M5", 64)][: 1 + (simd == 32)]
+        )
+        + "\n    ret (M1, 1)\n"
+    )
+    total = items * 12
+    report = launched(text, f"platform: {platform}\ngroups: {list(groups)}\nlocal_size: {list(local)}\n"
+                            f"args: {{out: {{buffer: {{dtype: uint32, shape: [{total}]}}}}}}\n")  # fmt: skip
+    assert buffers(report)["out"].tolist() == [100 + i for i in range(items)] * 12
+    assert (report.groups, report.threads) == (12, 12 * -(-items // simd))
+
+
+def test_simd1_runs_one_item_a_thread():
+    text = (
+        HEAD
+        + """
+.decl local_id_x v_type=G type=uw num_elts=1 align=GRF
+.input local_id_x offset=32 size=2
+.input out offset=64 size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize=1
+    shl (M1_NM, 1) at(0,0)<1> local_id_x(0,0)<0;1,0> 0x2:ud
+    add (M1_NM, 1) value(0,0)<1> local_id_x(0,0)<0;1,0> 0x7:ud
+    scatter4_scaled.R (M1_NM, 1) out 0x0:ud at.0 value.0
+    ret (M1_NM, 1)
+"""
+    )
+    report = launched(text, "groups: [1]\nlocal_size: [6]\nargs: {out: {buffer: {dtype: uint32, shape: [6]}}}\n")
+    assert buffers(report)["out"].tolist() == [7, 8, 9, 10, 11, 12]
+    assert report.threads == 6
+
+
+def test_named_barrier_orders_producer_and_consumer():
+    """Thread 0 reads what thread 1 wrote before it signalled barrier 3; it runs first and has to wait."""
+    text = (
+        HEAD
+        + """
+.decl P1 v_type=P num_elts=1
+.input out offset=64 size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize=16
+    mov (M1_NM, 1) at(0,0)<1> 0x0:ud
+    cmp.eq (M1_NM, 1) P1 %hw_id(0,0)<0;1,0> 0x0:ud
+    (P1) jmp (M1_NM, 1) consumer
+    mov (M1_NM, 1) value(0,0)<1> 0x2a:ud
+    scatter4_scaled.R (M1_NM, 1) %slm 0x0:ud at.0 value.0
+    nbarrier.signal 0x3:ub 0x2:ub
+    ret (M1_NM, 1)
+consumer:
+    nbarrier.signal 0x3:ub 0x2:ub
+    nbarrier.wait 0x3:ub
+    gather4_scaled.R (M1_NM, 1) %slm 0x0:ud at.0 value.0
+    scatter4_scaled.R (M1_NM, 1) out 0x0:ud at.0 value.0
+    ret (M1_NM, 1)
+"""
+    )
+    launch = "platform: PVCXT\ngroups: [1]\nlocal_size: [32]\nargs: {out: {buffer: {dtype: uint32, shape: [1]}}}\n"
+    assert buffers(launched(text, launch))["out"].tolist() == [42]
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parser = ArgumentParser()
+    add_arguments(parser)
+    return lambda *words: run_command(parser.parse_args(words))
+
+
+@needs_corpus
+def test_functions_from_other_files(command, capsys):
+    for path in (CORPUS / "stackcall").iterdir():
+        shutil.copy(path, path.name)
+    Path("recur.launch.yaml").write_text(
+        "files: [even_.visaasm, odd_.visaasm, tak.visaasm]\nzebin: stackcall.zebin\ngroups: [1]\nlocal_size: [8]\n"
+        "args: [{buffer: {dtype: int32, shape: [8]}}]\nexpect: [{arg: 0, values: [2, 1, 2, 1, 2, 1, 2, 1]}]\n"
+    )
+
+    def tak(x, y, z):
+        return z if y >= x else tak(tak(x - 1, y, z), tak(y - 1, z, x), tak(z - 1, x, y))
+
+    values = [int(i % 2 == 0) + tak(i & 3, 2, 1) for i in range(8)]
+    text = Path("recur.launch.yaml").read_text().replace("[2, 1, 2, 1, 2, 1, 2, 1]", str(values))
+    Path("recur.launch.yaml").write_text(text)
+    assert command("recur.visaasm") == 0, capsys.readouterr()
+    assert "expect arg 0: holds" in capsys.readouterr().out
+    Path("recur.launch.yaml").write_text(text.replace(", tak.visaasm", ""))
+    assert command("recur.visaasm") == 1
+    assert "bad-call: fcall: no function tak is part of the program" in capsys.readouterr().out
+
+
+@needs_corpus
+def test_written_image_comes_back(command, capsys):
+    for name in ("imgui.visaasm", "image_rw.zebin"):
+        shutil.copy(CORPUS / "image_rw" / name, name)
+    pixels = np.random.default_rng(1).integers(0, 255, (6, 10, 4), np.uint8)
+    np.save("in.npy", pixels)
+    Path("imgui.launch.yaml").write_text(
+        "zebin: image_rw.zebin\ngroups: [2, 3]\nlocal_size: [5, 2]\nargs:\n"
+        "  - {image: {dtype: uint8, npy: in.npy, format: uint8}}\n"
+        "  - {image: {dtype: uint8, shape: [6, 10, 4], format: uint8}}\n"
+    )
+    assert command("imgui.visaasm", "--out", "out", "--format", "json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["opcodes"]["scatter4_typed"] == 24
+    assert np.array_equal(np.load("out/arg1.npy"), pixels[..., ::-1])
+
+
+@needs_corpus
+def test_printf_is_in_the_report(command, capsys):
+    for name in ("pr.visaasm", "printf_k.zebin"):
+        shutil.copy(CORPUS / "printf_k" / name, name)
+    Path("pr.launch.yaml").write_text(
+        "zebin: printf_k.zebin\ngroups: [1]\nlocal_size: [2]\nargs:\n  - {buffer: {dtype: float32, values: [0.5, -2]}}\n  - {value: 2}\n"
+    )
+    assert command("pr.visaasm") == 0
+    assert (
+        "  printed: x[0]=0.500000 end\n  printed: x[1]=-2.000000 end\n  printed: v=1,2,3,0 c=z l=2\n"
+        in capsys.readouterr().out
+    )
+    assert command("pr.visaasm", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["printed"].splitlines()[2] == "v=1,2,3,0 c=z l=2"
+
+
+def test_trace_shows_chosen_threads(command, capsys):
+    for name in ("saxpy.visaasm", "saxpy.launch.yaml"):
+        shutil.copy(Path(__file__).parents[2] / "examples" / name, name)
+    assert command("saxpy.visaasm", "--trace", "6,0") == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
+    assert all(line.startswith("[6,0,0].0 #") for line in lines)
+    assert lines[0].startswith("[6,0,0].0 #0 line 40 0xffff: mul (M1_NM, 1) group_base(0,0)<1> ")
+    assert lines[0].endswith("// group_base = 96")
+    assert lines[3].endswith("// P1 = 0xf")
+    assert "0xf: mad" in lines[8]
+    assert lines[-1].endswith("ret (M1, 1)")
