@@ -35,6 +35,7 @@ def test_page_says_what_why_how_and_by_which_authority(check):
 # Only on this platform, or only when asked for.
 PLATFORM = {
     "matrix-size": "DG2",
+    "message-size": "DG2",
     "narrow-conversion": "PVCXT",
     "wrong-platform": "TGLLP",
     "origin-range": "TGLLP",

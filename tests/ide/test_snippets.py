@@ -27,7 +27,7 @@ def test_every_mnemonic_has_one():
 def test_the_kernel_snippet_is_a_kernel_without_findings():
     body = "\n".join(snippets()["kernel"]["body"])
     text = re.sub(r"\$\{\d+:([^}]*)\}", r"\1", body).replace("    $0\n", "")
-    assert [] == [d.message for d in Analysis.of(text, None).diagnostics if d.severity.value == "error"]
+    assert [d.message for d in Analysis.of(text, None).diagnostics if d.severity.value == "error"] == []
 
 
 def test_the_platforms_of_the_setting_are_those_of_the_table():

@@ -28,7 +28,8 @@ MODULES: Final = (
     "redeclared_kernel", "incomplete_declaration", "unknown_class", "unknown_type", "bad_alignment",
     "element_count", "alias_range", "misaligned_alias", "alias_class", "seed_alias", "unknown_attribute",
     "attribute_value", "input_class", "overlapping_inputs", "input_size", "input_placement", "input_alias",
-    "written_input", "unused_variable", "seed_declaration", "seed_name",
+    "written_input", "unused_variable", "seed_declaration", "seed_name", "missing_attribute",
+    "never_read", "never_written",
     # 2xx operands, execution, platforms
     "unknown_mnemonic", "unknown_modifier", "missing_modifier", "operand_count", "operand_class",
     "operand_form", "missing_exec_size", "unexpected_exec_size", "exec_size", "unknown_mask",
@@ -43,9 +44,10 @@ MODULES: Final = (
     # 4xx types
     "operand_type", "mixed_types", "payload_type",
     # 5xx flow
-    "wrong_target", "missing_return", "unreachable_code", "subroutine_jump", "recursion",
+    "wrong_target", "missing_return", "unreachable_code", "subroutine_jump", "recursion", "goto_without_join",
     # 6xx memory
     "raw_alignment", "raw_bounds", "media_block", "lsc_address", "lsc_data_shape", "cache_control", "slm_size",
+    "payload_size", "message_size",
 )  # fmt: skip
 
 

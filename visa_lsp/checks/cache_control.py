@@ -7,11 +7,11 @@ Why: the hardware has a code for these pairs only; the finalizer rejects the tex
 
 Example:
 
-    lsc_store.ugm.wb.uc (M1, 16) flat[V36]:a64 V33:d32
+    lsc_store.ugm.wb.uc (M1, 16) flat[V39]:a64 V33:d32
 
 Instead:
 
-    lsc_store.ugm.wb.wb (M1, 16) flat[V36]:a64 V33:d32
+    lsc_store.ugm.wb.wb (M1, 16) flat[V39]:a64 V33:d32
 
 Authority: all pairs tried on the finalizer 1.0.12504 for DG2 and PVCXT. Text 4.2 is not judged.
 """

@@ -45,7 +45,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 def _half(value: float) -> str | None:
     try:
         return f"0x{int.from_bytes(struct.pack('<e', value), 'little'):04x}"
-    except OverflowError:
+    except (OverflowError, struct.error):
         return None
 
 

@@ -8,7 +8,7 @@ Example:
 
 Instead:
 
-    gather4_scaled.R (M1, 16) T6 0x0:ud V37.0 V33.0
+    gather4_scaled.R (M1, 16) T6 0x0:ud V36.0 V33.0
 
 Authority: seed 003, the instructions' text forms; the finalizer rejects the text.
 """

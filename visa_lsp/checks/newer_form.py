@@ -8,12 +8,12 @@ Why: the finalizer of 4.1 rejects the line, and an object has no place for it.
 Example:
 
     .version 4.1
-    lsc_load.ugm.ca.ca.uc (M1, 16) V33:d32 flat[V34]:a64
+    lsc_load.ugm.ca.ca.uc (M1, 16) V33:d32 flat[V39]:a64
 
 Instead:
 
     .version 4.1
-    lsc_load.ugm.ca.ca (M1, 16) V33:d32 flat[V34]:a64
+    lsc_load.ugm.ca.ca (M1, 16) V33:d32 flat[V39]:a64
 
 Authority: what the compiler of 2026 prints; the finalizer 1.0.12504 rejects it.
 """

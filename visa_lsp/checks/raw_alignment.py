@@ -6,11 +6,11 @@ Why: messages move whole registers.
 
 Example:
 
-    oword_ld (4) T6 0x0:ud V36.4
+    oword_ld (2) T6 0x0:ud V36.4
 
 Instead:
 
-    oword_ld (4) T6 0x0:ud V36.32
+    oword_ld (2) T6 0x0:ud V36.32
 
 Authority: seed 004, raw operands ("must be GRF-aligned"); the finalizer rejects the text.
 """
@@ -20,14 +20,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
+from visa_lsp.checks.payloads import storage
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Shape
 from visa_lsp.program.model import RawOperand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from visa_lsp.sema.model import Symbol
 
 RULE = rule("V601", "raw-alignment", ERROR, __doc__)
 RAW_SHAPES = frozenset(
@@ -42,29 +41,17 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         symbol = variables.get(value.var) if isinstance(value, RawOperand) else None
         if symbol is None or symbol.predefined or not isinstance(value, RawOperand):
             continue
-        storage, offset = _storage(symbol)
+        whole, offset = storage(symbol)
         offset += value.offset
-        if all(storage.byte_size >= grf and offset % grf for grf in ctx.grf_sizes):
+        if all(whole.byte_size >= grf and offset % grf for grf in ctx.grf_sizes):
             grf = ctx.grf_sizes[0]
-            inside = "" if storage is symbol else f" of `{storage.name}`"
+            inside = "" if whole is symbol else f" of `{whole.name}`"
             place = operand_place(bound, operand)
             yield ctx.report(
                 RULE,
                 place,
                 f"raw operand begins at byte {offset}{inside}; it must be a multiple of {grf}, the register size",
             )
-
-
-def _storage(symbol: Symbol) -> tuple[Symbol, int]:
-    """The declared variable that a chain of aliases ends in, as the finalizer walks it, and the offset in all."""
-    offset, seen = 0, set[int]()
-    while symbol.alias is not None and id(symbol) not in seen:
-        seen.add(id(symbol))
-        offset += symbol.alias[1]
-        if symbol.alias[0].predefined:
-            break
-        symbol = symbol.alias[0]
-    return symbol, offset
 
 
 CHECK = Check(RULE, instruction=_instruction, wants=lambda row: any(s.shape in RAW_SHAPES for s in row.slots))

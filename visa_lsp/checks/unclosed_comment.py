@@ -17,35 +17,38 @@ Authority: seed 003, lexemes, wants `*/`; the finalizer accepts the text silentl
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, rule
 from visa_lsp.sema.model import Place
+from visa_lsp.syntax.comments import opening, strip
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V002", "unclosed-comment", WARNING, __doc__)
-_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*')
 
 
 def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
-    text = ctx.document.text
-    at = text.rfind("/*")
-    if at < 0 or "*/" in text[at:]:
+    chunks = ctx.document.chunks
+    if not chunks[-1].closes_in_block:
         return
-    for token in _TOKEN.finditer(text):
-        if token.group() == "/*":
-            end = text.find("*/", token.end())
-            if end < 0:
-                line, column = ctx.document.position(token.start())
-                place = Place(line, Span(column, column + 2))
-                yield ctx.report(
-                    RULE, place, "`/*` is never closed: the rest of the text is comment; a `*/` is missing"
-                )
-                return
+    # The comment that is open at the end began in the last chunk that was entered without one.
+    number = max((i for i, chunk in enumerate(chunks) if not chunk.opens_in_block), default=0)
+    first = ctx.document.line_of(number)
+    in_block, found = chunks[number].opens_in_block, (first, 0)
+    for offset, line in enumerate(chunks[number].text.split("\n")):
+        text = line.rstrip("\r")
+        was_open = in_block
+        _, in_block = strip(text, in_block)
+        if in_block:
+            column = opening(text, was_open)
+            if column is not None:
+                found = (first + offset, column)
+    line_number, column = found
+    place = Place(line_number, Span(column, column + 2))
+    yield ctx.report(RULE, place, "`/*` is never closed: the rest of the text is comment; a `*/` is missing")
 
 
 CHECK = Check(RULE, text=_text)

@@ -6,6 +6,7 @@ the protocol only; the exit status is 0 after an orderly ``shutdown`` and ``exit
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from argparse import ArgumentParser
@@ -37,6 +38,9 @@ def serve(args: Namespace) -> int:
     else:
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     server = import_module("visa_lsp.lsp.server").create_server(services, __version__)
+    # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
     if args.tcp:
         host, _, port = args.tcp.rpartition(":")
         if not port.isdigit() or int(port) > 65535:

@@ -42,9 +42,10 @@ class TextState:
     def update(self, document: Document) -> tuple[Diagnostic, ...] | None:
         """All findings of a snapshot; None where only the full path can tell (scopes in braces)."""
         every = _facts(document)
-        if any(map(_SCOPES, every)):
-            return None
         chunks = document.chunks
+        # What an open comment swallows is text for its rule and nothing for every other: too rare to be tracked.
+        if any(map(_SCOPES, every)) or chunks[-1].closes_in_block:
+            return None
         starts = [0, *[index for index, opens in enumerate(map(_OPENS, every)) if opens and index], len(chunks)]
         groups = [(at, list(chunks[at:end])) for at, end in pairwise(starts)]
         self._match(groups)

@@ -45,6 +45,7 @@ class Hint:
 
 # An editor that asks for a whole long text gets no more than this many.
 MOST: Final = 5000
+_AHEAD: Final = 128
 _OPERAND: Final = re.compile(r"(?<=[\s(\-,+*\[])(%?[A-Za-z_][A-Za-z0-9_]*)(?=\(|\.[0-9])")
 _IMMEDIATE: Final = re.compile(r"(?<![A-Za-z0-9_.])(-?0[xX][0-9a-fA-F]+):([a-z]+)(?![A-Za-z0-9_])")
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
@@ -63,7 +64,10 @@ def inlay_hints(
     index = index_of(document)
     declared: dict[tuple[int, str], str] = {}
     file = None
-    for line in range(max(first, 0), min(last, document.line_count - 1) + 1):
+    end = min(last, document.line_count - 1)
+    for line in range(max(first, 0), end + 1):
+        if HintKind.TYPE in kinds and (line - max(first, 0)) % _AHEAD == 0:
+            _declared(index, range(line, min(line + _AHEAD, end + 1)), declared)
         code = document.code(line)
         if not code or code.isspace():
             continue
@@ -89,7 +93,7 @@ def inlay_hints(
                 found.extend(_label(index, group, line, stripped.rstrip()[:-1].rstrip()))
             continue
         if HintKind.TYPE in kinds:
-            found.extend(_types(index, group, line, code, declared))
+            found.extend(_types(group, line, code, declared))
         if HintKind.IMMEDIATE in kinds:
             found.extend(_immediates(line, code))
         if len(found) >= MOST:
@@ -97,21 +101,31 @@ def inlay_hints(
     return tuple(sorted(found[:MOST], key=lambda h: (h.line, h.column)))
 
 
-def _types(index: Index, group: Group, line: int, code: str, declared: dict[tuple[int, str], str]) -> Iterator[Hint]:
+def _types(group: Group, line: int, code: str, declared: dict[tuple[int, str], str]) -> Iterator[Hint]:
     head = _HEAD.match(code)
     if head is None or head.group(1).split(".")[0] not in _FIRST_WORDS:
         return
     names = list(_OPERAND.finditer(code, head.end()))
-    unknown = {m.group(1) for m in names if (group.first, m.group(1)) not in declared}
-    if unknown:
-        declared.update({(group.first, name): "" for name in unknown})
-        for _, name, rest in index.declarations(group, unknown):
-            declared[group.first, name] = _type_text(rest)
     for match in names:
-        text = declared[group.first, match.group(1)]
+        text = declared.get((group.first, match.group(1)), "")
         if text:
             short, _, whole = text.partition("|")
             yield Hint(line, match.end(1), f":{short}", HintKind.TYPE, whole)
+
+
+def _declared(index: Index, lines: range, declared: dict[tuple[int, str], str]) -> None:
+    """Look up the types of all names of some lines at once."""
+    names: dict[int, set[str]] = {}
+    groups = {}
+    for line in lines:
+        group = index.group_at(line)
+        groups[group.first] = group
+        names.setdefault(group.first, set()).update(_OPERAND.findall(index.document.code(line)))
+    for first, group in groups.items():
+        unknown = {name for name in names[first] if (first, name) not in declared}
+        declared.update({(first, name): "" for name in unknown})
+        for _, name, rest in index.declarations(group, unknown):
+            declared[first, name] = _type_text(rest)
 
 
 def _type_text(rest: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.focus import WHOLE, Focus, family_names, focus, focus_at
@@ -114,7 +114,7 @@ def _busy(analysis: Analysis, offset: int, *, declarations: bool) -> tuple[Span,
     return tuple(spans)
 
 
-_BUSY = 60
+_BUSY: Final = 8
 
 
 def references(

@@ -42,7 +42,11 @@ _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
         "Declare another view of a variable's bytes",
     ),
     "address variable": ("decl address", (".decl ${1:A0} v_type=A num_elts=${2:1}",), "Declare an address variable"),
-    "predicate variable": ("decl predicate", (".decl ${1:P1} v_type=P num_elts=${2:16}",), "Declare a predicate variable"),
+    "predicate variable": (
+        "decl predicate",
+        (".decl ${1:P1} v_type=P num_elts=${2:16}",),
+        "Declare a predicate variable",
+    ),
     "surface variable": ("decl surface", (".decl ${1:T6} v_type=T num_elts=${2:1}",), "Declare a surface variable"),
     "sampler variable": ("decl sampler", (".decl ${1:S0} v_type=S num_elts=${2:1}",), "Declare a sampler variable"),
     "input": (".input", (".input ${1:V32} offset=${2:32} size=${3:32}",), "A variable that the thread is given"),

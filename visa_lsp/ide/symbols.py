@@ -113,6 +113,7 @@ def _body(index: Index, group: Group, most: int, *, members: bool = True) -> Out
 
 def _members(index: Index, group: Group, most: int, wanted: re.Pattern[str] = _ANY) -> Iterator[Outline]:
     functions = set()
+    left = most
     for line, name, column in index.functions(group):
         functions.add(name)
         if wanted.search(name):
@@ -120,9 +121,9 @@ def _members(index: Index, group: Group, most: int, wanted: re.Pattern[str] = _A
                 name, OutlineKind.SUBROUTINE, "subroutine", line, Span(column, column + len(name)), line, line
             )
     for line, name in index.labels(group):
-        if name not in functions and wanted.search(name):
+        if left > 0 and name not in functions and wanted.search(name):
+            left -= 1
             yield Outline(name, OutlineKind.LABEL, "label", line, Span(0, len(name)), line, line)
-    left = most
     for at in range(group.first, group.end):
         part = index.parts[at]
         if not part.facts.decls:

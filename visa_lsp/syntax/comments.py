@@ -34,3 +34,14 @@ def strip(line: str, in_block: bool) -> tuple[str, bool]:
             still_open = True
     out.append(line[at:])
     return (head + "".join(out)).rstrip(), still_open
+
+
+def opening(line: str, in_block: bool) -> int | None:
+    """The column of the ``/*`` that is still open at the end of a line; None where none was opened in it."""
+    skipped = line.find("*/") + 2 if in_block else 0
+    if in_block and skipped < 2:
+        return None
+    column = None
+    for piece in _PIECE.finditer(line, skipped):
+        column = piece.start() if piece.group().startswith("/*") and not piece.group(1) else column
+    return column

@@ -7,7 +7,7 @@ import { openBrowser, startCode } from './lib.mjs';
 
 const [vsix, folder, program] = process.argv.slice(2);
 const host = join(dirname(fileURLToPath(import.meta.url)), 'host');
-const settings = { 'security.workspace.trust.enabled': false };
+const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off' };
 const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program }, driver: true });
 const { context, page } = await openBrowser();
 const remote = (path) => `vscode-remote://${new URL(code.origin).host}${path}`;

@@ -31,7 +31,10 @@ const good = await steps(
       await item.waitFor({ timeout: 30000 });
       await page.locator('.test-explorer-tree, .test-explorer').first().hover();
       await page.locator('.pane-header .action-label[aria-label^="Run Tests"], .title-actions .action-label[aria-label^="Run Tests"]').first().click();
-      await item.locator('.codicon-testing-passed-icon').waitFor({ timeout: 60000 });
+      for (const name of ['saxpy', 'mandelbrot']) {
+        const row = page.locator('.test-explorer .monaco-list-row', { hasText: name }).first();
+        await row.locator('.codicon-testing-passed-icon').waitFor({ timeout: 60000 });
+      }
       await page.mouse.move(900, 500);
       await page.waitForTimeout(600);
       await picture('testing');

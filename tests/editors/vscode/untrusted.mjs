@@ -30,7 +30,8 @@ const good = await steps(
     async 'trust starts the server'() {
       await page.locator('.notification-list-item .monaco-button', { hasText: 'Manage Trust' }).click();
       await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
-      await openFile(page, 'saxpy.visaasm');
+      await page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ state: 'hidden', timeout: 10000 });
+      await page.keyboard.press('Control+W');
       await page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: 60000 });
       assert.ok(existsSync(mark));
     },

@@ -134,6 +134,7 @@ const tests = {
     assert.equal(report.ok, false);
     assert.match(report.error, /saxpy\.visaasm:\d+:\d+: error V201/);
     await run('undo');
+    await document.save();
     assert.ok(document.getText().includes('mad (M1, 16)'));
   },
   async 'testing view'() {

@@ -1,0 +1,41 @@
+"""A variable is read and never written.
+
+Off unless asked for: compilers read undefined values where the result does not matter. Inputs, predefined variables and variables
+whose address is taken are not meant.
+
+Why: what is read is whatever the register held before.
+
+Example:
+
+    .decl V61 v_type=G type=d num_elts=8
+    mov (M1, 8) V33(0,0)<1> V61(0,0)<1;1,0>
+
+Instead:
+
+    .decl V61 v_type=G type=d num_elts=8
+    mov (M1, 8) V61(0,0)<1> 0x0:d
+    mov (M1, 8) V33(0,0)<1> V61(0,0)<1;1,0>
+
+Authority: none; the finalizer accepts the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.dataflow import uses
+from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V135", "never-written", HINT, __doc__)
+
+
+def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    for use in uses(body):
+        if not use.is_written and use.variable.place is not None:
+            yield ctx.report(RULE, use.variable.place, f"`{use.variable.name}` is read and never written")
+
+
+CHECK = Check(RULE, body=_body, default=False)

@@ -1,0 +1,107 @@
+"""How much room the data and addresses of a message take: by execution size and data shape.
+
+Only forms whose size is certain are told; no rule stands here. Bytes are the least that the lanes need, registers what the
+message counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.checks.facts import exec_control
+from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES
+from visa_lsp.isa.model import Shape
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.sema.model import Bound, BoundOperand, Symbol
+
+_ADDRESS_BYTES: Final = {"a16": 2, "a32": 4, "a64": 8}
+_DWORDS: Final = {
+    "gather": ("off", "dst"),
+    "scatter": ("off", "src"),
+    "gather_scaled": ("off", "dst"),
+    "scatter_scaled": ("off", "src"),
+    "gather4_scaled": ("off",),
+    "scatter4_scaled": ("off",),
+    "dword_atomic": ("off", "src0", "src1", "dst"),
+}
+_CHANNELS: Final = {"gather4_scaled": "dst", "scatter4_scaled": "src"}
+_BLOCKS: Final = frozenset(
+    {"oword_ld", "oword_ld_unaligned", "oword_st", "svm_block_ld", "svm_block_ld_unaligned", "svm_block_st"}
+)
+
+
+class Data(NamedTuple):
+    """The data of a load/store message: ``count`` elements of ``size`` bytes per lane, or in all when transposed."""
+
+    operand: BoundOperand
+    size: int
+    count: int
+    transposed: bool
+
+    def registers(self, lanes: int, grf: int) -> int:
+        """Registers that the message moves."""
+        if self.transposed:
+            return max(1, self.size * self.count // grf)
+        return self.count * max(1, self.size * lanes // grf)
+
+
+def message_data(bound: Bound) -> Data | None:
+    """The data of a load/store message with a shape; None for other instructions."""
+    operand = next((o for o in bound.operands if o.slot.shape is Shape.LSC_DATA), None)
+    if operand is None or not isinstance(operand.node, tree.Ref) or operand.node.suffix is None:
+        return None
+    word, dot, channels = operand.node.suffix.text.partition(".")
+    if dot:
+        return Data(operand, _register_bytes(word), len(channels), transposed=False) if word in DATASIZE else None
+    size, _, count = word.partition("x")
+    transposed = count.endswith("t")
+    count = count.rstrip("nt")
+    if size not in DATASIZE or not (count.isdecimal() or not count):
+        return None
+    bytes_ = DATASIZES[DATASIZE[size]].memory_bytes if transposed else _register_bytes(size)
+    return Data(operand, bytes_, int(count or 1), transposed)
+
+
+def _register_bytes(word: str) -> int:
+    return DATASIZES[DATASIZE[word]].register_bytes
+
+
+def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
+    """Raw operands with the bytes that the message reads or writes of them."""
+    control, row = exec_control(bound), bound.row
+    if control is None or row is None:
+        return
+    lanes = control.exec_size
+    data = message_data(bound)
+    if data is not None:
+        yield data.operand, data.size * data.count * (1 if data.transposed else lanes)
+        for operand in bound.operands:
+            node = operand.node
+            if operand.slot.shape is Shape.LSC_PAYLOAD:
+                yield operand, data.size * lanes
+            elif isinstance(node, tree.AddressRef) and len(node.items) == 1 and node.suffix is not None:
+                yield operand, _ADDRESS_BYTES.get(node.suffix.text, 0) * (1 if data.transposed else lanes)
+    for operand in bound.operands:
+        if operand.slot.name in _DWORDS.get(row.mnemonic, ()):
+            yield operand, 4 * lanes
+        elif operand.slot.name == _CHANNELS.get(row.mnemonic) and isinstance(bound.statement, tree.Instruction):
+            yield operand, 4 * lanes * len(bound.statement.words[-1].text)
+        elif row.mnemonic in _BLOCKS and operand.slot.shape is Shape.RAW and lanes > 1:
+            # Compilers read single blocks of 16 bytes into half as many.
+            yield operand, 16 * lanes
+
+
+def storage(symbol: Symbol) -> tuple[Symbol, int]:
+    """The declared variable that a chain of aliases ends in, as the finalizer walks it, and the offset in all."""
+    offset, seen = 0, set[int]()
+    while symbol.alias is not None and id(symbol) not in seen:
+        seen.add(id(symbol))
+        offset += symbol.alias[1]
+        if symbol.alias[0].predefined:
+            break
+        symbol = symbol.alias[0]
+    return symbol, offset
