@@ -69,7 +69,9 @@ def edits(session: Session, times: int, pick: random.Random) -> None:
         count = line.index("num_elts=") + 9
         session.edit("declaration: change the size", (at, count), (at, count), "1")
         session.edit("declaration: delete the line", (at, 0), (at + 1, 0), "")
-        session.edit("declaration: a new one", (at, 0), (at, 0), ".decl V999999 v_type=G type=d num_elts=8 align=dword\n")
+        session.edit(
+            "declaration: a new one", (at, 0), (at, 0), ".decl V999999 v_type=G type=d num_elts=8 align=dword\n"
+        )
     for _ in range(max(2, times // 20)):
         if len(lines) - session.code > 600:
             at = pick.randrange(session.code, len(lines) - 550)
@@ -100,7 +102,9 @@ def main(times: int, sizes: list[int]) -> None:
         for group in ("instruction", "declaration"):
             walls = [wall for kind, some in session.walls.items() if kind.startswith(group) for wall in some]
             cpu = sum(cpu for kind, cpu in session.cpus.items() if kind.startswith(group))
-            rows.append([f"all: {group}", len(walls), statistics.median(walls), percentile(walls, 0.99), 1e3 * cpu / len(walls)])
+            rows.append(
+                [f"all: {group}", len(walls), statistics.median(walls), percentile(walls, 0.99), 1e3 * cpu / len(walls)]
+            )
         head = ["", "edits", "median ms", "p99 ms", "CPU ms"]
         table(f"edits in a text of {len(session.lines)} lines", head, rows)
         medians[len(session.lines)] = {kind: statistics.median(walls) for kind, walls in session.walls.items()}

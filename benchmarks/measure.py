@@ -90,4 +90,7 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> 
     widths = [max(len(r[i]) for r in [list(head), *cells]) for i in range(len(head))]
     print(f"\n{title}")
     for row in [list(head), *cells]:
-        print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))))
+        print(
+            "  "
+            + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+        )

@@ -101,7 +101,9 @@ def main(count: int, seed: int, show: int) -> int:
         else:
             missed[f"{mutant.line.split()[0].split('.')[0]}: {verdict.message}"].append(where)
     judged, agreed = (sum(column) for column in zip(*kinds.values(), strict=True))
-    print(f"seed {seed}: {len(made)} mutants, {judged} judged ({rejected} rejected) in {time.perf_counter() - start:.0f} s")
+    print(
+        f"seed {seed}: {len(made)} mutants, {judged} judged ({rejected} rejected) in {time.perf_counter() - start:.0f} s"
+    )
     for kind, (all_of, same) in sorted(kinds.items()):
         print(f"  {kind:24} {same}/{all_of} {same / all_of:.2%}")
     _classes("the finalizer rejects, we accept", missed, show)

@@ -94,7 +94,12 @@ def _forms() -> list[Seed]:
     with (folder / "forms.tsv").open() as file:
         for row in csv.DictReader(file, delimiter="\t"):
             form = row["form"]
-            if _FORMS_PLATFORM in row["platform"].split(",") and row["rc"] == "0" and form[0] != "." and "\\n" not in form:
+            if (
+                _FORMS_PLATFORM in row["platform"].split(",")
+                and row["rc"] == "0"
+                and form[0] != "."
+                and "\\n" not in form
+            ):
                 needs = tuple(names[n] for n in _NAME.findall(form) if n in names)
                 seeds.append(Seed(_FORMS_PLATFORM, (*head, "L1:"), form, ("L2:",), needs))
     return seeds
@@ -249,7 +254,9 @@ def _predicate(pick: random.Random, line: str) -> str | None:
     return pick.choice(("(PX) ", "(!PX) ", "(PX.all) ", "(VD) ")) + line
 
 
-def _replaced(pattern: re.Pattern[str], values: tuple[str, ...], lead: str = "") -> Callable[[random.Random, str], str | None]:
+def _replaced(
+    pattern: re.Pattern[str], values: tuple[str, ...], lead: str = ""
+) -> Callable[[random.Random, str], str | None]:
     def change(pick: random.Random, line: str) -> str | None:
         places = list(pattern.finditer(line))
         if not places:

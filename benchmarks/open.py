@@ -57,7 +57,9 @@ def main(rounds: int) -> None:
     table("opening", head, rows)
     for small, large in pairwise(rows):
         ratios = [float(large[i]) / float(small[i]) for i in (1, 2, 3)]
-        print(f"{small[0]} to {large[0]}: wall {ratios[0]:.1f}x, server CPU {ratios[1]:.1f}x, engine CPU {ratios[2]:.1f}x")
+        print(
+            f"{small[0]} to {large[0]}: wall {ratios[0]:.1f}x, server CPU {ratios[1]:.1f}x, engine CPU {ratios[2]:.1f}x"
+        )
 
 
 if __name__ == "__main__":

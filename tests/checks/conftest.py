@@ -1,6 +1,6 @@
-"""The oracle corpus, where it lies beside the repository, and the helpers of ``tests/support``."""
+"""Makes ``tests/support`` and ``benchmarks`` importable."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path[:0] = [str(Path(__file__).parents[1] / "support"), str(Path(__file__).parents[2])]

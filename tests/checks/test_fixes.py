@@ -29,7 +29,7 @@ def cases():
                     yield pytest.param(check.rule, text, found, fix, id=f"{check.rule.name}: {fix.title}")
 
 
-@pytest.mark.parametrize(("rule", "text", "found", "fix"), cases())
+@pytest.mark.parametrize(("rule", "text", "found", "fix"), list(cases()))
 def test_fix_takes_its_finding_away(rule, text, found, fix):
     before = diagnose(text, (rule.code,))
     after = diagnose(apply(text, fix), (rule.code,))

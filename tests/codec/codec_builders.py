@@ -34,7 +34,7 @@ FREE_OPCODE = 0xF0  # no instruction has it
 
 def generator(seed: int) -> random.Random:
     """Numbers that are the same in every run."""
-    return random.Random(seed)  # noqa: S311 - no secret is made of them
+    return random.Random(seed)
 
 
 def made_up(

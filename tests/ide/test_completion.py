@@ -72,7 +72,10 @@ def test_snippet_of_an_instruction_has_all_its_operands():
 
 
 def test_completion_never_fails_on_any_offset():
-    source = DECLARATIONS + "(!P1.any) add.sat (M1, 8) A(0,0)<2> (-)B(0,1)<0;1,0> r[AD(0),4]<8;8,1>:d // x\n.decl \n.kernel_attr X=\n\tbad ((< 0x:\n"
+    source = (
+        DECLARATIONS
+        + "(!P1.any) add.sat (M1, 8) A(0,0)<2> (-)B(0,1)<0;1,0> r[AD(0),4]<8;8,1>:d // x\n.decl \n.kernel_attr X=\n\tbad ((< 0x:\n"
+    )
     analysis = Analysis.of(source)
     for offset in range(len(source) + 1):
         complete(analysis, offset)

@@ -65,7 +65,9 @@ def test_hover_of_a_kernel_name_counts_its_parts():
     assert "1 instruction, 1 declared variables" in result.markdown
 
 
-@pytest.mark.parametrize("source", ["// a ^comment", "mov  ^  (M1, 8)", "/* mov ^ */", "^", "bo^gus (M1, 8)", "mov (M1, 8) ^NONE(0,0)<1>"])
+@pytest.mark.parametrize(
+    "source", ["// a ^comment", "mov  ^  (M1, 8)", "/* mov ^ */", "^", "bo^gus (M1, 8)", "mov (M1, 8) ^NONE(0,0)<1>"]
+)
 def test_hover_says_nothing_where_nothing_is_known(source):
     analysis, offset = marked(source)
     assert hover(analysis, offset) is None
@@ -77,7 +79,10 @@ def test_every_row_has_a_page(row):
 
 
 def test_hover_never_fails_on_any_offset():
-    source = DECLARATIONS + "(!P1.any) add.sat (M1, 8) A(0,0)<2> (-)B(0,1)<0;1,0> r[AD(0),4]<8;8,1>:d\nlsc_load.ugm (M1, 16) A:d32x2t flat[B+4]:a64\n\tbad ((< 0x:\n"
+    source = (
+        DECLARATIONS
+        + "(!P1.any) add.sat (M1, 8) A(0,0)<2> (-)B(0,1)<0;1,0> r[AD(0),4]<8;8,1>:d\nlsc_load.ugm (M1, 16) A:d32x2t flat[B+4]:a64\n\tbad ((< 0x:\n"
+    )
     analysis = Analysis.of(source)
     for offset in range(-1, len(source) + 2):
         hover(analysis, offset)

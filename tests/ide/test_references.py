@@ -33,7 +33,11 @@ def test_references_without_the_declaration():
 
 def test_subroutine_is_found_without_its_quotes():
     analysis, offset = marked('call (M1, 1) ^S\nret (M1, 1)\n.function "S"\nS:\nret (M1, 1)')
-    assert shown(analysis, highlights(analysis, offset)) == [(11, "S", "named"), (13, "S", "declared"), (14, "S", "named")]
+    assert shown(analysis, highlights(analysis, offset)) == [
+        (11, "S", "named"),
+        (13, "S", "declared"),
+        (14, "S", "named"),
+    ]
 
 
 def test_function_is_found_by_its_calls():

@@ -9,7 +9,9 @@ from visa_lsp.isa.table import TABLE
 
 def test_the_extension_has_the_grammar_of_the_table():
     stored = (ROOT / "vscode-extension" / "syntaxes" / "visa.tmLanguage.json").read_text()
-    assert grammar_text() == stored, "stale: run python -m visa_lsp.ide.textmate > vscode-extension/syntaxes/visa.tmLanguage.json"
+    assert grammar_text() == stored, (
+        "stale: run python -m visa_lsp.ide.textmate > vscode-extension/syntaxes/visa.tmLanguage.json"
+    )
 
 
 def test_every_mnemonic_is_coloured():

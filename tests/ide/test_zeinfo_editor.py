@@ -80,10 +80,22 @@ def test_hover_is_silent_between_things_and_on_broken_texts():
         ("version: '1.14'\n^", {"kernels", "functions"}, {"version"}),
         ("kernels:\n  - ^", {"name", "execution_env"}, {"version"}),
         ("kernels:\n  - name: k\n    ^", {"execution_env", "payload_arguments"}, {"name", "grf_count"}),
-        ("kernels:\n  - name: k\n    execution_env:\n      simd_size: 8\n      ^", {"grf_count"}, {"simd_size", "name"}),
-        ("kernels:\n  - name: k\n    execution_env:\n      ^\n      simd_size: 8\n", {"grf_count"}, {"simd_size", "name"}),
+        (
+            "kernels:\n  - name: k\n    execution_env:\n      simd_size: 8\n      ^",
+            {"grf_count"},
+            {"simd_size", "name"},
+        ),
+        (
+            "kernels:\n  - name: k\n    execution_env:\n      ^\n      simd_size: 8\n",
+            {"grf_count"},
+            {"simd_size", "name"},
+        ),
         ("kernels:\n- name: k\n  execution_env:\n    gr^", {"grf_count"}, {"kernels"}),
-        ("kernels:\n  - payload_arguments:\n      - arg_type: local_size\n        ^", {"offset", "size"}, {"arg_type", "name"}),
+        (
+            "kernels:\n  - payload_arguments:\n      - arg_type: local_size\n        ^",
+            {"offset", "size"},
+            {"arg_type", "name"},
+        ),
         ("kernels:\n  - payload_arguments:\n      - arg_type: local_size\n      - ^", {"arg_type"}, {"name"}),
         ("kernels:\n  - payload_arguments:\n      - arg_type: ^", {"local_size", "arg_byvalue"}, {"offset"}),
         ("kernels:\n  - payload_arguments:\n      - addrmode: st^", {"stateful", "slm"}, {"shared_local_memory"}),
@@ -104,10 +116,15 @@ def test_completion_knows_the_map(text, wanted, unwanted):
 def test_completion_replaces_the_word():
     text = "kernels:\n  - execution_env:\n      simd_si"
     found = next(c for c in completions(text, len(text)) if c.label == "simd_size")
-    assert text[: found.span.start] + found.insert + text[found.span.end :] == "kernels:\n  - execution_env:\n      simd_size: "
+    assert (
+        text[: found.span.start] + found.insert + text[found.span.end :]
+        == "kernels:\n  - execution_env:\n      simd_size: "
+    )
 
 
-@pytest.mark.parametrize(("at", "target"), [("arg_byvalue", "n"), ("offset: 0\n", "p"), ("size: 4", "n"), ("k\n", '"k"')])
+@pytest.mark.parametrize(
+    ("at", "target"), [("arg_byvalue", "n"), ("offset: 0\n", "p"), ("size: 4", "n"), ("k\n", '"k"')]
+)
 def test_definition_goes_to_the_input(at, target):
     found = input_of(SOURCE, DOCUMENT.index(at) + 1 - (at == "k\n"), TEXTS)
     assert found is not None
@@ -117,7 +134,8 @@ def test_definition_goes_to_the_input(at, target):
 
 
 @pytest.mark.parametrize(
-    ("at", "target"), [(".input n", "arg_byvalue"), (".input p", "arg_bypointer"), (".input ids", "local_id"), ('"k"', "k")]
+    ("at", "target"),
+    [(".input n", "arg_byvalue"), (".input p", "arg_bypointer"), (".input ids", "local_id"), ('"k"', "k")],
 )
 def test_definition_goes_back_to_the_argument(at, target):
     span = argument_of(SOURCE, TEXTS[0], TEXT.index(at) + len(at) - 1)

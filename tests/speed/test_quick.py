@@ -71,7 +71,9 @@ def test_use_before_declaration() -> None:
     head = '.version 4.1\n.kernel "k"\n.kernel_attr SimdSize=8\n'
     decl = ".decl V{0} v_type=G type=d num_elts=8 align=dword\n"
     use = "    mov (M1, 8) V{0}(0,0)<1> V{0}(0,0)<1;1,0>\n"
-    analysis = Analysis.of(head + decl.format(40) + use.format(40) + use.format(41) + decl.format(41) + "    ret (M1, 1)\n")
+    analysis = Analysis.of(
+        head + decl.format(40) + use.format(40) + use.format(41) + decl.format(41) + "    ret (M1, 1)\n"
+    )
     found = analysis.quick_diagnostics()
     assert [d.code for d in analysis.full_diagnostics] == ["V101"]
     assert found == analysis.full_diagnostics

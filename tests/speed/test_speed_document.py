@@ -29,7 +29,9 @@ def test_edited_document_equals_fresh_document(seed: int) -> None:
         fresh, index = Document.parse(text), LineIndex(text)
         assert document.text == text
         assert document.line_count == fresh.line_count == len(index)
-        assert [c for chunk in document.chunks for c in chunk.codes()] == [c for chunk in fresh.chunks for c in chunk.codes()]
+        assert [c for chunk in document.chunks for c in chunk.codes()] == [
+            c for chunk in fresh.chunks for c in chunk.codes()
+        ]
         for offset in (0, len(text), *(pick.randint(0, len(text)) for _ in range(10))):
             line, column = index.position(offset)
             assert document.position(offset) == (line, column)

@@ -64,7 +64,12 @@ def drive_neovim(editor: Neovim, script: Path, file: Path, home: Path, timeout: 
         f"require('visa').setup({{ cmd = {command} }})\n"
         f"function report(value) local f = io.open('{answer}', 'w'); f:write(vim.fn.json_encode(value)); f:close() end\n"
     )
-    environment = {**os.environ, "XDG_STATE_HOME": str(home / "state"), "XDG_DATA_HOME": str(home / "data"), "HOME": str(home)}
+    environment = {
+        **os.environ,
+        "XDG_STATE_HOME": str(home / "state"),
+        "XDG_DATA_HOME": str(home / "data"),
+        "HOME": str(home),
+    }
     arguments = [editor.program, "--headless", "--clean", "-u", str(start), str(file), "-c", f"luafile {script}"]
     done = subprocess.run(
         arguments, capture_output=True, text=True, timeout=timeout, check=False, env=environment, cwd=file.parent

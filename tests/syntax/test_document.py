@@ -40,7 +40,7 @@ def some_edit(length: int, chooser: random.Random) -> tuple[int, int, str]:
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))
 def test_random_edits_of_a_real_text(seed: int):
     print(f"\nseed {seed}")
-    chooser = random.Random(seed)  # noqa: S311 - no secret is made of them
+    chooser = random.Random(seed)
     path = sorted(CORPUS.glob("dev/TGLLP/*.visaasm"))[seed]
     document, text = Document.parse(read(path)), read(path)
     for number in range(40):

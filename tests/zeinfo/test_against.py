@@ -82,7 +82,10 @@ def compare(document: str, text: str, platform: str | None = "TGLLP"):
     known = platform_named(platform) if platform else None
     found = disagreements(source, kernels, registers(known.grf_bytes, known.generation) if known else None)
     left = [(d.code, cut(document, d.span), cut(text, d.related[0].span), d.message) for d in in_document(found)]
-    right = [(d.code, cut(text, d.span), cut(document, d.related[0].span), d.message) for d in in_text(found, "k.visaasm", "k.zeinfo.yaml")]
+    right = [
+        (d.code, cut(text, d.span), cut(document, d.related[0].span), d.message)
+        for d in in_text(found, "k.visaasm", "k.zeinfo.yaml")
+    ]
     assert [(c, t, y, m) for c, y, t, m in left] == right
     assert {d.related[0].path for d in in_document(found)} <= {"k.visaasm"}
     return left
@@ -149,7 +152,9 @@ def test_planted_disagreement_is_found_in_both_files(name):
 def test_fix_of_a_disagreement_mends():
     document = DOCUMENT.replace("simd_size: 16", "simd_size: 32").replace("offset: 40, size: 4", "offset: 60, size: 4")
     for _ in range(4):
-        found = [d for d in in_document(disagreements(Source.of(document), kernel_texts(Analysis.of(TEXT), "k"))) if d.fixes]
+        found = [
+            d for d in in_document(disagreements(Source.of(document), kernel_texts(Analysis.of(TEXT), "k"))) if d.fixes
+        ]
         if not found:
             break
         (edit,) = found[0].fixes[0].edits
@@ -170,7 +175,11 @@ def test_every_kernel_of_the_corpus_agrees(platform):
             texts = [t for t in kernel_texts(Analysis.of(path.read_text(), platform), str(path)) if t.kernel.is_kernel]
             for given in (where, None):
                 found = [(d.rule.code, d.message) for d in disagreements(source, texts, given)]
-                expected = [("V721", "simd_size is 16, but the kernel has SimdSize=32")] if (platform, path.stem) in OTHER_WIDTH else []
+                expected = (
+                    [("V721", "simd_size is 16, but the kernel has SimdSize=32")]
+                    if (platform, path.stem) in OTHER_WIDTH
+                    else []
+                )
                 assert found == expected, path
             compared += len(texts)
     assert compared > 70

@@ -94,7 +94,14 @@ def test_emit_reads_the_code():
 
 
 def test_emit_takes_hints_by_name():
-    hints = {"k": {"n": Hint("value"), "data": Hint("buffer"), "surf": Hint("image", image_type="image_3d"), "bti(5)": Hint("buffer")}}
+    hints = {
+        "k": {
+            "n": Hint("value"),
+            "data": Hint("buffer"),
+            "surf": Hint("image", image_type="image_3d"),
+            "bti(5)": Hint("buffer"),
+        }
+    }
     (info,) = read(made(BODY, hints))
     assert info.payload[3].image_type == "image_3d"
     assert [b.bti_value for b in info.bindings] == [5]
@@ -103,8 +110,16 @@ def test_emit_takes_hints_by_name():
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("offset=32 size=32", "offset=96 size=32", "in ze_info local ids are words directly behind r0: local_id_x offset=32 size=32"),
-        ("local_size offset=64", "local_size offset=48", "(offset=48) lies before byte 64, where the cross-thread payload starts"),
+        (
+            "offset=32 size=32",
+            "offset=96 size=32",
+            "in ze_info local ids are words directly behind r0: local_id_x offset=32 size=32",
+        ),
+        (
+            "local_size offset=64",
+            "local_size offset=48",
+            "(offset=48) lies before byte 64, where the cross-thread payload starts",
+        ),
         (".input local_size offset=64 size=12", ".input local_size offset=64 size=16", "local_size has 12"),
     ],
 )
@@ -127,7 +142,18 @@ def test_emit_refuses_hints_that_do_not_fit():
 def test_example_runs_with_the_document_that_is_made(path, tmp_path):
     launch = path.with_suffix(".launch.yaml")
     out = tmp_path / f"{path.stem}.zeinfo.yaml"
-    args = type("Args", (), {"action": "emit", "input": str(path), "launch": str(launch), "output": str(out), "platform": None, "stdin_filename": None})
+    args = type(
+        "Args",
+        (),
+        {
+            "action": "emit",
+            "input": str(path),
+            "launch": str(launch),
+            "output": str(out),
+            "platform": None,
+            "stdin_filename": None,
+        },
+    )
     assert zeinfo_command(args) == 0
     text = path.read_text()
     assert [d.message for d in validate(out.read_text())] == []
@@ -159,7 +185,11 @@ def f32(value):
 
 LAUNCHES = {
     "saxpy/saxpy": ((2, 1, 1), (64, 1, 1), (floats(100), floats(100), f32(1.5), i32(100))),
-    "mandelbrot/mandel": ((1, 2, 1), (16, 4, 1), (ints(8, 16, 4, dtype=np.uint8), i32(16), i32(8), f32(-2), f32(-1), f32(0.1), i32(20))),
+    "mandelbrot/mandel": (
+        (1, 2, 1),
+        (16, 4, 1),
+        (ints(8, 16, 4, dtype=np.uint8), i32(16), i32(8), f32(-2), f32(-1), f32(0.1), i32(20)),
+    ),
     "matmul_naive/mm": ((1, 1, 1), (8, 8, 1), (floats(8, 5), floats(5, 8), floats(8, 8), i32(8), i32(8), i32(5))),
     "matmul_tiled/mmt": ((1, 1, 1), (16, 16, 1), (floats(16, 16), floats(16, 16), floats(16, 16), i32(16))),
     "reduce_local/reduce_minmax": ((1, 1, 1), (64, 1, 1), (ints(64), ints(1, 2))),
@@ -204,5 +234,10 @@ def test_launch_is_the_same_with_the_made_document(name, platform):
 def test_written_values_read_back():
     from visa_lsp.zeinfo.yaml import load
 
-    value = {"a": [{"b": "x y", "c": "y", "d": "it's"}, {"b": "null", "c": "1.20", "d": "tab\tand é"}], "e": [1, 2], "f": {"g": True}, "h": -3}
+    value = {
+        "a": [{"b": "x y", "c": "y", "d": "it's"}, {"b": "null", "c": "1.20", "d": "tab\tand é"}],
+        "e": [1, 2],
+        "f": {"g": True},
+        "h": -3,
+    }
     assert load(document(value)).plain() == value

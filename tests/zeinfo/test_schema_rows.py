@@ -18,7 +18,14 @@ from visa_lsp.zeinfo.write import document
 GOLDEN = Path(__file__).with_name("rows.golden.txt")
 
 ENV = {"grf_count": 128, "simd_size": 16}
-POINTER = {"arg_type": "arg_bypointer", "offset": 0, "size": 8, "arg_index": 0, "addrmode": "stateless", "addrspace": "global"}
+POINTER = {
+    "arg_type": "arg_bypointer",
+    "offset": 0,
+    "size": 8,
+    "arg_index": 0,
+    "addrmode": "stateless",
+    "addrspace": "global",
+}
 STATEFUL = {**POINTER, "size": 0, "addrmode": "stateful"}
 
 # One right map for each table, and the key path to it from the document.
@@ -51,7 +58,15 @@ SPECIAL = {
     "simd_size": 16, "grf_count": 128, "size": 12, "arg_index": 0, "required_sub_group_size": 16, "version": "1.73",
     "work_group_walk_order_dimensions": [0, 1, 2], "name": "k",
 }  # fmt: skip
-SIZES = {"local_id": 96, "private_base_stateless": 8, "arg_byvalue": 4, "buffer_offset": 4, "arg_bypointer": 8, "scratch": 1024, "global": 64}
+SIZES = {
+    "local_id": 96,
+    "private_base_stateless": 8,
+    "arg_byvalue": 4,
+    "buffer_offset": 4,
+    "arg_bypointer": 8,
+    "scratch": 1024,
+    "global": 64,
+}
 
 
 def base(table: str, row) -> dict:
@@ -60,7 +75,9 @@ def base(table: str, row) -> dict:
         option = dict(part.strip().split("=") for part in row.when.split("|")[0].split("&"))
         words = {key: value.split(",")[0].rstrip("*") for key, value in option.items()}
         if words.get("arg_type") == "arg_bypointer" or "addrspace" in words:
-            mode = {"local": "slm", "sampler": "bindless", "image": "bindless"}.get(words.get("addrspace", ""), "stateless")
+            mode = {"local": "slm", "sampler": "bindless", "image": "bindless"}.get(
+                words.get("addrspace", ""), "stateless"
+            )
             return {**POINTER, "addrmode": mode, **words}
         index = {} if words["arg_type"].endswith("_base") else {"arg_index": 0}
         return {"arg_type": words["arg_type"], "offset": 0, "size": SIZES.get(words["arg_type"], 8), **index}
@@ -101,7 +118,11 @@ def whole(table: str, entry: dict, version: str = "1.73") -> str:
     kernel = dict(BASE["Kernel"])
     if table == "Container":
         has_version = {"version": version} if isinstance(entry.get("version"), str) else {}
-        kernels = [dict(BASE["Kernel"])] if "kernels_misc_info" in entry and entry.get("kernels") == [] else entry.get("kernels")
+        kernels = (
+            [dict(BASE["Kernel"])]
+            if "kernels_misc_info" in entry and entry.get("kernels") == []
+            else entry.get("kernels")
+        )
         return document({**entry, **has_version, **({"kernels": kernels} if "kernels" in entry else {})})
     if table == "Kernel":
         kernel = dict(entry)
@@ -135,13 +156,22 @@ def documents(table: str, row):
     yield "right", whole(table, right, version)
     yield "wrong", whole(table, {**right, row.name: value(table, row, right=False)}, version)
     if row.required:
-        yield "missing", whole(table, {k: v for k, v in right.items() if k != row.name} | ({} if len(right) > 1 else {"x": 1}), version)
+        yield (
+            "missing",
+            whole(
+                table, {k: v for k, v in right.items() if k != row.name} | ({} if len(right) > 1 else {"x": 1}), version
+            ),
+        )
     if row.since > (1, 0):
         yield "older", whole(table, right, before(row.since))
     if row.removed:
         yield "removed", whole(table, right, version_text(row.removed))
     if row.when:
-        other = {"arg_type": "local_size", "offset": 0, "size": 12} if table == "PayloadArgument" else {**BASE[table], "type": "slm"}
+        other = (
+            {"arg_type": "local_size", "offset": 0, "size": 12}
+            if table == "PayloadArgument"
+            else {**BASE[table], "type": "slm"}
+        )
         yield "misplaced", whole(table, {**other, row.name: value(table, row, right=True)}, version)
 
 
@@ -164,7 +194,13 @@ def golden_text() -> str:
 
 @pytest.mark.parametrize(("table", "row"), rows(), ids=lambda v: v if isinstance(v, str) else v.name)
 def test_row_has_a_right_and_a_wrong_document(table, row):
-    expected = {"wrong": "V704" if row.words else "V701", "missing": "V702", "older": "V711", "removed": "V711", "misplaced": "V706"}
+    expected = {
+        "wrong": "V704" if row.words else "V701",
+        "missing": "V702",
+        "older": "V711",
+        "removed": "V711",
+        "misplaced": "V706",
+    }
     for kind, text in documents(table, row):
         found = validate(text)
         if kind == "right":
@@ -179,8 +215,14 @@ def test_row_has_a_right_and_a_wrong_document(table, row):
 def test_every_word_is_known_where_it_stands(words):
     table, row = next((t.name, a) for t in TABLES.values() for a in t.attributes if a.words == words)
     for word in WORDS[words]:
-        version = version_text(KNOWN_VERSION) if not word.removed else version_text((word.removed[0] - (not word.removed[1]), max(word.removed[1] - 1, 0)))
-        found = [d for d in validate(whole(table, {**base(table, row), row.name: word.name}, version)) if d.code == "V704"]
+        version = (
+            version_text(KNOWN_VERSION)
+            if not word.removed
+            else version_text((word.removed[0] - (not word.removed[1]), max(word.removed[1] - 1, 0)))
+        )
+        found = [
+            d for d in validate(whole(table, {**base(table, row), row.name: word.name}, version)) if d.code == "V704"
+        ]
         assert found == []
 
 
@@ -206,7 +248,11 @@ def test_messages_are_the_golden_ones():
 
 def test_missing_version_is_an_error():
     (found,) = validate("kernels: []\n")
-    assert (found.code, found.severity, found.message) == ("V702", Severity.ERROR, "the key 'version' is missing in the document")
+    assert (found.code, found.severity, found.message) == (
+        "V702",
+        Severity.ERROR,
+        "the key 'version' is missing in the document",
+    )
 
 
 if __name__ == "__main__":

@@ -62,14 +62,26 @@ def test_a_right_document_has_no_finding():
 CASES = [
     ("'1.14'", "1.20", "1:10 V701 version is a text, 1.20 without quotes is the number 1.2"),
     ("'1.14'", "'2.0'", "1:10 V705 major version 2 is newer than 1: its keys may mean anything"),
-    ("'1.14'", "'1.99'", "1:10 V705 version 1.99 is newer than 1.73, the newest that is known; new keys are passed over"),
+    (
+        "'1.14'",
+        "'1.99'",
+        "1:10 V705 version 1.99 is newer than 1.73, the newest that is known; new keys are passed over",
+    ),
     ("'1.14'", "'one'", "1:10 V705 'one' is no version: two numbers with a point between, '1.14'"),
     ("simd_size: 16", "simd_sise: 16\n      simd_size: 16", "6:7 V703 unknown key 'simd_sise' in ExecutionEnv"),
     ("grf_count", "grf_cuont", "5:7 V703 unknown key 'grf_cuont' in ExecutionEnv; did you mean 'grf_count'?"),
     ("simd_size: 16", "simd_size: 12", "6:18 V710 simd_size is 1, 8, 16 or 32, not 12"),
-    ("grf_count: 128", "grf_count: 100", "5:18 V710 grf_count is a multiple of 32 up to 512 (128 or 256 mostly), not 100"),
+    (
+        "grf_count: 128",
+        "grf_count: 100",
+        "5:18 V710 grf_count is a multiple of 32 up to 512 (128 or 256 mostly), not 100",
+    ),
     ("grf_count: 128", "grf_count: 128\n      slm_size: -1", "6:17 V710 slm_size is -1, it is at least 0"),
-    ("grf_count: 128", "grf_count: 99999999999", "5:18 V710 grf_count is a whole number of 32 bits, 99999999999 does not fit"),
+    (
+        "grf_count: 128",
+        "grf_count: 99999999999",
+        "5:18 V710 grf_count is a whole number of 32 bits, 99999999999 does not fit",
+    ),
     (
         "grf_count: 128",
         "grf_count: 128\n      work_group_walk_order_dimensions: [2, 2, 2]",
@@ -80,25 +92,65 @@ CASES = [
         "grf_count: 128\n      required_work_group_size: [16, 0, 1]",
         "6:33 V710 required_work_group_size has three numbers above 0, or three zeros",
     ),
-    ("grf_count: 128", "grf_count: 128\n      required_sub_group_size: 8", "6:32 V710 required_sub_group_size is 8, simd_size is 16"),
+    (
+        "grf_count: 128",
+        "grf_count: 128\n      required_sub_group_size: 8",
+        "6:32 V710 required_sub_group_size is 8, simd_size is 16",
+    ),
     ("offset: 40, size: 4", "offset: 36, size: 4", "10:41 V708 bytes 36 to 39 are also those of arg_bypointer"),
-    ("offset: 40, size: 4", "offset: 9000, size: 4", "10:41 V712 bytes 9000 to 9003 lie past the end of the payload: 128 registers hold at most 8192 bytes"),
+    (
+        "offset: 40, size: 4",
+        "offset: 9000, size: 4",
+        "10:41 V712 bytes 9000 to 9003 lie past the end of the payload: 128 registers hold at most 8192 bytes",
+    ),
     ("offset: 40", "offset: -4", "10:41 V710 offset is -4, it is at least 0"),
-    ("bti_value: 0, arg_index: 0", "bti_value: 0, arg_index: 7", "14:35 V709 there is no stateful argument 7 for this surface"),
-    ("bti_value: 0, arg_index: 0", "bti_value: 0, arg_index: 1", "14:35 V709 argument 1 is not stateful: its addrmode is stateless"),
-    ("      - {bti_value: 0, arg_index: 0}\n", "", "8:79 V709 argument 0 is stateful, but binding_table_indices has no entry for it"),
-    ("- {bti_value: 0", "- {bti_value: 0, arg_index: 0}\n      - {bti_value: 0", "15:21 V707 binding_table_indices has two entries with bti_value 0"),
+    (
+        "bti_value: 0, arg_index: 0",
+        "bti_value: 0, arg_index: 7",
+        "14:35 V709 there is no stateful argument 7 for this surface",
+    ),
+    (
+        "bti_value: 0, arg_index: 0",
+        "bti_value: 0, arg_index: 1",
+        "14:35 V709 argument 1 is not stateful: its addrmode is stateless",
+    ),
+    (
+        "      - {bti_value: 0, arg_index: 0}\n",
+        "",
+        "8:79 V709 argument 0 is stateful, but binding_table_indices has no entry for it",
+    ),
+    (
+        "- {bti_value: 0",
+        "- {bti_value: 0, arg_index: 0}\n      - {bti_value: 0",
+        "15:21 V707 binding_table_indices has two entries with bti_value 0",
+    ),
     ("size: 8,", "size: 6,", "9:53 V710 a stateless pointer has 8 bytes, not 6"),
     ("size: 96", "size: 80", "12:47 V710 local_id of 16 lanes has one to three times 32 or 64 bytes, not 80"),
-    ("arg_type: local_id", "arg_type: local_size", "12:20 V706 local_size is no per-thread argument; those are local_id and packed_local_ids"),
+    (
+        "arg_type: local_id",
+        "arg_type: local_size",
+        "12:20 V706 local_size is no per-thread argument; those are local_id and packed_local_ids",
+    ),
     ("arg_type: local_id", "arg_type: packed_local_ids", "12:20 V706 packed_local_ids are for simd_size 1, this is 16"),
     ("arg_type: arg_byvalue", "arg_type: local_id", "10:20 V706 local_id belongs to per_thread_payload_arguments"),
     (", arg_index: 2}", "}", "10:9 V706 arg_byvalue has an arg_index: the number of the kernel argument"),
     ("addrmode: stateless, ", "", "9:9 V706 arg_bypointer has an addrmode"),
-    ("addrmode: stateless", "addrmode: shared_local_memory", "9:80 V711 'shared_local_memory' was removed by version 1.0, it is called slm now"),
-    ("type: scratch, usage: single_space", "type: global, usage: spill_fill_space", "16:31 V706 a global buffer is for private_space only"),
+    (
+        "addrmode: stateless",
+        "addrmode: shared_local_memory",
+        "9:80 V711 'shared_local_memory' was removed by version 1.0, it is called slm now",
+    ),
+    (
+        "type: scratch, usage: single_space",
+        "type: global, usage: spill_fill_space",
+        "16:31 V706 a global buffer is for private_space only",
+    ),
     ("size: 1024", "size: 0", "16:52 V710 size is 0, it is at least 1"),
-    ("kernels:", "kernels_misc_info: [{name: other}]\nkernels:", "2:28 V713 there is no kernel 'other' in this document"),
+    (
+        "kernels:",
+        "kernels_misc_info: [{name: other}]\nkernels:",
+        "2:28 V713 there is no kernel 'other' in this document",
+    ),
 ]
 
 
@@ -189,8 +241,10 @@ def test_fast_reader_leaves_the_rest_to_the_library(text):
 
 
 def hostile():
-    yield "billion laughs", "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
-        f"{c}: &{c} [{','.join(['*' + b] * 9)}]" for b, c in zip("abcdefgh", "bcdefghi", strict=True)
+    yield (
+        "billion laughs",
+        "a: &a [x,x,x,x,x,x,x,x,x]\n"
+        + "\n".join(f"{c}: &{c} [{','.join(['*' + b] * 9)}]" for b, c in zip("abcdefgh", "bcdefghi", strict=True)),
     )
     yield "a million keys", "".join(f"k{i}: 1\n" for i in range(1_000_000))
     yield "a million keys in one flow map", "{" + ", ".join(f"k{i}: 1" for i in range(1_000_000)) + "}"
@@ -239,7 +293,9 @@ def test_hostile_texts_take_little_memory(tmp_path):
             "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30));"
             "from visa_lsp.zeinfo.validate import validate; sys.exit(0 if validate(open(sys.argv[1]).read()) else 1)"
         )
-        assert subprocess.run([sys.executable, "-c", code, tmp_path / "x.yaml"], check=False, timeout=60).returncode == 0, name
+        assert (
+            subprocess.run([sys.executable, "-c", code, tmp_path / "x.yaml"], check=False, timeout=60).returncode == 0
+        ), name
 
 
 def test_tab_has_a_fix():

@@ -36,7 +36,10 @@ def test_data_symbols_and_relocations():
         pytest.skip("the corpus is not here")
     zebin = read_zebin((CORPUS / "run/TGLLP/consttab/consttab.zebin").read_bytes())
     assert zebin.data_symbols() == {"TAB": (".data.const", 0, 64), "CT": (".data.const", 64, 48)}
-    assert [(r.section, r.symbol, r.type) for r in zebin.relocations][:2] == [(".text.lut", "TAB", 2), (".text.lut", "TAB", 3)]
+    assert [(r.section, r.symbol, r.type) for r in zebin.relocations][:2] == [
+        (".text.lut", "TAB", 2),
+        (".text.lut", "TAB", 3),
+    ]
     assert ("IntelGT", 4, b"1.20\0") in [(n.owner, n.type, n.data) for n in zebin.notes]
     strings = read_zebin((CORPUS / "run/DG2/printf_k/printf_k.zebin").read_bytes())
     section = strings.section(".data.const.string")
@@ -49,7 +52,19 @@ def test_fresh_zebin(device, tmp_path):
     if shutil.which("ocloc") is None:
         pytest.skip("ocloc is not installed (Debian: intel-opencl-icd)")
     (tmp_path / "k.cl").write_text(SOURCE)
-    command = ["ocloc", "compile", "-file", "k.cl", "-device", device, "--format", "zebin", "-output", "z", "-output_no_suffix"]
+    command = [
+        "ocloc",
+        "compile",
+        "-file",
+        "k.cl",
+        "-device",
+        device,
+        "--format",
+        "zebin",
+        "-output",
+        "z",
+        "-output_no_suffix",
+    ]
     made = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=120)
     if made.returncode or not (tmp_path / "z").is_file():
         pytest.skip(f"this ocloc does not make zebins for {device}")
@@ -58,10 +73,16 @@ def test_fresh_zebin(device, tmp_path):
     assert {".text.k", ".ze_info", ".symtab", ".strtab"} <= set(names)
     assert [d.message for d in validate(zebin.ze_info)] == []
     if shutil.which("readelf"):
-        listed = subprocess.run(["readelf", "-SW", "z"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run(
+            ["readelf", "-SW", "z"], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
         assert all(name in listed for name in names)
     if shutil.which("objcopy"):
-        subprocess.run(["objcopy", "-O", "binary", "--only-section=.ze_info", "--set-section-flags", ".ze_info=alloc", "z", "i"], cwd=tmp_path, check=False)
+        subprocess.run(
+            ["objcopy", "-O", "binary", "--only-section=.ze_info", "--set-section-flags", ".ze_info=alloc", "z", "i"],
+            cwd=tmp_path,
+            check=False,
+        )
         if (tmp_path / "i").is_file() and (tmp_path / "i").stat().st_size:
             assert zebin.ze_info_bytes == (tmp_path / "i").read_bytes()
 
@@ -71,7 +92,14 @@ def test_packed_zebin_reads_back():
     zebin = read_zebin(data)
     assert zebin.visa == {"k": b"CISA" + bytes(range(99))}
     assert zebin.ze_info == "version: '1.14'\n"
-    assert [s.name for s in zebin.sections] == ["", ".visaasm.k", ".ze_info", ".note.intelgt.compat", ".symtab", ".strtab"]
+    assert [s.name for s in zebin.sections] == [
+        "",
+        ".visaasm.k",
+        ".ze_info",
+        ".note.intelgt.compat",
+        ".symtab",
+        ".strtab",
+    ]
     assert (zebin.machine, zebin.type) == (MACHINE, 1)
 
 
@@ -100,7 +128,7 @@ def test_damaged_bytes_end_in_a_zebin_error():
     for bad in (b"", b"CISA", b"\x7fELF", good[:70], good[:-40]):
         with pytest.raises(ZebinError):
             read_zebin(bad)
-    rng = random.Random(1)  # noqa: S311 - damage, not secrets
+    rng = random.Random(1)
     for _ in range(1500):
         data = bytearray(good)
         for _ in range(rng.randrange(1, 6)):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Fix, Severity
 
 RULE = rule("V209", "exec-size", ERROR, __doc__)
+_URB_WRITE = "urb_write_3d"
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -40,7 +41,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(row, Instruction)
     assert isinstance(size, int)
     if size in EXEC_SIZES:
-        return _forbidden(ctx, row, size, problem.place)
+        overlooked = row.family == "svm" or row.mnemonic in ("gather", "scatter")
+        return _forbidden(ctx, row, size, problem.place, WARNING if overlooked else ERROR)
     message = f"`{ctx.text(problem.place)}` is no execution size; it is {words(row.exec_sizes)}"
     return ctx.report(RULE, problem.place, message, fixes=(_nearest(ctx, row, size, problem.place),))
 
@@ -50,15 +52,21 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     row = bound.row
     if control is None or row is None or not isinstance(statement, tree.Instruction) or statement.exec is None:
         return
-    if control.exec_size not in row.exec_sizes:
-        place = Place(bound.line, statement.exec.size.span)
+    place = Place(bound.line, statement.exec.size.span)
+    size = statement.exec.size
+    text = size.text if isinstance(size, tree.Number) else ""
+    if text[:2] in ("0x", "0X"):
+        decimal = str(control.exec_size)
+        fix = ctx.fix(f"write {decimal}", place, decimal, safe=True)
+        yield ctx.report(RULE, place, f"an execution size is a decimal number: `{decimal}`, not `{text}`", fixes=(fix,))
+    elif control.exec_size not in row.exec_sizes or (row.mnemonic == _URB_WRITE and control.exec_size == 16):
         severity = ERROR if _verified(row, control.exec_size) else WARNING
         yield _forbidden(ctx, row, control.exec_size, place, severity)
 
 
 def _verified(row: Instruction, size: int) -> bool:
     """Whether the finalizer rejects the size as well."""
-    return row.family == "svm" and size == 32
+    return row.mnemonic == _URB_WRITE and size not in (1, 8)
 
 
 def _forbidden(ctx: CheckContext, row: Instruction, size: int, place: Place, severity: Severity = ERROR) -> Diagnostic:
@@ -72,4 +80,4 @@ def _nearest(ctx: CheckContext, row: Instruction, size: int, place: Place) -> Fi
     return ctx.fix(f"change to {nearest}", place, str(nearest))
 
 
-CHECK = Check(RULE, {"exec-size": _report}, instruction=_instruction, wants=lambda row: row.exec_sizes != EXEC_SIZES)
+CHECK = Check(RULE, {"exec-size": _report}, instruction=_instruction)

@@ -17,7 +17,8 @@ register file; of other numbers it keeps the low bits without a word.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.syntax.tree import Decl
 
 RULE = rule("V213", "number-range", ERROR, __doc__)
 
@@ -26,7 +27,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     what, value = problem.args["what"], problem.args["value"]
     low, high = problem.args["low"], problem.args["high"]
     limit = f"at least {low}" if high is None else f"between {low} and {high}"
-    return ctx.report(RULE, problem.place, f"{what} {value} is out of range; it must be {limit}")
+    message = f"{what} {value} is out of range; it must be {limit}"
+    statement = ctx.document.statement(problem.place.line)
+    v_type = statement.v_type.text if isinstance(statement, Decl) and statement.v_type else ""
+    if what == "element count" and (v_type in ("S", "T") or (v_type == "A" and value == 0)):
+        return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
+    return ctx.report(RULE, problem.place, message)
 
 
 CHECK = Check(RULE, {"number-range": _report})

@@ -35,18 +35,18 @@ _BLOCKS: Final = frozenset(
 
 
 class Data(NamedTuple):
-    """The data of a load/store message: ``count`` elements of ``size`` bytes per lane, or in all when transposed."""
+    """The data of a load/store message: ``elements`` of ``size`` bytes per lane, or in all when transposed."""
 
     operand: BoundOperand
     size: int
-    count: int
+    elements: int
     transposed: bool
 
     def registers(self, lanes: int, grf: int) -> int:
         """Registers that the message moves."""
         if self.transposed:
-            return max(1, self.size * self.count // grf)
-        return self.count * max(1, self.size * lanes // grf)
+            return max(1, self.size * self.elements // grf)
+        return self.elements * max(1, self.size * lanes // grf)
 
 
 def message_data(bound: Bound) -> Data | None:
@@ -78,7 +78,7 @@ def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
     lanes = control.exec_size
     data = message_data(bound)
     if data is not None:
-        yield data.operand, data.size * data.count * (1 if data.transposed else lanes)
+        yield data.operand, data.size * data.elements * (1 if data.transposed else lanes)
         for operand in bound.operands:
             node = operand.node
             if operand.slot.shape is Shape.LSC_PAYLOAD:

@@ -12,13 +12,13 @@ Instead:
 
     add (M1, 16) V33(0,0)<1> V34(0,0)<8;8,1> 0x1:d
 
-Authority: seed 004, region restrictions 1 to 3; the finalizer rejects the text.
+Authority: seed 004, region restrictions 1 to 3; the finalizer rejects the text. The width of an address operand it does not check: that is a warning.
 """
 
 from __future__ import annotations
 
 from visa_lsp.checks.facts import words
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
 
 RULE = rule("V301", "region-value", ERROR, __doc__)
 
@@ -30,7 +30,10 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         return ctx.report(
             RULE, problem.place, f"an address operand has one number in angle brackets, its width: {words(legal)}"
         )
-    return ctx.report(RULE, problem.place, f"{what} {value} does not exist; it is {words(legal)}")
+    message = f"{what} {value} does not exist; it is {words(legal)}"
+    if what == "address width":
+        return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
+    return ctx.report(RULE, problem.place, message)
 
 
 CHECK = Check(RULE, {"region-value": _report})

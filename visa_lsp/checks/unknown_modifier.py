@@ -20,7 +20,7 @@ Authority: seed 003, the instructions' text forms; the finalizer rejects the tex
 from __future__ import annotations
 
 from visa_lsp.checks.context import near
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.isa.model import Instruction, Modifier
 
 RULE = rule("V202", "unknown-modifier", ERROR, __doc__)
@@ -31,7 +31,10 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     row, word = problem.args["row"], str(problem.args["word"])
     assert isinstance(row, Instruction)
     if word == "sat":
-        return ctx.report(RULE, problem.place, f"`{row.mnemonic}` has no saturation; leave out `.sat`")
+        overlooked = row.family == "logic" and row.mnemonic != "bfn"
+        tail, severity = (" (the finalizer does not check)", WARNING) if overlooked else ("", ERROR)
+        message = f"`{row.mnemonic}` has no saturation; leave out `.sat`{tail}"
+        return ctx.report(RULE, problem.place, message, severity=severity)
     known = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]
     if not row.modifiers:
         return ctx.report(RULE, problem.place, f"`.{word}` is unknown; `{row.mnemonic}` takes no dotted word")

@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="OUT", help="the object; default: IN with the suffix .isa; - is standard output"
     )
     parser.add_argument(
-        "--zebin", action="store_true", help="write a zebin (.zebin): the object with its ze_info, that of a sibling or a made one"
+        "--zebin",
+        action="store_true",
+        help="write a zebin (.zebin): the object with its ze_info, that of a sibling or a made one",
     )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
     add_platform(parser)

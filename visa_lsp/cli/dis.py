@@ -27,7 +27,12 @@ _CLASS = ("general", "sampler", "surface")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("inputs", nargs="+", metavar="IN", help="an object or a zebin; - is standard input")
-    parser.add_argument("-o", "--output", metavar="OUT", help="the text (of a zebin: the folder for ze_info and vISA); default: standard output")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="the text (of a zebin: the folder for ze_info and vISA); default: standard output",
+    )
     parser.add_argument("--summary", action="store_true", help="list kernels, inputs, attributes, sizes, Gen binaries")
     parser.add_argument("--no-comments", action="store_true", help="leave out the comments that compilers print")
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the object on standard input is called")

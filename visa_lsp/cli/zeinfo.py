@@ -64,16 +64,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser("check", help="report what is wrong in ze_info", allow_abbrev=False)
     check.add_argument("files", nargs="+", metavar="FILE", help="ze_info as YAML, or a zebin; - is standard input")
     check.add_argument(
-        "--text", action="append", metavar="FILE", help="compare with the kernels of this text or object; default: those beside FILE"
+        "--text",
+        action="append",
+        metavar="FILE",
+        help="compare with the kernels of this text or object; default: those beside FILE",
     )
     check.add_argument("--no-text", action="store_true", help="judge the document alone")
-    check.add_argument("--format", choices=tuple(FORMATS), metavar="NAME", help="form of the report: " + ", ".join(FORMATS))
+    check.add_argument(
+        "--format", choices=tuple(FORMATS), metavar="NAME", help="form of the report: " + ", ".join(FORMATS)
+    )
     check.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours in the report")
     check.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
     add_platform(check)
     make = actions.add_parser("emit", help="make ze_info for a text or object", allow_abbrev=False)
     make.add_argument("input", metavar="IN", help="a text or an object; - is standard input")
-    make.add_argument("--launch", metavar="FILE", help="launch file that tells what the arguments are; default: the sibling NAME.launch.yaml")
+    make.add_argument(
+        "--launch",
+        metavar="FILE",
+        help="launch file that tells what the arguments are; default: the sibling NAME.launch.yaml",
+    )
     make.add_argument("-o", "--output", metavar="OUT", help="the document; default: standard output")
     make.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
     add_platform(make)
@@ -179,7 +188,9 @@ def _findings(name: str, text: str, found: Sequence[Diagnostic], texts: Mapping[
             if other is None:
                 notes.append(note)
                 continue
-            (place,) = findings_of(related.path or "", other, [replace(diagnostic, span=related.span, related=(), fixes=())])
+            (place,) = findings_of(
+                related.path or "", other, [replace(diagnostic, span=related.span, related=(), fixes=())]
+            )
             notes.append(replace(note, place=place.place, excerpt=place.excerpt))
         out.append(replace(finding, notes=tuple(notes)))
     out.sort(key=lambda f: (f.place, f.code, f.message))
@@ -223,7 +234,10 @@ def _programs(name: str, data: bytes, platform: str) -> list[KernelText] | None:
         errors = [d for d in analysis.diagnostics if d.severity is Severity.ERROR]
         for finding in errors:
             line, column = analysis.document.position(finding.span.start)
-            print(f"{name}:{line + 1}:{column + 1}: error {finding.code} {finding.name}: {finding.message}", file=sys.stderr)
+            print(
+                f"{name}:{line + 1}:{column + 1}: error {finding.code} {finding.name}: {finding.message}",
+                file=sys.stderr,
+            )
         texts = () if errors else kernel_texts(analysis, name)
         if not texts:
             if not errors:

@@ -212,7 +212,9 @@ def _file_variable(variable: FileVariable, path: str) -> bytes:
             _count(variable.linkage, "B", f"{path}.linkage"),
             _count(len(name), "H", f"{path}.name_len"),
             name,
-            FILE_VARIABLE.pack(path, _type_code(variable.type, path) | variable.align << 4, variable.num_elements & 0xFFFF),
+            FILE_VARIABLE.pack(
+                path, _type_code(variable.type, path) | variable.align << 4, variable.num_elements & 0xFFFF
+            ),
             _count(len(variable.attributes), "B", f"{path}.attribute_count"),
             _attributes(variable.attributes, path),
         )

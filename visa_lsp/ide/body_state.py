@@ -43,7 +43,9 @@ class BodyState(JudgedBody):
         for index, chunk in enumerate(self.chunks):
             if facts_in(chunk).has_code:
                 split = instructions_in(chunk)
-                at = next((i for i, line in enumerate(split) if isinstance(statement_of(line.rstrip()), Instruction)), None)
+                at = next(
+                    (i for i, line in enumerate(split) if isinstance(statement_of(line.rstrip()), Instruction)), None
+                )
                 if at is not None:
                     lines.add(self._line(document, index, at))
                     break

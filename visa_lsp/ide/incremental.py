@@ -77,7 +77,9 @@ class TextState:
             state.moved(index, chunks)
         self.bodies = bodies
 
-    def _findings(self, document: Document, versions: tuple[str, ...], version_lines: set[int]) -> tuple[Diagnostic, ...]:
+    def _findings(
+        self, document: Document, versions: tuple[str, ...], version_lines: set[int]
+    ) -> tuple[Diagnostic, ...]:
         shown = [body for body in self.bodies if body.has_findings(document)]
         names = tuple(text for body in self.bodies for text in body.opening())
         first = _first_statement(document)
@@ -156,4 +158,3 @@ def _first_statement(document: Document) -> int:
                     return line + offset
         line += chunk.count
     return -1
-

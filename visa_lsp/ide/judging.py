@@ -138,7 +138,9 @@ class JudgedBody:
         ids = document.lineage.setdefault("ids", Ids())
         assert isinstance(ids, Ids)
         all_facts = self._facts
-        changed = self._names.update(all_facts, [facts_in(c) for c, _ in gone], added, specials, functions, ids, fresh=fresh)
+        changed = self._names.update(
+            all_facts, [facts_in(c) for c, _ in gone], added, specials, functions, ids, fresh=fresh
+        )
         self._judged, self._results = list(self.chunks), results
         todo: dict[int, list[int] | None] = {}
         if changed is None:
@@ -181,7 +183,9 @@ class JudgedBody:
     def _touched(self, changed: set[str], added: set[int], todo: dict[int, list[int] | None]) -> None:
         """Note the lines of untouched chunks that mention a changed name."""
         few = len(changed) <= _FEW
-        pattern = re.compile(rf"(?<![A-Za-z0-9_])(?:{'|'.join(map(re.escape, changed))})(?![A-Za-z0-9_])") if few else None
+        pattern = (
+            re.compile(rf"(?<![A-Za-z0-9_])(?:{'|'.join(map(re.escape, changed))})(?![A-Za-z0-9_])") if few else None
+        )
         for index in self._names.mentioning(changed, range(len(self.chunks))):
             if index in added:
                 continue

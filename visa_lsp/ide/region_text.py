@@ -57,7 +57,9 @@ def region_of(text: tree.RegionText) -> Region | None:
     return Region(vert, width, horz)
 
 
-def access_of(node: tree.Operand, slot: Slot | None, symbol: Symbol | None, exec_size: int | None, grf_bytes: int) -> Access | None:
+def access_of(
+    node: tree.Operand, slot: Slot | None, symbol: Symbol | None, exec_size: int | None, grf_bytes: int
+) -> Access | None:
     """The bytes that a general operand touches; None where the text does not say it."""
     if not isinstance(node, tree.Ref) or node.region is None or symbol is None or symbol.type is None:
         return None
@@ -85,7 +87,11 @@ def describe_region(text: tree.RegionText) -> str:
     if region is None:
         return "a region `<vertical stride; width, horizontal stride>`, counted in elements"
     if region.width is None:
-        step = "each lane writes the next element" if region.horz_stride == 1 else f"lanes are {region.horz_stride} elements apart"
+        step = (
+            "each lane writes the next element"
+            if region.horz_stride == 1
+            else f"lanes are {region.horz_stride} elements apart"
+        )
         return f"destination region `{region}`: {step}"
     if region.vert_stride is None:
         return f"multi-address region `{region}`: each address gives {region.width} lanes, {region.horz_stride} elements apart"

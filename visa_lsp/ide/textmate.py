@@ -88,7 +88,10 @@ def _declaration(types: str) -> dict[str, Any]:
     return {
         "begin": rf"^\s*(\.decl){_END}\s*({word})?",
         "end": "$",
-        "beginCaptures": {"1": {"name": "keyword.other.directive.visa"}, "2": {"name": "variable.other.declaration.visa"}},
+        "beginCaptures": {
+            "1": {"name": "keyword.other.directive.visa"},
+            "2": {"name": "variable.other.declaration.visa"},
+        },
         "patterns": [
             {"include": "#comments"},
             {"match": rf"\b(type)\s*=\s*({types}){_END}", "captures": keyword},
@@ -118,7 +121,10 @@ def _operands(types: str) -> list[dict[str, Any]]:
         {"name": "string.quoted.double.visa", "begin": '"', "end": '"|$', "patterns": [_escape()]},
         {"name": "constant.language.mask.visa", "match": rf"\b(?:M[1-8](?:_NM)?|NoMask){_END}"},
         {"name": "variable.language.visa", "match": r"%[A-Za-z_][A-Za-z0-9_]*"},
-        {"match": rf"(:)\s*({types}){_END}", "captures": {"1": {"name": "punctuation.separator.visa"}, "2": {"name": _TYPE}}},
+        {
+            "match": rf"(:)\s*({types}){_END}",
+            "captures": {"1": {"name": "punctuation.separator.visa"}, "2": {"name": _TYPE}},
+        },
         {"name": "keyword.operator.modifier.visa", "match": r"\((?:-abs|-|abs|~|not)\)"},
         {"name": "keyword.operator.region.visa", "match": r"<[0-9;, ]+>"},
         {"name": _NUMBER, "match": r"\b0[xX][0-9a-fA-F]+\b"},

@@ -33,7 +33,9 @@ def hover_ze_info(
     place = argument_place(source, spot, texts, platform)
     if place is not None:
         first, end, name = place
-        parts.append(f"Lies at bytes {first} to {end - 1} of the registers" + (f": `.input {name}`" if name else "") + ".")
+        parts.append(
+            f"Lies at bytes {first} to {end - 1} of the registers" + (f": `.input {name}`" if name else "") + "."
+        )
     return HoverResult(spot.span, "\n\n".join(p for p in parts if p))
 
 

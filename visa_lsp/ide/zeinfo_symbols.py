@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.source import Source
     from visa_lsp.zeinfo.yaml import Item
 
-_PARTS = ("payload_arguments", "per_thread_payload_arguments", "binding_table_indices", "per_thread_memory_buffers", "inline_samplers")
+_PARTS = (
+    "payload_arguments",
+    "per_thread_payload_arguments",
+    "binding_table_indices",
+    "per_thread_memory_buffers",
+    "inline_samplers",
+)
 
 
 @dataclass(frozen=True, slots=True)

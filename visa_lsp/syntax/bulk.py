@@ -136,7 +136,9 @@ def instructions_of(code: str, facts: Facts) -> str:
     return _DIRECTIVE.sub("\n", code) if facts.decls or facts.specials else code
 
 
-def classes(code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str], names: set[str] | None = None) -> list[str]:
+def classes(
+    code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str], names: set[str] | None = None
+) -> list[str]:
     """The lines of a block with each name and large number replaced by what it stands for; adds them to ``names``."""
     pieces = pattern.split(code)
     if names is not None:

@@ -128,10 +128,14 @@ def _environment(source: Source, item: Item, text: KernelText) -> list[Disagreem
     uses = uses_of(kernel)
     simd, said = kernel.int_attribute("SimdSize"), number(env, "simd_size")
     if simd is not None and said is not None and simd != said:
-        check.differs(rules.SIMD_DIFFERS, "simd_size", str(simd), text.attribute("SimdSize"), f"the kernel has SimdSize={simd}")
+        check.differs(
+            rules.SIMD_DIFFERS, "simd_size", str(simd), text.attribute("SimdSize"), f"the kernel has SimdSize={simd}"
+        )
     grfs = kernel.int_attribute("NumGRF")
     if grfs and grfs != (number(env, "grf_count") or _DEFAULT_GRFS):
-        check.differs(rules.GRF_DIFFERS, "grf_count", str(grfs), text.attribute("NumGRF"), f"the kernel has NumGRF={grfs}")
+        check.differs(
+            rules.GRF_DIFFERS, "grf_count", str(grfs), text.attribute("NumGRF"), f"the kernel has NumGRF={grfs}"
+        )
     check.barriers(uses.barrier, uses.named_barriers)
     check.shared_memory(uses.slm)
     check.flag("has_stack_calls", uses.stack_call, "calls functions through the stack")
@@ -176,14 +180,27 @@ class _Check:
         for holder in (self.env, self.item):
             found = child(holder, key)
             if found is not None:
-                return self.source.key_span(holder, key) if isinstance(found.value, dict | list) else self.source.span(found)
+                return (
+                    self.source.key_span(holder, key)
+                    if isinstance(found.value, dict | list)
+                    else self.source.span(found)
+                )
         return self.source.key_span(self.item, "execution_env")
 
     def say(
-        self, rule: Rule, key: str, place: Span, message: str, text_says: str, value: str = "", severity: Severity | None = None
+        self,
+        rule: Rule,
+        key: str,
+        place: Span,
+        message: str,
+        text_says: str,
+        value: str = "",
+        severity: Severity | None = None,
     ) -> None:
         present = child(self.env, key)
-        yaml_says = f"the document says {key}: {present.plain()}" if present is not None else f"the document has no {key}"
+        yaml_says = (
+            f"the document says {key}: {present.plain()}" if present is not None else f"the document has no {key}"
+        )
         self.found.append(
             Disagreement(
                 rule, self.place(key), place, self.text.path, message, text_says, yaml_says,
@@ -200,7 +217,9 @@ class _Check:
         if _true(self.env, key) == (inst is not None):
             return
         if inst is not None:
-            self.differs(rules.FLAG_DIFFERS, key, "true", self.text.instruction(inst), f"the kernel {what} ({inst.row.mnemonic})")
+            self.differs(
+                rules.FLAG_DIFFERS, key, "true", self.text.instruction(inst), f"the kernel {what} ({inst.row.mnemonic})"
+            )
         else:
             self.say(
                 rules.FLAG_DIFFERS, key, self.text.name, f"{key} is true, but nothing in the kernel {what}", "this kernel",
@@ -224,7 +243,8 @@ class _Check:
         size = number(self.env, "slm_size") or 0
         wanted = 1024 * (self.text.kernel.int_attribute("SLMSize") or 0)
         local = any(
-            word_of(a, "addrmode") == "slm" or word_of(a, "addrspace") == "local" for a in entries(self.item, "payload_arguments")
+            word_of(a, "addrmode") == "slm" or word_of(a, "addrspace") == "local"
+            for a in entries(self.item, "payload_arguments")
         )
         if wanted and size != wanted:
             self.differs(

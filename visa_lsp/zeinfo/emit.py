@@ -56,7 +56,6 @@ class Hint:
     image_type: str = ""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Slot:
     """One input that is to be explained."""
@@ -81,7 +80,9 @@ class _Emitted:
 
 
 def emit(
-    kernels: Sequence[Kernel], platform: Registers, hints: Mapping[str, Sequence[Hint] | Mapping[str, Hint]] | None = None
+    kernels: Sequence[Kernel],
+    platform: Registers,
+    hints: Mapping[str, Sequence[Hint] | Mapping[str, Hint]] | None = None,
 ) -> str:
     """The document of some kernels; ``hints`` by kernel name tell what the arguments are, in order or by input name."""
     found = [_Kernel(k, platform, (hints or {}).get(k.name)) for k in kernels if k.is_kernel]
@@ -179,7 +180,8 @@ class _Kernel:
         early = next((s for s in rest if s.offset < start), None)
         if early is not None:
             raise self._fail(
-                f".input {early.name} (offset={early.offset}) lies before byte {start}, where the cross-thread payload starts", early
+                f".input {early.name} (offset={early.offset}) lies before byte {start}, where the cross-thread payload starts",
+                early,
             )
         return rest
 
@@ -249,7 +251,9 @@ class _Kernel:
         buffers = []
         for number, hint in enumerate(hints):
             if hint.kind in ("buffer", "image"):
-                takes = bool(rest) and (rest[0].kind == 2 or (hint.kind == "buffer" and rest[0].kind == 0 and rest[0].size == 8))
+                takes = bool(rest) and (
+                    rest[0].kind == 2 or (hint.kind == "buffer" and rest[0].kind == 0 and rest[0].size == 8)
+                )
                 if takes and rest[0].kind == 2:
                     self._argument(rest.pop(0), hint.kind, hint.image_type)
                 elif takes:
@@ -274,7 +278,12 @@ class _Kernel:
             self._argument(first, hint.kind)
             return
         parts = [first]
-        while rest and len(parts) < hint.count and rest[0].offset <= parts[-1].offset + parts[-1].size and rest[0].type == first.type:
+        while (
+            rest
+            and len(parts) < hint.count
+            and rest[0].offset <= parts[-1].offset + parts[-1].size
+            and rest[0].type == first.type
+        ):
             parts.append(rest.pop(0))
         size = parts[-1].offset + parts[-1].size - first.offset
         self._argument(Slot(first.index, first.name, 0, first.offset, size, first.type, len(parts)), "value")
@@ -287,14 +296,24 @@ class _Kernel:
                 self.private = True
                 continue
             if not buffers or slot.kind != 0 or slot.size != 4:
-                raise self._fail(f".input {slot.name} (offset={slot.offset} size={slot.size}) belongs to no argument", slot)
+                raise self._fail(
+                    f".input {slot.name} (offset={slot.offset} size={slot.size}) belongs to no argument", slot
+                )
             self._place("buffer_offset", slot.offset, 4, arg_index=buffers.pop(0))
 
     def _buffer(self, slot: Slot, bti: int | None) -> None:
         """A buffer whose address the payload has; its surface too if the code goes through the binding table."""
         index = self._info(slot.name, "uchar*;8", "__global")
         if bti is None:
-            self._place("arg_bypointer", slot.offset, 8, arg_index=index, addrmode="stateless", addrspace="global", access_type="readwrite")
+            self._place(
+                "arg_bypointer",
+                slot.offset,
+                8,
+                arg_index=index,
+                addrmode="stateless",
+                addrspace="global",
+                access_type="readwrite",
+            )
             return
         self._stateful(index, bti, "global")
         self._place("buffer_address", slot.offset, 8, arg_index=index)
@@ -312,7 +331,9 @@ class _Kernel:
     def _surface(self, bti: int, kind: str, image_type: str = "", name: str = "") -> None:
         """A buffer or image that only the binding table has."""
         index = self._info(name or f"bti({bti})", "image2d_t;8" if kind == "image" else "uchar*;8", "__global")
-        self._stateful(index, bti, "image" if kind == "image" else "global", (image_type or "image_2d") if kind == "image" else "")
+        self._stateful(
+            index, bti, "image" if kind == "image" else "global", (image_type or "image_2d") if kind == "image" else ""
+        )
 
     def _sampler_without_input(self, name: str) -> None:
         index = self._info(name, "sampler_t;4", "__constant")
@@ -328,7 +349,11 @@ class _Kernel:
         """An argument whose value, address or handle lies in the payload."""
         if slot.kind == 0 and kind == "value":
             name = _TYPES.get(slot.type, "uchar")
-            vector = f"{name}{slot.elements}" if slot.elements in (2, 3, 4, 8, 16) and slot.size == slot.elements * _size(slot.type) else name
+            vector = (
+                f"{name}{slot.elements}"
+                if slot.elements in (2, 3, 4, 8, 16) and slot.size == slot.elements * _size(slot.type)
+                else name
+            )
             index = self._info(slot.name, f"{vector};{slot.size}", "__private")
             self._place("arg_byvalue", slot.offset, slot.size, arg_index=index)
         elif kind == "local":
@@ -381,7 +406,9 @@ class _Kernel:
                 env[key] = True
         env["simd_size"] = self.simd
         local = any(a.get("addrmode") == "slm" for a in self.out.payload)
-        slm = 1024 * (self.kernel.int_attribute("SLMSize") or 0) or (_DEFAULT_SLM if uses.slm is not None and not local else 0)
+        slm = 1024 * (self.kernel.int_attribute("SLMSize") or 0) or (
+            _DEFAULT_SLM if uses.slm is not None and not local else 0
+        )
         if slm:
             env["slm_size"] = slm
         return env

@@ -113,7 +113,12 @@ def _surface_number(inst: Inst) -> int | None:
     """The binding table index that an instruction names outright."""
     if inst.row.mnemonic == "movs":
         target, value = inst.get("dst"), inst.get("src0")
-        if isinstance(target, State) and not target.sampler and target.var >= _FIRST_SURFACE and isinstance(value, Immediate):
+        if (
+            isinstance(target, State)
+            and not target.sampler
+            and target.var >= _FIRST_SURFACE
+            and isinstance(value, Immediate)
+        ):
             return value.bits if value.bits < 256 else None
         return None
     if inst.get("addrtype") == _BTI_ADDRESS and inst.get("sfid") != _SLM_SFID:

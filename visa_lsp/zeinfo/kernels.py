@@ -56,7 +56,11 @@ def word_of(item: Item | None, key: str) -> str:
 def entries(item: Item | None, key: str) -> list[Item]:
     """The entries of the list under a key that are maps."""
     found = child(item, key)
-    return [e for e in found.value if isinstance(e.value, dict)] if found is not None and isinstance(found.value, list) else []
+    return (
+        [e for e in found.value if isinstance(e.value, dict)]
+        if found is not None and isinstance(found.value, list)
+        else []
+    )
 
 
 def check_document(report: Report, root: Item) -> None:
@@ -85,7 +89,15 @@ def check_document(report: Report, root: Item) -> None:
     _misc(report, root)
 
 
-def _say(report: Report, rule: Rule, item: Item | None, key: str, message: str, related: tuple[Related, ...] = (), fixes: tuple[Fix, ...] = ()) -> None:
+def _say(
+    report: Report,
+    rule: Rule,
+    item: Item | None,
+    key: str,
+    message: str,
+    related: tuple[Related, ...] = (),
+    fixes: tuple[Fix, ...] = (),
+) -> None:
     found = child(item, key)
     assert found is not None
     report.add(rule, report.source.span(found), message, related=related, fixes=fixes)
@@ -129,15 +141,33 @@ def _environment(report: Report, env: Item | None) -> None:
         _say(report, rules.RANGE, env, "simd_size", f"simd_size is 1, 8, 16 or 32, not {simd}", fixes=(fix,))
     grf = number(env, "grf_count")
     if grf is not None and (not 0 < grf <= _MAX_GRFS or grf % 32):
-        _say(report, rules.RANGE, env, "grf_count", f"grf_count is a multiple of 32 up to {_MAX_GRFS} (128 or 256 mostly), not {grf}")
+        _say(
+            report,
+            rules.RANGE,
+            env,
+            "grf_count",
+            f"grf_count is a multiple of 32 up to {_MAX_GRFS} (128 or 256 mostly), not {grf}",
+        )
     for key in _NOT_NEGATIVE:
         _at_least(report, env, key, 0)
     sub_group = number(env, "required_sub_group_size")
     if sub_group and simd in SIMD_SIZES and sub_group != simd:
-        _say(report, rules.RANGE, env, "required_sub_group_size", f"required_sub_group_size is {sub_group}, simd_size is {simd}")
+        _say(
+            report,
+            rules.RANGE,
+            env,
+            "required_sub_group_size",
+            f"required_sub_group_size is {sub_group}, simd_size is {simd}",
+        )
     size = _triple(child(env, "required_work_group_size"))
     if size and any(size) and not all(s > 0 for s in size):
-        _say(report, rules.RANGE, env, "required_work_group_size", "required_work_group_size has three numbers above 0, or three zeros")
+        _say(
+            report,
+            rules.RANGE,
+            env,
+            "required_work_group_size",
+            "required_work_group_size has three numbers above 0, or three zeros",
+        )
     walk = _triple(child(env, "work_group_walk_order_dimensions"))
     if walk and walk not in _WALKS + _SEEN_WALKS:
         _say(
@@ -195,11 +225,19 @@ def _argument(report: Report, entry: Item, *, per_thread: bool, simd: int | None
     kind = word_of(entry, "arg_type")
     local = kind in ("local_id", "packed_local_ids")
     if per_thread and kind and not local:
-        _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"{kind} is no per-thread argument; those are local_id and packed_local_ids")
+        _say(
+            report,
+            rules.OUT_OF_PLACE,
+            entry,
+            "arg_type",
+            f"{kind} is no per-thread argument; those are local_id and packed_local_ids",
+        )
     if not per_thread and local:
         _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"{kind} belongs to per_thread_payload_arguments")
     if kind in ("arg_bypointer", "arg_byvalue") and child(entry, "arg_index") is None:
-        report.add(rules.OUT_OF_PLACE, report.source.span(entry), f"{kind} has an arg_index: the number of the kernel argument")
+        report.add(
+            rules.OUT_OF_PLACE, report.source.span(entry), f"{kind} has an arg_index: the number of the kernel argument"
+        )
     if kind == "arg_bypointer":
         for key in ("addrmode", "addrspace"):
             if child(entry, key) is None:
@@ -222,7 +260,13 @@ def _size(report: Report, entry: Item, kind: str, simd: int | None) -> None:
         blocks = {-(-2 * simd // grf) * grf for grf in (32, 64)}
         if size not in {n * block for block in blocks for n in (1, 2, 3)}:
             each = " or ".join(str(b) for b in sorted(blocks))
-            _say(report, rules.RANGE, entry, "size", f"local_id of {simd} lanes has one to three times {each} bytes, not {size}")
+            _say(
+                report,
+                rules.RANGE,
+                entry,
+                "size",
+                f"local_id of {simd} lanes has one to three times {each} bytes, not {size}",
+            )
     if kind == "arg_bypointer":
         mode = word_of(entry, "addrmode")
         if mode == "stateless" and size not in (4, 8):
@@ -255,7 +299,13 @@ def _bindings(report: Report, kernel: Item) -> None:
             )  # fmt: skip
     for index, entry in stateful.items():
         if index not in bound:
-            _say(report, rules.BINDING, entry, "addrmode", f"argument {index} is stateful, but binding_table_indices has no entry for it")
+            _say(
+                report,
+                rules.BINDING,
+                entry,
+                "addrmode",
+                f"argument {index} is stateful, but binding_table_indices has no entry for it",
+            )
 
 
 def _memory(report: Report, buffer: Item) -> None:

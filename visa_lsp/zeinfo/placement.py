@@ -83,7 +83,8 @@ def arguments_of(item: Item, layout: PayloadLayout) -> list[Argument]:
 def inputs_of(text: KernelText) -> list[TextInput]:
     """The inputs of a kernel, by place."""
     found = [
-        TextInput(index, entry.offset, entry.size, input_name(text.kernel, entry)) for index, entry in enumerate(text.kernel.inputs)
+        TextInput(index, entry.offset, entry.size, input_name(text.kernel, entry))
+        for index, entry in enumerate(text.kernel.inputs)
     ]
     return sorted(found, key=lambda i: i.first)
 
@@ -125,7 +126,9 @@ class _Placement:
             self._unfilled(entry)
         return self.found
 
-    def _add(self, rule: Rule, yaml: Span, text: Span, message: str, text_says: str, yaml_says: str, value: str = "") -> None:
+    def _add(
+        self, rule: Rule, yaml: Span, text: Span, message: str, text_says: str, yaml_says: str, value: str = ""
+    ) -> None:
         self.found.append(Disagreement(rule, yaml, text, self.text.path, message, text_says, yaml_says, value))
 
     def _value(self, item: Item, key: str) -> Span:
@@ -142,13 +145,25 @@ class _Placement:
         place = self._value(each[-1], "size") if each else self.source.key_span(self.item, "name")
         said = f"the document's per-thread payload has {end} bytes"
         words = f"the kernel has PerThreadInputSize={told}"
-        self._add(rules.PER_THREAD_DIFFERS, place, self.text.attribute("PerThreadInputSize"), f"{said}, but {words}", words, said)
+        self._add(
+            rules.PER_THREAD_DIFFERS,
+            place,
+            self.text.attribute("PerThreadInputSize"),
+            f"{said}, but {words}",
+            words,
+            said,
+        )
 
     def _sizes(self, argument: Argument, over: list[TextInput], arguments: list[Argument]) -> None:
         first = over[0]
         if first.first == argument.first and first.size == argument.size:
             return
-        if len(over) == 1 and first.first <= argument.first and argument.end <= first.end and self._is_header(first, arguments):
+        if (
+            len(over) == 1
+            and first.first <= argument.first
+            and argument.end <= first.end
+            and self._is_header(first, arguments)
+        ):
             return
         exact = first.first == argument.first
         if exact and (first.size <= argument.size <= _DWORD or (argument.local and first.size in (2, 4, 8))):

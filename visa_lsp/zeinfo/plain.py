@@ -57,7 +57,12 @@ class _Reader:
         if dash:
             column += len(dash)
             target = self._entry(number, indent, column)
-        elif self.pending is None and self.open and self.open[-1][0] == indent and self.open[-1][1].key_places is not _NOWHERE:
+        elif (
+            self.pending is None
+            and self.open
+            and self.open[-1][0] == indent
+            and self.open[-1][1].key_places is not _NOWHERE
+        ):
             target = self.open[-1][1]
         else:
             target = self._map(number, indent)

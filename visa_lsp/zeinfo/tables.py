@@ -172,7 +172,13 @@ _BUFFER: Final = Table(
         A("usage", "<memory_usage>", "What the memory is for.", required=True),
         A("size", "int32", "Bytes of the buffer.", required=True),
         A("slot", "int32", "Number of the scratch buffer.", default="0", when="type=scratch"),
-        A("is_simt_thread", "bool", "Every lane has a buffer, not every hardware thread.", default="false", when="type=global"),
+        A(
+            "is_simt_thread",
+            "bool",
+            "Every lane has a buffer, not every hardware thread.",
+            default="false",
+            when="type=global",
+        ),
     ),
 )
 _SAMPLER: Final = Table(

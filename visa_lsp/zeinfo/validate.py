@@ -40,7 +40,11 @@ def validate_source(source: Source) -> tuple[Diagnostic, ...]:
     report = Report(source)
     root = source.root
     if not isinstance(root.value, dict):
-        report.add(rules.WRONG_TYPE, source.span(root), f"ze_info is a map with the keys version and kernels, this is {root.kind}")
+        report.add(
+            rules.WRONG_TYPE,
+            source.span(root),
+            f"ze_info is a map with the keys version and kernels, this is {root.kind}",
+        )
         return report.sorted()
     walk = _Walk(report, _version(report, root))
     walk.table(root, TABLES[ROOT], "the document")
@@ -92,7 +96,9 @@ class Report:
         self.found.sort(key=lambda d: (d.span, d.code))
         if self.full:
             end = Span(0, 0)
-            self.found.append(Diagnostic(rules.SYNTAX, end, f"more than {MAX_FINDINGS} findings: the others are not shown"))
+            self.found.append(
+                Diagnostic(rules.SYNTAX, end, f"more than {MAX_FINDINGS} findings: the others are not shown")
+            )
         return tuple(self.found)
 
 
@@ -109,7 +115,11 @@ def _version(report: Report, root: Item) -> Version:
         return KNOWN_VERSION
     known = version_text(KNOWN_VERSION)
     if version[0] > KNOWN_VERSION[0]:
-        report.add(rules.VERSION, span, f"major version {version[0]} is newer than {KNOWN_VERSION[0]}: its keys may mean anything")
+        report.add(
+            rules.VERSION,
+            span,
+            f"major version {version[0]} is newer than {KNOWN_VERSION[0]}: its keys may mean anything",
+        )
     elif version > KNOWN_VERSION:
         report.add(
             rules.VERSION, span, f"version {item.value} is newer than {known}, the newest that is known; new keys are passed over",
@@ -135,7 +145,9 @@ class _Walk:
             return
         words = {key: child.value for key, child in item.value.items() if isinstance(child.value, str)}
         # What depends on a misspelt word is not judged: the word is reported.
-        misspelt = [a.name for a in table.attributes if a.words and a.name in words and word(a.words, words[a.name]) is None]
+        misspelt = [
+            a.name for a in table.attributes if a.words and a.name in words and word(a.words, words[a.name]) is None
+        ]
         meant: set[str] = set()
         for key, child in item.value.items():
             row = table.get(key)
@@ -149,7 +161,12 @@ class _Walk:
                 self._misplaced(item, key, row)
             self._value(child, row)
         for row in table.attributes:
-            if row.required and row.name not in item.value and row.name not in meant and row.since <= max(self.version, SEED_VERSION):
+            if (
+                row.required
+                and row.name not in item.value
+                and row.name not in meant
+                and row.since <= max(self.version, SEED_VERSION)
+            ):
                 self._missing(item, row, what)
 
     def _unknown(self, item: Item, key: str, table: Table) -> str:
@@ -166,7 +183,10 @@ class _Walk:
         span = self.report.source.key_span(item, key)
         if row.removed and self.version >= row.removed:
             self.report.add(
-                rules.NEWER_KEY, span, f"'{key}' was removed by version {version_text(row.removed)}", severity=Severity.WARNING
+                rules.NEWER_KEY,
+                span,
+                f"'{key}' was removed by version {version_text(row.removed)}",
+                severity=Severity.WARNING,
             )
         elif row.since > self.version:
             self.report.add(
@@ -183,7 +203,9 @@ class _Walk:
         fixes: tuple[Fix, ...] = ()
         span = source.span(item)
         if item.key_places and source.text[source.start(item)] != "{" and row.type in SCALARS:
-            value = "'1.14'" if row.name == "version" else {"str": "''", "bool": "false", "int32": "0"}.get(row.type, "0")
+            value = (
+                "'1.14'" if row.name == "version" else {"str": "''", "bool": "false", "int32": "0"}.get(row.type, "0")
+            )
             value = {"grf_count": "128", "simd_size": "16"}.get(row.name, value)
             first = source.key_span(item, next(iter(item.key_places))).start
             indent = " " * (item.column - 1)
@@ -205,14 +227,18 @@ class _Walk:
             limit = _LIMITS[row.type]
             if not -limit <= item.value < limit:
                 self.report.add(
-                    rules.RANGE, self.report.source.span(item), f"{row.name} is {SCALARS[row.type]}, {item.value} does not fit"
+                    rules.RANGE,
+                    self.report.source.span(item),
+                    f"{row.name} is {SCALARS[row.type]}, {item.value} does not fit",
                 )
 
     def _list(self, item: Item, row: Attribute) -> None:
         if item.value is None:
             return  # an empty list may be written as nothing
         if not isinstance(item.value, list):
-            self.report.add(rules.WRONG_TYPE, self.report.source.span(item), f"{row.name} is a list, this is {item.kind}")
+            self.report.add(
+                rules.WRONG_TYPE, self.report.source.span(item), f"{row.name} is a list, this is {item.kind}"
+            )
             return
         for entry in item.value:
             self.table(entry, TABLES[row.table], f"an entry of {row.name}")
@@ -232,9 +258,16 @@ class _Walk:
             fixes = (Fix("put it in quotes", (Edit(span, f"'{written}'"),)),)
         elif row.type == "bool" and isinstance(item.value, str | int):
             meant = {"1": "true", "yes": "true", "on": "true", "0": "false", "no": "false", "off": "false"}
-            value = meant.get(str(item.value).lower()) or {"true": "true", "false": "false"}.get(str(item.value).lower())
+            value = meant.get(str(item.value).lower()) or {"true": "true", "false": "false"}.get(
+                str(item.value).lower()
+            )
             fixes = (Fix(f"change to {value}", (Edit(span, value),)),) if value else ()
-        elif row.type == "int32" and isinstance(item.value, str) and item.value.strip().isascii() and item.value.strip().isdigit():
+        elif (
+            row.type == "int32"
+            and isinstance(item.value, str)
+            and item.value.strip().isascii()
+            and item.value.strip().isdigit()
+        ):
             fixes = (Fix("write it as a number", (Edit(span, str(int(item.value[:20]))),)),)
         self.report.add(rules.WRONG_TYPE, span, message, fixes=fixes)
 
@@ -259,7 +292,11 @@ class _Walk:
         elif known is None:
             names = [w.name for w in WORDS[row.words] if not w.removed or self.version < w.removed]
             near = difflib.get_close_matches(item.value[:100], names, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
+            hint = (
+                f"did you mean '{near[0]}'?"
+                if near
+                else f"known are {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
+            )
             fixes = (Fix(f"change to '{near[0]}'", (Edit(span, near[0]),)),) if near else ()
             newer = self.version > KNOWN_VERSION
             self.report.add(

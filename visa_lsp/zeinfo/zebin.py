@@ -122,7 +122,11 @@ class Zebin:
     @property
     def visa(self) -> dict[str, bytes]:
         """Texts and objects of vISA by module name: the sections ``.visaasm.NAME``."""
-        return {s.name.removeprefix(".visaasm").lstrip(".") or "visa": s.data for s in self.sections if s.name.startswith(_ASM_DUMPS)}
+        return {
+            s.name.removeprefix(".visaasm").lstrip(".") or "visa": s.data
+            for s in self.sections
+            if s.name.startswith(_ASM_DUMPS)
+        }
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -246,5 +250,10 @@ def _notes(section: Section) -> Iterator[Note]:
         start = at + 12 + (name_size + 3 & ~3)
         if start + size > len(data):
             return
-        yield Note(section.name, data[at + 12 : at + 12 + name_size].rstrip(b"\0").decode("latin-1"), kind, data[start : start + size])
+        yield Note(
+            section.name,
+            data[at + 12 : at + 12 + name_size].rstrip(b"\0").decode("latin-1"),
+            kind,
+            data[start : start + size],
+        )
         at = start + (size + 3 & ~3)
