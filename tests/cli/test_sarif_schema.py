@@ -16,7 +16,9 @@ pytestmark = needs_corpus
 
 @pytest.mark.parametrize("folder", ["errors", "run/TGLLP/saxpy"])
 def test_report_is_a_sarif_log(run, folder):
-    sarif = pytest.importorskip("sarif_pydantic", reason="sarif-pydantic (the schema of SARIF as models) is not installed")
+    sarif = pytest.importorskip(
+        "sarif_pydantic", reason="sarif-pydantic (the schema of SARIF as models) is not installed"
+    )
     _, out, _ = run("check", "--format", "sarif", "--platform", "TGLLP", CORPUS / folder)
     log = sarif.Sarif.model_validate(json.loads(out), strict=False)
     assert log.version == "2.1.0"

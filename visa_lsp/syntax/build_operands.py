@@ -80,7 +80,7 @@ def quoted_text(node: Node) -> tree.Quoted:
 
 
 def _number(text: str, span: Span) -> tree.Number:
-    return tree.Number(int(text, 16 if text[:2] in ("0x", "0X") else 10), span, text)
+    return tree.Number(tree.integer(text), span, text)
 
 
 _CHAIN: Final = frozenset(

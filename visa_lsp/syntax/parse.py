@@ -6,6 +6,7 @@ and length are bounded so that hostile input costs time linear in its size.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 from parsimonious.exceptions import ParseError
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_LINE: Final = 20_000
+# Every number of a text stands in one line: its length, and with it the cost of a conversion, is bounded by the line's.
+if 0 < sys.get_int_max_str_digits() < MAX_LINE:
+    sys.set_int_max_str_digits(MAX_LINE)
 MAX_SHAPES: Final = 20_000
 _MAX_NESTING: Final = 60
 

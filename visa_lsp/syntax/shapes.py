@@ -145,5 +145,4 @@ def _leaf(
         if not node.text[:1].isdigit():
             raise NotGeneral
         return lambda t, e: tree.Float(float(t[number]), make(e), t[number])
-    base = 16 if node.text[:2] in ("0x", "0X") else 10
-    return lambda t, e: tree.Number(int(t[number], base), make(e), t[number])
+    return lambda t, e: tree.Number(tree.integer(t[number]), make(e), t[number])

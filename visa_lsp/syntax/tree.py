@@ -25,6 +25,11 @@ class Word:
 # Constant expressions (REAL_FORMAT 7). Values are 64-bit; see ``evaluate`` in ``syntax/expressions.py``.
 
 
+def integer(text: str) -> int:
+    """The value of a literal, decimal or hex."""
+    return int(text, 16 if text[:2] in ("0x", "0X") else 10)
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """An integer literal, decimal or hex."""
