@@ -103,7 +103,7 @@ def _suite(result: FileResult, path: str) -> Iterator[str]:
     for f in result.findings:
         name = _attribute(f"{f.code} {f.name} {f.place.line}:{f.place.column}")
         where = f"line {f.place.line}, column {f.place.column}: {f.severity.value} {f.code} {f.name}: {f.message}"
-        yield f'    <testcase name={name} classname={path}>\n'
+        yield f"    <testcase name={name} classname={path}>\n"
         text = escape(_xml(f"{where}\n{f.excerpt}"))
         if f.severity in _FAILING:
             kind = f"type={_attribute(f.severity.value)} message={_attribute(f.message)}"
