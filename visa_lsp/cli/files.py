@@ -7,8 +7,26 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from visa_lsp.cli.common import STDIN, CliError, reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[IO[bytes]]:
+    """A stream whose bytes become the whole of ``target`` when the block ends well; else nothing is touched."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        Path(temporary).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def write_output(path: str, data: bytes) -> None:
@@ -18,20 +36,12 @@ def write_output(path: str, data: bytes) -> None:
         sys.stdout.buffer.flush()
         return
     target = Path(path)
-    temporary = ""
     try:
         if target.is_dir():
             raise IsADirectoryError(21, "is a directory")
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with os.fdopen(handle, "wb") as stream:
+        with replacing(target) as stream:
             stream.write(data)
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(target)
     except (OSError, ValueError) as error:
-        if temporary:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink()
         raise CliError(f"{path}: {reason(error)}") from None
 
 

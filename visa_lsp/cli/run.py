@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import sys
-import tempfile
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from visa_lsp.cli.files import replacing
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -191,17 +191,8 @@ def _write(folder: Path, buffer: BufferReport) -> str:
     numpy = import_module("numpy")
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"arg{''.join(c if c.isalnum() or c in '_-' else '_' for c in str(buffer.arg))}.npy"
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            numpy.save(stream, buffer.array, allow_pickle=False)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(target) as stream:
+        numpy.save(stream, buffer.array, allow_pickle=False)
     return str(target)
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 import math
-import os
 import tempfile
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.cli.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,17 +81,8 @@ def _object_path(path: str | None) -> Path:
 
 def write_whole(target: Path, data: bytes) -> None:
     """Write a file by way of a temporary one beside it, so that it is complete or untouched."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(target) as stream:
+        stream.write(data)
 
 
 def disassemble(text: str | None, path: str | None, platform: str | None) -> Result:
