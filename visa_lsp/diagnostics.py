@@ -6,9 +6,10 @@ Frozen values only. A rule's code is stable and never used twice; hundreds name 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from visa_lsp.text import Span
@@ -23,8 +24,7 @@ class Severity(Enum):
     HINT = "hint"
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Struct, frozen=True):
     """Another place that belongs to a finding; ``path`` is None when it is in the same text."""
 
     span: Span
@@ -32,16 +32,14 @@ class Related:
     path: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Replace the text in ``span`` by ``new_text``."""
 
     span: Span
     new_text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """One way to mend a finding. ``safe`` means that it may be applied without asking."""
 
     title: str
@@ -49,8 +47,7 @@ class Fix:
     safe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """The identity of a kind of finding.
 
     ``name`` is the slug of the bad thing (``undeclared-name``); ``doc`` is the page that
@@ -63,8 +60,7 @@ class Rule:
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One finding about one text. The message is lower case, without a full stop."""
 
     rule: Rule

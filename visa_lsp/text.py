@@ -8,14 +8,14 @@ Invariant: only a newline ends a line; a carriage return before it belongs to th
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(Struct, frozen=True, order=True):
     """A half-open range of code-point offsets ``[start, end)``."""
 
     start: int

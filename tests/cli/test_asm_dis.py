@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from visa_lsp.cli.main import main
 from visa_lsp.codec.decode import decode

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 
 import pytest
 from codec_builders import DST, inst, made_up, small_kernel, small_module
+from msgspec.structs import replace
 
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode, instruction_offsets

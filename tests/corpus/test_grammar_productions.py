@@ -6,7 +6,7 @@ has a meaning, and reads back from its printed form as the same instruction.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 import pytest
 from productions import DIRECTIVES, FRAME, PRODUCTIONS

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named

@@ -140,11 +140,11 @@ SIMPLE = parse_launch("groups: [1]\nlocal_size: [16]\n", Path("k.launch.yaml"))
 
 
 def object_of(declarations, change):
-    import dataclasses
+    from msgspec.structs import replace
 
     module = assemble(BODY.format(declarations), "TGLLP").module
-    kernel = change(module.kernels[0], dataclasses.replace)
-    return encode(dataclasses.replace(module, kernels=(kernel,)))
+    kernel = change(module.kernels[0], replace)
+    return encode(replace(module, kernels=(kernel,)))
 
 
 def refused(data, launch_file=SIMPLE):

@@ -6,10 +6,10 @@ in the order of their use, as an assembler would number them.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from visa_lsp.codec.fields import default_value
 from visa_lsp.isa import lsc_codes

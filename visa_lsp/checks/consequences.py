@@ -7,9 +7,10 @@ Invariant: a line with problems keeps at least one.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from visa_lsp.sema.model import Place
 from visa_lsp.text import Span

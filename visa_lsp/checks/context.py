@@ -6,9 +6,10 @@ that depends on the register size speaks only where every size agrees.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from visa_lsp.checks.facts import Facts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
@@ -24,16 +25,15 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 
-@dataclass(frozen=True, slots=True)
-class CheckContext:
+class CheckContext(Struct, frozen=True):
     """One text under check. ``platform`` is None when nothing names one: then nothing platform-bound is reported."""
 
     document: Document
     bound: BoundModule
     platform: Platform | None
     dialect: Dialect
-    _facts: dict[int, Facts] = field(default_factory=dict, compare=False, repr=False)
-    memo: dict[str, dict[str, list[Problem]]] = field(default_factory=dict, compare=False, repr=False)
+    _facts: dict[int, Facts] = field(default_factory=dict)
+    memo: dict[str, dict[str, list[Problem]]] = field(default_factory=dict)
 
     @property
     def grf_sizes(self) -> tuple[int, ...]:

@@ -5,8 +5,9 @@ Pure look-ups on what binding left; nothing here judges. A fact that is not cert
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate, Indirect
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Body, Bound, BoundOperand, Symbol
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """Facts of one body."""
 
     variables: dict[int, Symbol]

@@ -6,8 +6,9 @@ A rule never knows another one. Everything a rule looks at is read only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from visa_lsp.checks.context import CheckContext
 from visa_lsp.diagnostics import Diagnostic, Rule, Severity
@@ -20,8 +21,7 @@ Report = Callable[[CheckContext, Problem], "Diagnostic | None"]
 Visit = Callable[[CheckContext, Body, Bound], Iterable[Diagnostic]]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """A rule and how it finds: by problems of binding, by instruction, by body, by text.
 
     ``wants`` picks the rows whose instructions are shown; ``default`` is False for rules that only an option turns on.

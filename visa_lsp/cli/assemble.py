@@ -6,8 +6,10 @@ encoder and reported at its line like any other finding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from visa_lsp.cli.rules import NO_OBJECT_FORM
 from visa_lsp.codec.encode import encode

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from visa_lsp.cli.common import CliError, printable, reason
 from visa_lsp.cli.files import write_output

@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from visa_lsp.cli.baseline import read_baseline, without_known, write_baseline
 from visa_lsp.cli.common import (
@@ -83,8 +84,7 @@ def _count(text: str) -> int:
     return int(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """What one run does with its results: the command line laid over the settings."""
 
     format: str
@@ -101,8 +101,7 @@ class Options:
     jobs: int
 
 
-@dataclass(frozen=True, slots=True)
-class Overrides:
+class Overrides(Struct, frozen=True):
     """What the command line says about every file."""
 
     platform: str | None

@@ -10,9 +10,10 @@ import argparse
 import difflib
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 
@@ -33,8 +34,7 @@ class CliError(Exception):
     """A mistake of the user or an input that cannot be read: one line on stderr, exit status 2."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A text as it was read. ``bom`` tells that a byte-order mark was taken off its front."""
 
     name: str

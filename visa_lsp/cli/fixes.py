@@ -6,8 +6,9 @@ one that went in, and no more errors and no more warnings; applied again to its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from visa_lsp.diagnostics import Severity
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     Wanted = Callable[[Diagnostic], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Mended:
+class Mended(Struct, frozen=True):
     """A text after its fixes, and its findings; ``count`` fixes were applied."""
 
     text: str

@@ -11,6 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
@@ -257,7 +259,7 @@ def module_of_text(text: str, path: Path | None, platform: Platform, notes: list
     except CodecError as error:
         notes.append(f"{path or 'the text'} runs from its text, not from its object: {error.message}")
         return result.module
-    return replace(
+    return structs.replace(
         carried,
         kernels=_with_lines(carried.kernels, result.module.kernels),
         functions=_with_lines(carried.functions, result.module.functions),
@@ -284,10 +286,11 @@ def _problems(text: str, path: Path | None, platform: Platform, result: Assemble
 def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     """Take over source lines: records of an object stand in the order of the instructions that they came from."""
     return tuple(
-        replace(
+        structs.replace(
             new,
             instructions=tuple(
-                replace(inst, line=source.line) for inst, source in zip(new.instructions, old.instructions, strict=True)
+                structs.replace(inst, line=source.line)
+                for inst, source in zip(new.instructions, old.instructions, strict=True)
             ),
         )
         for new, old in zip(carried, written, strict=True)

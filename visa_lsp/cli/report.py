@@ -7,8 +7,10 @@ Invariant: a fingerprint depends on a finding's code and the words of its line, 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from visa_lsp.cli.common import printable
 from visa_lsp.text import LineIndex
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(Struct, frozen=True, order=True):
     """A range of a text, from 1; the end column is the one behind the last character. ``byte_`` counts UTF-8."""
 
     line: int
@@ -32,16 +33,14 @@ class Place:
     byte_end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """Put ``new_text`` in the place of what stands there."""
 
     place: Place
     new_text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """A fix: its title, whether it may be applied without asking, its edits."""
 
     title: str
@@ -49,8 +48,7 @@ class Remedy:
     edits: tuple[Replacement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """Another place that belongs to a finding; ``excerpt`` is its line."""
 
     path: str
@@ -59,8 +57,7 @@ class Note:
     excerpt: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One finding about one file. ``number`` counts findings of equal fingerprint in a file, from 0."""
 
     path: str
@@ -90,8 +87,7 @@ class Finding:
         return f"{self.fingerprint}:{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+class FileResult(Struct, frozen=True):
     """What came of one file. ``error`` says why it could not be checked; ``fixed`` counts findings mended."""
 
     path: str
@@ -102,8 +98,7 @@ class FileResult:
     after: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """All results in the order of the files named."""
 
     results: tuple[FileResult, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from visa_lsp.cli.common import STDIN, reason
 from visa_lsp.cli.suppress import glob_matches
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 SUFFIXES: Final = (".visaasm", ".isaasm")
 
 
-@dataclass(slots=True)
-class Inputs:
+class Inputs(Struct):
     """Files to check, in order; what could not be looked into (path, why); folders that hold no text."""
 
     files: list[str] = field(default_factory=list)

@@ -12,10 +12,11 @@ import os
 import signal
 import sys
 import threading
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.cli.common import CliError, Source, read_source
 from visa_lsp.cli.files import write_output
@@ -34,8 +35,7 @@ _WORTH_A_PROCESS: Final = 400_000  # bytes of text: about a second of work
 _MOST_PROCESSES: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """One file to check. ``name`` is what it is called in findings; ``source`` is its text when it is no file."""
 
     path: str

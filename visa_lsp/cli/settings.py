@@ -7,9 +7,10 @@ types raise ``CliError`` with a suggestion. Knows nothing of the command line; t
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
+
+from msgspec import Struct, field
 
 from visa_lsp.cli.common import CliError, did_you_mean, platform_problem, reason
 from visa_lsp.cli.formats import FORMATS
@@ -40,8 +41,7 @@ _TYPES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The settings that hold in one folder. ``origin`` is their file, None where there is none."""
 
     platform: str | None = None
@@ -61,8 +61,7 @@ class Settings:
     given: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
-class Finder:
+class Finder(Struct):
     """Finds the settings of folders, and remembers them. ``known`` are the rules that selectors may name."""
 
     known: Sequence[Rule] = ()

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.checks import CHECKS
 from visa_lsp.cli.common import CliError, did_you_mean
@@ -27,8 +28,7 @@ _SLUG: Final = re.compile(r"[a-z]{2,}(-[a-z0-9]+)*", re.IGNORECASE)
 _EXACT: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class FileIgnore:
+class FileIgnore(Struct, frozen=True):
     """Selectors ignored in files that match ``pattern``, a glob relative to ``root``."""
 
     root: str
@@ -36,8 +36,7 @@ class FileIgnore:
     selectors: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """What is shown. An empty ``select`` means everything; ``extend`` comes on top of it."""
 
     select: tuple[str, ...] = ()

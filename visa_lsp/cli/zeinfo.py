@@ -8,10 +8,11 @@ file only.
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from visa_lsp.cli.common import (
     EXIT_FINDINGS,

@@ -8,8 +8,9 @@ slug; without brackets everything is meant. The command line and the server both
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.checks import CHECKS, run_checks
 from visa_lsp.checks.context import CheckContext
@@ -51,8 +52,7 @@ _ALL: Final = "ALL"
 _PLATFORM_BOUND: Final = ("wrong-platform",)
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(Struct, frozen=True):
     """One selector of one comment: what it silences, on which lines (``None``: on all of them)."""
 
     selector: str

@@ -6,9 +6,10 @@ Sources: seed 000 "Pre-defined Attributes", seed 003 (the two lists), REAL_FORMA
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 
 class AttributeKind(Enum):
@@ -19,8 +20,7 @@ class AttributeKind(Enum):
     STRING = "a string"
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeDef:
+class AttributeDef(Struct, frozen=True):
     """One attribute. ``values`` None: any value of the kind."""
 
     name: str

@@ -14,12 +14,12 @@ here computes. Rules that all words share (seed 003 notes, documentation page ``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Expr:
+
+class Expr(Struct, frozen=True):
     """One node: a word of the vocabulary with its arguments, ``("src", (0,))`` or ``("const", (1,))``."""
 
     word: str
@@ -65,8 +65,7 @@ def word(name: str, *args: Expr) -> Expr:
     return Expr(name, args)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """One word: its argument count and its meaning in a line."""
 
     arity: int
@@ -130,22 +129,19 @@ VOCABULARY: Final[dict[str, Word]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Struct, frozen=True):
     """Meaning of an instruction whose lanes do not see one another: ``dst[i] = expr(src0[i], ..)``."""
 
     expr: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """Meaning that is more than a value per lane: the name of a body in ``sim/effects``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unmodelled:
+class Unmodelled(Struct, frozen=True):
     """No meaning in software (motion estimation, fixed-function messages): the reason, in words for the user."""
 
     reason: str

@@ -7,9 +7,10 @@ that maps to it; other words are accepted spellings. Codes that no object can ho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +24,7 @@ DATASIZE: Final[dict[str, int]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class DataSize:
+class DataSize(Struct, frozen=True):
     """One data size: bytes in memory, bytes in a register lane, and whether it lies in the upper half of the lane."""
 
     code: int
@@ -196,8 +196,7 @@ SUB: Final[dict[str, int]] = {
 QUAD_SUBS: Final = frozenset({SUB["load_quad"], SUB["store_quad"], 0x31, 0x32, 0x36})
 
 
-@dataclass(frozen=True, slots=True)
-class Atomic:
+class Atomic(Struct, frozen=True):
     """One atomic operation: how many data operands it takes and what becomes of the word in memory."""
 
     name: str
@@ -237,8 +236,7 @@ ATOMIC_OP: Final[dict[str, int]] = {
 ATOMIC_OP_TEXT: Final[dict[int, str]] = {code: word for word, code in ATOMIC_OP.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class DataShape:
+class DataShape(Struct, frozen=True):
     """The tag of a data operand: ``:d32x4t``, ``:d32.xyz``. One of ``elems`` and ``chmask`` is None."""
 
     datasize: int
@@ -247,8 +245,7 @@ class DataShape:
     order: int
 
 
-@dataclass(frozen=True, slots=True)
-class BlockShape:
+class BlockShape(Struct, frozen=True):
     """The tag of a block operand: ``:d8.2x8x16nt``."""
 
     datasize: int

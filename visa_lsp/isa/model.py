@@ -13,10 +13,11 @@ A row gives, in one place:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field as member
 from enum import Enum
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec import field as member
 
 from visa_lsp.isa.operands import NO_CLASS, OperandClass
 from visa_lsp.isa.platforms import ALL
@@ -56,8 +57,7 @@ class FieldKind(Enum):
 _KIND: Final = {kind.value: kind for kind in FieldKind}
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """One item of the record. ``const`` is a fixed value that tells rows of one opcode apart.
 
     ``const_mask`` says which bits are fixed; the other bits belong to modifiers. ``stored`` is False for values that
@@ -141,8 +141,7 @@ class Role(Enum):
     OTHER = "named"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Slot:
+class Slot(Struct, frozen=True, eq=False):
     """One operand of the text. ``name`` is the field it fills (see Shape for those that fill several)."""
 
     name: str
@@ -158,8 +157,7 @@ class Slot:
     doc: str = ""  # a phrase: "lowest dword address"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Modifier:
+class Modifier(Struct, frozen=True, eq=False):
     """A dotted word behind the mnemonic. The word stands for bits ``mask`` of ``field``.
 
     ``field`` ``"sat"`` is the saturation of the destination operand and no field of its own.
@@ -274,8 +272,7 @@ class ExecStyle(Enum):
     SIZE = "(4)"  # only the number counts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Instruction:
+class Instruction(Struct, frozen=True, eq=False):
     """One row of the instruction table."""
 
     mnemonic: str

@@ -5,9 +5,10 @@ Source: seed 004 (operands) with the facts of REAL_FORMAT 4.1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from typing import Final
+
+from msgspec import Struct
 
 
 class OperandClass(Flag):
@@ -86,8 +87,7 @@ LEGAL_VERT_STRIDES: Final = (0, 1, 2, 4, 8, 16, 32)
 LEGAL_HORZ_STRIDES: Final = (0, 1, 2, 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """``<vert_stride; width, horz_stride>`` in elements.
 
     A destination has only ``horz_stride`` (the other two are None); a multi-address indirect

@@ -5,12 +5,12 @@ Sources: seed 000 ``gen_binary_info``, REAL_FORMAT 2 (numbers seen), seed 001 (P
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Platform:
+
+class Platform(Struct, frozen=True):
     """One platform as ``--platform`` names it.
 
     ``generation`` orders platforms: a feature exists from one generation on, or up to one.

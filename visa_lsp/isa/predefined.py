@@ -6,14 +6,14 @@ numbers of the real tools, which win where they differ from the seed).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from visa_lsp.isa.types import UD, UQ, UW, DataType
 
 
-@dataclass(frozen=True, slots=True)
-class PredefinedVariable:
+class PredefinedVariable(Struct, frozen=True):
     """A general variable that every kernel has; ``number`` is its id in operands.
 
     ``%r0`` has one GRF register of elements: eight dwords, sixteen where registers have 64 bytes.
@@ -29,8 +29,7 @@ class PredefinedVariable:
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
-class PredefinedState:
+class PredefinedState(Struct, frozen=True):
     """A surface or sampler that every kernel has."""
 
     number: int

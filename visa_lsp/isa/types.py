@@ -5,9 +5,10 @@ Sources: seed 000 "Variables", seed 001 "Execution Mask", REAL_FORMAT 3.3 (type 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 
 class TypeKind(Enum):
@@ -22,8 +23,7 @@ class TypeKind(Enum):
     STORED_FLOAT = "narrow float, for storage and the matrix unit"
 
 
-@dataclass(frozen=True, slots=True)
-class DataType:
+class DataType(Struct, frozen=True):
     """One data type: its name in text, its code in the object, its size in bytes."""
 
     name: str
@@ -103,8 +103,7 @@ def type_named(name: str) -> DataType | None:
     return TYPE_BY_NAME.get(name.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class ExecControl:
+class ExecControl(Struct, frozen=True):
     """Execution size with mask control: ``(M5, 16)`` is ``ExecControl(16, 16)``.
 
     ``mask_offset`` is the first lane of the execution mask that applies: 0, 4 .. 28.

@@ -6,9 +6,10 @@ builds the same value. Lists are in the order of the object. Nothing here knows 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.operands import OperandModifier, Region
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 # Operands. Each is hashable and compares by value.
 
 
-@dataclass(frozen=True, slots=True)
-class General:
+class General(Struct, frozen=True):
     """``V(row, col)<region>``. A destination's region has only ``horz_stride`` and may carry SAT as its modifier.
 
     ``row`` and ``col`` are as in text: the first element is ``row * (grf_bytes / type size) + col``.
@@ -35,8 +35,7 @@ class General:
     modifier: OperandModifier = OperandModifier.NONE
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """``A(offset)<width>``: ``width`` consecutive elements of an address variable from ``offset`` on."""
 
     var: int
@@ -44,15 +43,13 @@ class Address:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class PredicateOperand:
+class PredicateOperand(Struct, frozen=True):
     """A whole predicate variable as source or destination."""
 
     var: int
 
 
-@dataclass(frozen=True, slots=True)
-class Indirect:
+class Indirect(Struct, frozen=True):
     """``r[A(addr_offset), offset]<region>:type``; ``offset`` in bytes. Null ``vert_stride`` is multi-address."""
 
     var: int
@@ -63,16 +60,14 @@ class Indirect:
     modifier: OperandModifier = OperandModifier.NONE
 
 
-@dataclass(frozen=True, slots=True)
-class Immediate:
+class Immediate(Struct, frozen=True):
     """``bits`` as written in the object: 32 bits, 64 for df, q, uq; not narrowed to the type (REAL_FORMAT 4.1)."""
 
     type: DataType
     bits: int
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """``T6(offset)``: one element of a surface (``sampler`` False) or sampler variable."""
 
     sampler: bool
@@ -80,8 +75,7 @@ class State:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class AddressOf:
+class AddressOf(Struct, frozen=True):
     """``&V[offset]``; the object writes it as a general operand with region <0;1,0> (REAL_FORMAT 4.1).
 
     Decoding cannot tell the two apart except by the slot; lowering and decoding both yield ``AddressOf`` where the
@@ -96,8 +90,7 @@ class AddressOf:
 VectorOperand = General | Address | PredicateOperand | Indirect | Immediate | State | AddressOf
 
 
-@dataclass(frozen=True, slots=True)
-class RawOperand:
+class RawOperand(Struct, frozen=True):
     """``V.offset``, offset in bytes. Variable 0 is ``%null``."""
 
     var: int
@@ -115,8 +108,7 @@ class Combine(Enum):
     ALL = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(Struct, frozen=True):
     """``(!P1.any)`` before an instruction."""
 
     var: int
@@ -129,16 +121,21 @@ FieldValue = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Inst:
+class Inst(Struct, frozen=True, eq=False):
     """One instruction: a row and one value per field of the row, in the same order.
 
-    ``line`` is the source line (from 0) where the text is known, else -1.
+    ``line`` is the source line (from 0) where the text is known, else -1; it has no part in equality.
     """
 
     row: Instruction
     values: tuple[FieldValue | ExecControl, ...]
-    line: int = field(default=-1, compare=False)
+    line: int = -1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Inst) and self.row == other.row and self.values == other.values
+
+    def __hash__(self) -> int:
+        return hash((self.row, self.values))
 
     def get(self, name: str, default: FieldValue | ExecControl = None) -> FieldValue | ExecControl:
         """The value of a field; ``default`` where the row has no such field."""
@@ -149,8 +146,7 @@ class Inst:
 # Symbols. ``name`` is the text name; ``name_index`` its place in ``Kernel.strings``.
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Struct, frozen=True):
     """An attribute of a kernel or variable; ``size`` and ``data`` as written (REAL_FORMAT 3.3)."""
 
     name_index: int
@@ -158,8 +154,7 @@ class Attribute:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A general variable. Alias 0 with offset 0 is no alias. Ids count from 32."""
 
     name_index: int
@@ -177,8 +172,7 @@ class Variable:
         return self.num_elements * self.type.size
 
 
-@dataclass(frozen=True, slots=True)
-class StateVariable:
+class StateVariable(Struct, frozen=True):
     """An address, predicate, sampler or surface variable: they share one record."""
 
     name_index: int
@@ -186,8 +180,7 @@ class StateVariable:
     attributes: tuple[Attribute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """A label; ``kind`` 0 block, 1 subroutine."""
 
     name_index: int
@@ -195,8 +188,7 @@ class Label:
     attributes: tuple[Attribute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """One input: ``kind`` byte = class (0 general, 1 sampler, 2 surface) | provenance << 3. Bytes."""
 
     kind: int
@@ -205,16 +197,14 @@ class Input:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class GenBinary:
+class GenBinary(Struct, frozen=True):
     """Native code of a fat object."""
 
     platform: int
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """A kernel (``is_kernel``) or a function of its own (``.global_function``).
 
     ``strings`` is the whole pool as in the object: entry 0 is the name, then the predefined names, then the rest.
@@ -277,8 +267,7 @@ class Kernel:
         return None if attribute is None else int.from_bytes(attribute.data, "little")
 
 
-@dataclass(frozen=True, slots=True)
-class FileVariable:
+class FileVariable(Struct, frozen=True):
     """A file-scope variable of older objects (seed 000 ``file_scope_var_info``)."""
 
     linkage: int
@@ -289,8 +278,7 @@ class FileVariable:
     attributes: tuple[Attribute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True):
     """One object file, or one text: kernels and functions in order."""
 
     version: tuple[int, int] = (4, 1)

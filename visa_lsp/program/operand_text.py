@@ -7,8 +7,9 @@ to the same values.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """Names by id, and the types of general variables; ``grf_bytes`` turns address-of rows into bytes."""
 
     general: Mapping[int, str]

@@ -6,11 +6,10 @@ YAML nor machines. Invariant: offsets of ``payload`` count from the first byte b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class PayloadArgument:
+class PayloadArgument(Struct, frozen=True):
     """One entry of ``payload_arguments`` or ``per_thread_payload_arguments``; absent words are empty, numbers -1."""
 
     arg_type: str
@@ -27,16 +26,14 @@ class PayloadArgument:
     sampler_type: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """A binding table entry: argument ``arg_index`` is the surface of number ``bti_value``."""
 
     bti_value: int
     arg_index: int
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadBuffer:
+class ThreadBuffer(Struct, frozen=True):
     """Memory that each thread (or, with ``is_simt_thread``, each lane) needs for itself."""
 
     type: str
@@ -46,8 +43,7 @@ class ThreadBuffer:
     is_simt_thread: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class InlineSampler:
+class InlineSampler(Struct, frozen=True):
     """A sampler that is written in the kernel's source."""
 
     sampler_index: int
@@ -56,8 +52,7 @@ class InlineSampler:
     normalized: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentInfo:
+class ArgumentInfo(Struct, frozen=True):
     """What the source says about an argument (``kernels_misc_info``)."""
 
     index: int
@@ -67,8 +62,7 @@ class ArgumentInfo:
     access_qualifier: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionEnv:
+class ExecutionEnv(Struct, frozen=True):
     """The ``execution_env`` of a kernel, as far as a launch depends on it."""
 
     simd_size: int
@@ -82,8 +76,7 @@ class ExecutionEnv:
     walk_order: tuple[int, int, int] = (0, 1, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelInfo:
+class KernelInfo(Struct, frozen=True):
     """All that ze_info says about one kernel."""
 
     name: str

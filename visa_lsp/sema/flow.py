@@ -6,10 +6,11 @@ block; blocks are in text order. Invariant: every instruction of the body is in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.syntax import tree
 
@@ -28,8 +29,7 @@ class EdgeKind(Enum):
     CALL = "calls"
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """From block ``source`` to block ``target``; ``condition`` is the predicate that it depends on."""
 
     source: int
@@ -38,8 +38,7 @@ class Edge:
     condition: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Instructions that run one after the other; ``labels`` stand at its head, ``ends`` where the thread may end in it."""
 
     number: int
@@ -50,8 +49,7 @@ class Block:
     ends: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Struct, frozen=True):
     """The graph of a body; block 0 is where it starts."""
 
     name: str

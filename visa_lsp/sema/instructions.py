@@ -7,8 +7,9 @@ by the form that its author meant.
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
+
+from msgspec.structs import replace
 
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import ExecStyle, Field, FieldKind, Modifier, Role, Shape, Slot

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Symbol
 
 
-@dataclass(frozen=True, slots=True)
-class AssembleResult:
+class AssembleResult(Struct, frozen=True):
     """A text made a program. ``module`` is None where problems leave no program."""
 
     document: Document

@@ -6,9 +6,10 @@ rules in ``checks`` turn problems into diagnostics, ``lower`` turns bodies into 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
 
 from visa_lsp.isa.model import Role
 
@@ -58,8 +59,7 @@ class Reference(NamedTuple):
     role: Role
 
 
-@dataclass(slots=True, eq=False)
-class Symbol:
+class Symbol(Struct, eq=False):
     """A variable or label of one body. ``id`` is its number in the object. Predefined ones have no place.
 
     ``alias`` is the base with the byte offset in it. ``place`` of a label is its definition; a label that is only
@@ -99,8 +99,7 @@ class Symbol:
         return symbol, offset
 
 
-@dataclass(slots=True, eq=False)
-class Scope:
+class Scope(Struct, eq=False):
     """A declaration scope: the body's own, or one between braces. ``last_line`` is -1 while it is open."""
 
     parent: Scope | None
@@ -119,8 +118,7 @@ class Scope:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something that a rule will report: ``kind`` names the rule's slug, ``args`` what its message needs."""
 
     kind: str
@@ -129,8 +127,7 @@ class Problem:
     related: tuple[tuple[Place, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BoundOperand:
+class BoundOperand(Struct, frozen=True):
     """A slot, the text that fills it, and its value in program terms (None where it has a problem)."""
 
     slot: Slot
@@ -138,8 +135,7 @@ class BoundOperand:
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """One statement of the instruction stream: an instruction, a label line, a ``.function`` line.
 
     ``inst`` is None where the text has a problem that leaves no meaning.
@@ -152,8 +148,7 @@ class Bound:
     inst: Inst | None
 
 
-@dataclass(slots=True, eq=False)
-class Body:
+class Body(Struct, eq=False):
     """A kernel or function of its own."""
 
     name: str
@@ -183,8 +178,7 @@ class Body:
         return [s for s in self.symbols if s.kind is kind]
 
 
-@dataclass(frozen=True, slots=True)
-class BoundModule:
+class BoundModule(Struct, frozen=True):
     """A whole text, bound."""
 
     version: tuple[int, int] | None

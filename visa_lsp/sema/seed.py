@@ -7,8 +7,9 @@ They are understood here: each gives the meaning of its modern form and a proble
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.model import Shape, Slot

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from visa_lsp.isa.model import FieldKind, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row

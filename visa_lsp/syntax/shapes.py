@@ -11,8 +11,9 @@ lines. Lines with errors are never generalised.
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -115,12 +116,12 @@ def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Ca
             if not members:
                 return lambda _t, _e: ()
             return lambda t, e: tuple([member(t, e) for member in members])
-        if not is_dataclass(node):
+        if not isinstance(node, Struct):
             return lambda _t, _e: node
         if isinstance(node, (tree.Word, tree.Number, tree.Float)):
             return _leaf(node, leaf(node.span), span_of(node.span))
         cls: Callable[..., object] = type(node)
-        parts = [compile_(getattr(node, f.name)) for f in fields(node)]
+        parts = [compile_(getattr(node, name)) for name in node.__struct_fields__]
         return lambda t, e: cls(*[part(t, e) for part in parts])
 
     build = compile_(statement)

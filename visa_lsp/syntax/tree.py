@@ -6,15 +6,15 @@ A broken line still gives a statement: what could be read, ``Junk`` for what cou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A piece of text at a place: a name, a keyword, a modifier word. Quoted names are given without quotes."""
 
     text: str
@@ -30,8 +30,7 @@ def integer(text: str) -> int:
     return int(text, 16 if text[:2] in ("0x", "0X") else 10)
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """An integer literal, decimal or hex."""
 
     value: int
@@ -39,8 +38,7 @@ class Number:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Float:
+class Float(Struct, frozen=True):
     """A decimal float literal."""
 
     value: float
@@ -48,8 +46,7 @@ class Float:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Struct, frozen=True):
     """``-x``, ``~x``, ``!x``, ``+x``."""
 
     op: str
@@ -57,8 +54,7 @@ class Unary:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """``x op y`` with one of ``+ - * / % << >> >>> & ^ | == != < <= > >=``."""
 
     op: str
@@ -67,8 +63,7 @@ class Binary:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Conditional:
+class Conditional(Struct, frozen=True):
     """``c ? x : y``."""
 
     condition: Expr
@@ -77,16 +72,14 @@ class Conditional:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class SizeOf:
+class SizeOf(Struct, frozen=True):
     """``%sizeof X``, ``%sizeof(GRF)``: bytes of a variable, a type or a register."""
 
     name: Word
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Builtin:
+class Builtin(Struct, frozen=True):
     """``%DispatchSimd`` and its like: a number the assembler knows."""
 
     name: Word
@@ -99,8 +92,7 @@ Expr = Number | Float | Unary | Binary | Conditional | SizeOf | Builtin
 # Operands, by shape.
 
 
-@dataclass(frozen=True, slots=True)
-class RegionText:
+class RegionText(Struct, frozen=True):
     """``<v;w,h>``, ``<w,h>`` or ``<h>``: the numbers that stand there. ``form`` is 3, 2 or 1.
 
     ``vert`` is None and ``form`` 3 for the seed's ``<;w,h>``.
@@ -113,8 +105,7 @@ class RegionText:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     """A name with whatever hangs on it: ``(-)V1(0,1)<8;8,1>``, ``A0(0)<1>``, ``T6(0)``, ``V1.32``, ``V1:d32x2t``, ``P1``.
 
     ``indices`` holds one or two expressions of the parenthesis, None where there is none; ``element`` the index
@@ -132,8 +123,7 @@ class Ref:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class IndirectRef:
+class IndirectRef(Struct, frozen=True):
     """``(-)r[A0(0),32]<8;8,1>:d``; ``seed_form`` has no ``r`` before the bracket."""
 
     modifier: Word | None
@@ -146,8 +136,7 @@ class IndirectRef:
     seed_form: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AddressOfRef:
+class AddressOfRef(Struct, frozen=True):
     """``&V1``, ``&V1[32]``; the seed's ``&V1+32`` has ``seed_form``."""
 
     name: Word
@@ -156,8 +145,7 @@ class AddressOfRef:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """``0x10:ud``, ``1.5:f``, ``(1+2):d``; a bare number has no ``suffix``, a ``length`` stands behind a slash."""
 
     value: Expr
@@ -166,24 +154,21 @@ class Literal:
     length: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """``(a, b)`` standing as an operand: a pair of numbers, a list of labels, a surface with its index."""
 
     items: tuple[Operand | Expr, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Quoted:
+class Quoted(Struct, frozen=True):
     """A string operand, escapes resolved."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class AddressItem:
+class AddressItem(Struct, frozen=True):
     """One member of the brackets of an LSC address: ``[4*V1+16]``; ``base`` is a Ref or an expression.
 
     ``pair`` holds the x and y of a block address in a register: ``[V1+(4,8)]``.
@@ -196,8 +181,7 @@ class AddressItem:
     pair: tuple[Expr, Expr] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AddressRef:
+class AddressRef(Struct, frozen=True):
     """``bti(0x10)[4*V1+16]:a32``: model, its argument and surface index, the members, the address size.
 
     An address without a model is ``flat``, with an empty span; a surface alone, ``bti(0x10)``, has no members.
@@ -211,8 +195,7 @@ class AddressRef:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Junk:
+class Junk(Struct, frozen=True):
     """Text that is no operand."""
 
     text: str
@@ -225,16 +208,14 @@ Operand = Ref | IndirectRef | AddressOfRef | Literal | Group | Quoted | AddressR
 # Statements.
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxProblem:
+class SyntaxProblem(Struct, frozen=True):
     """What a line lacks, with a ready message (lower case, no full stop)."""
 
     message: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class PredicateText:
+class PredicateText(Struct, frozen=True):
     """``(!P1.any)``."""
 
     inverse: bool
@@ -243,8 +224,7 @@ class PredicateText:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ExecText:
+class ExecText(Struct, frozen=True):
     """``(M1, 16)`` or ``(16)``."""
 
     mask: Word | None
@@ -252,8 +232,7 @@ class ExecText:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Struct, frozen=True):
     """``(P1) add.sat (M1, 16) a b c``.
 
     ``words`` is the mnemonic and its dotted words; those behind the parenthesis (``gather.4 (M1, 8).mod``) follow in
@@ -269,8 +248,7 @@ class Instruction:
     option: Word | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """``name:`` in column 0 (``column0`` False elsewhere)."""
 
     name: Word
@@ -279,16 +257,14 @@ class Label:
     errors: tuple[SyntaxProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AttrItem:
+class AttrItem(Struct, frozen=True):
     """``Name`` or ``Name=value`` in ``attrs={..}``; value a number expression or a word."""
 
     name: Word
     value: Expr | Word | None
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(Struct, frozen=True):
     """``alias=<V1, 32>``; ``seed_form`` for ``alias (V1, 32)``."""
 
     name: Word
@@ -297,8 +273,7 @@ class Alias:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Decl:
+class Decl(Struct, frozen=True):
     """``.decl NAME v_type=G type=ud num_elts=8 align=dword alias=<V1, 0> attrs={Output} v_name=x``."""
 
     name: Word | None
@@ -313,8 +288,7 @@ class Decl:
     errors: tuple[SyntaxProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class InputDecl:
+class InputDecl(Struct, frozen=True):
     """``.input``, ``.implicit_X`` and ``.parameter`` (``directive`` tells which)."""
 
     directive: Word
@@ -325,8 +299,7 @@ class InputDecl:
     errors: tuple[SyntaxProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class KernelAttr:
+class KernelAttr(Struct, frozen=True):
     """``.kernel_attr Name=value``; value a number, a quoted string or a bare word."""
 
     name: Word | None
@@ -335,8 +308,7 @@ class KernelAttr:
     errors: tuple[SyntaxProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """``.version 4.1``."""
 
     major: int | None
@@ -345,8 +317,7 @@ class Version:
     errors: tuple[SyntaxProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BodyDirective:
+class BodyDirective(Struct, frozen=True):
     """``.kernel``, ``.global_function``, ``.function``, ``.funcdecl`` with a name."""
 
     directive: Word
@@ -355,8 +326,7 @@ class BodyDirective:
     errors: tuple[SyntaxProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """``{`` or ``}``."""
 
     opens: bool
@@ -364,8 +334,7 @@ class Scope:
     errors: tuple[SyntaxProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """A line that no statement rule fits."""
 
     text: str

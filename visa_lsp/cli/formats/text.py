@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.cli.common import printable
 from visa_lsp.diagnostics import Severity
@@ -26,8 +27,7 @@ _COLOURS: Final = {
 _FRAME: Final = "1;34"
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """How a report is to look: with colours or not; ``base`` is the folder that relative addresses start from."""
 
     colour: bool = False
