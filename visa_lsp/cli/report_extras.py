@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 import sys
 import time
 from collections import Counter
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from visa_lsp.syntax.document import split_lines
@@ -23,7 +22,7 @@ _NO_END: Final = "\n\\ No newline at end of file\n"
 def difference(result: FileResult) -> str:
     """A unified diff of what the fixes changed in a file."""
     before, after = (_lines(text or "") for text in (result.before, result.after))
-    lines = difflib.unified_diff(before, after, result.path, result.path)
+    lines = import_module("difflib").unified_diff(before, after, result.path, result.path)
     return "".join(line if line.endswith("\n") else line + _NO_END for line in lines)
 
 
@@ -48,15 +47,16 @@ def statistics(report: Report) -> str:
 def settings_text(shown: tuple[Settings, dict[str, Any]]) -> str:
     """Settings as TOML, each with where it comes from."""
     settings, values = shown
+    quoted = import_module("json").dumps
     lines = [f"# settings file: {settings.origin or 'none'}"]
     ignores = values.pop("per-file-ignores")
     for key, value in values.items():
         if value is None:
             lines.append(f"# {key} is not set")
         else:
-            lines.append(f"{key} = {json.dumps(value)}" + ("  # from the file" if key in settings.given else ""))
+            lines.append(f"{key} = {quoted(value)}" + ("  # from the file" if key in settings.given else ""))
     if ignores:
-        lines += ["", "[per-file-ignores]", *(f"{json.dumps(g)} = {json.dumps(s)}" for g, s in ignores.items())]
+        lines += ["", "[per-file-ignores]", *(f"{quoted(g)} = {quoted(s)}" for g, s in ignores.items())]
     return "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,6 @@ of that file's result. Knows nothing of formats and exit statuses.
 
 from __future__ import annotations
 
-import concurrent.futures
 import gc
 import os
 import signal
@@ -24,6 +23,8 @@ from visa_lsp.cli.fixes import mend
 from visa_lsp.cli.report import FileResult, findings_of
 from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.suppressions import visible
+from visa_lsp.syntax.parse import flush_shelf, use_shelf
+from visa_lsp.syntax.shelf import shelf_of_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -118,14 +119,23 @@ def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
     # Loaded here: one file in one process needs neither this nor the pool.
     context = import_module("multiprocessing").get_context("fork" if fork else "spawn")
     share = max(1, min(8, len(tasks) // (count * 4)))
-    with concurrent.futures.ProcessPoolExecutor(count, mp_context=context, initializer=_die_quietly) as pool:
+    pools = import_module("concurrent.futures")
+    with pools.ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
         try:
-            yield from pool.map(check_file, tasks, chunksize=share)
+            yield from pool.map(_check_and_keep, tasks, chunksize=share)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _die_quietly() -> None:
+def _begin() -> None:
     # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    use_shelf(shelf_of_user())
+
+
+def _check_and_keep(task: Task) -> FileResult:
+    """``check_file`` in a process that may end at any time: what the parser learnt is written at once."""
+    result = check_file(task)
+    flush_shelf()
+    return result

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from visa_lsp import __version__
+from visa_lsp.syntax.shelf import shelved
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -30,6 +31,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def serve(args: Namespace) -> int:
     """Run the server until its client ends it; gives the exit status."""
+    with shelved():
+        return _serve(args)
+
+
+def _serve(args: Namespace) -> int:
     services = import_module("visa_lsp.cli.serving").services()
     if args.log:
         logging.basicConfig(

@@ -6,7 +6,7 @@ types raise ``CliError`` with a suggestion. Knows nothing of the command line; t
 
 from __future__ import annotations
 
-import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -102,11 +102,12 @@ class Finder(Struct):
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        table: dict[str, Any] = import_module("tomllib").loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CliError(f"{path}: {reason(error)}") from None
     except ValueError as error:  # wrong TOML, or no UTF-8
         raise CliError(f"{path}: {' '.join(str(error).split())}") from None
+    return table
 
 
 def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> Settings:

@@ -1,34 +1,42 @@
 """The grammar file, found and built.
 
 In a wheel the file lies beside the package as ``visa_lsp/_grammar/visa.ppeg``; an editable install does not see that
-copy, so the repository's ``grammar/`` is the fallback (STYLE section 3). Built once per process.
+copy, so the repository's ``grammar/`` is the fallback (STYLE section 3). Built once per process, when it is first asked.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from parsimonious.grammar import Grammar
+if TYPE_CHECKING:
+    from parsimonious.grammar import Grammar
 
 GRAMMAR_FILE: Final = "visa.ppeg"
 
 
+def grammar_path() -> Path:
+    """Where the grammar lies; FileNotFoundError with both places when the installation is broken."""
+    package = Path(__file__).resolve().parents[1]
+    packaged = package / "_grammar" / GRAMMAR_FILE
+    beside = package.parent / "grammar" / GRAMMAR_FILE
+    for path in (packaged, beside):
+        if path.is_file():
+            return path
+    raise FileNotFoundError(f"the grammar is neither at {packaged} nor at {beside}: reinstall visa-lsp")
+
+
 @cache
 def grammar_text() -> str:
-    """The text of the grammar; FileNotFoundError with both places when the installation is broken."""
-    packaged = files("visa_lsp").joinpath("_grammar", GRAMMAR_FILE)
-    if packaged.is_file():
-        return packaged.read_text(encoding="utf-8")
-    beside = Path(__file__).resolve().parents[2] / "grammar" / GRAMMAR_FILE
-    if beside.is_file():
-        return beside.read_text(encoding="utf-8")
-    raise FileNotFoundError(f"the grammar is neither at {packaged} nor at {beside}: reinstall visa-lsp")
+    """The text of the grammar; FileNotFoundError as ``grammar_path``."""
+    return grammar_path().read_text(encoding="utf-8")
 
 
 @cache
 def grammar() -> Grammar:
     """The built grammar; its default rule is ``line``."""
-    return Grammar(grammar_text())
+    # Loaded here: what a process reads is mostly on the shelf, and the grammar's machinery costs a third of a start.
+    made: Grammar = import_module("parsimonious.grammar").Grammar(grammar_text())
+    return made

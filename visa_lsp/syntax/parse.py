@@ -6,10 +6,10 @@ and length are bounded so that hostile input costs time linear in its size.
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
-
-from parsimonious.exceptions import ParseError
 
 from visa_lsp.syntax import build, tree
 from visa_lsp.syntax.grammar import grammar
@@ -19,6 +19,8 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.syntax.shelf import Shelf
+
 MAX_LINE: Final = 20_000
 # Every number of a text stands in one line: its length, and with it the cost of a conversion, is bounded by the line's.
 if 0 < sys.get_int_max_str_digits() < MAX_LINE:
@@ -27,11 +29,21 @@ MAX_SHAPES: Final = 20_000
 _MAX_NESTING: Final = 60
 
 
-class Parser:
-    """The parser with its shape cache. One per process is enough; tests make fresh ones."""
+_MAX_EXACT: Final = 256
+# Before a line that stands on the shelf for itself alone; no line has this character where shapes begin.
+_EXACT: Final = "\x05"
 
-    def __init__(self) -> None:
+
+class Parser:
+    """The parser with its shape cache. One per process is enough; tests make fresh ones.
+
+    ``shelf`` is asked before the grammar, and is given what the grammar said.
+    """
+
+    def __init__(self, shelf: Shelf | None = None) -> None:
         self._builders: dict[str, Callable[[list[str], list[int]], object] | None] = {}
+        self._exact: dict[str, tree.Statement] = {}
+        self.shelf = shelf
         self.full_parses = 0
 
     def line(self, code: str) -> tree.Statement | None:
@@ -45,24 +57,60 @@ class Parser:
         builder = self._builders.get(shape)
         if builder is not None:
             return builder(texts, ends)  # type: ignore[return-value]
+        exact = self._exact.get(code)
+        if exact is not None:
+            return exact
+        if self.shelf is not None and self._from_shelf(self.shelf, shape, code):
+            return self.line(code)
         statement = self.full(code)
-        if shape not in self._builders and not statement.errors:
+        if not statement.errors:
+            self._learn(shape, code, statement)
+        return statement
+
+    def _learn(self, shape: str, code: str, statement: tree.Statement) -> None:
+        """Keep what the grammar said of a line, for its shape where that can be, else for the line alone."""
+        if shape not in self._builders:
             if len(self._builders) >= MAX_SHAPES:
                 self._builders.clear()
+            _, texts, ends = split(code)
             try:
                 self._builders[shape] = template(statement, texts, ends)
             except NotGeneral:
                 self._builders[shape] = None
-        return statement
+            else:
+                if self.shelf is not None:
+                    self.shelf.put(shape, code, statement)
+                return
+        if len(self._exact) < _MAX_EXACT:
+            self._exact[code] = statement
+            if self.shelf is not None:
+                self.shelf.put(_EXACT + code, code, statement)
+
+    def _from_shelf(self, shelf: Shelf, shape: str, code: str) -> bool:
+        """Learn from the shelf what it has of this line; False when that is nothing, or does not fit."""
+        if shape not in self._builders:
+            found = shelf.get(shape)
+            if found is not None and found[1].errors == ():
+                known, texts, ends = split(found[0])
+                with contextlib.suppress(NotGeneral, TypeError, AttributeError, ValueError):
+                    if known == shape:
+                        self._builders[shape] = template(found[1], texts, ends)
+                        return True
+        found = shelf.get(_EXACT + code)
+        if found is None or found[0] != code or found[1].errors != () or len(self._exact) >= _MAX_EXACT:
+            return False
+        self._exact[code] = found[1]
+        return True
 
     def full(self, code: str) -> tree.Statement:
         """The statement by the grammar alone: the authority that the shape cache must equal."""
         if _nesting(code) > _MAX_NESTING:
             return _refused(code, f"parentheses are nested deeper than {_MAX_NESTING}")
         self.full_parses += 1
+        rules = grammar()
         try:
-            return build.statement(grammar().parse(code))
-        except ParseError:
+            return build.statement(rules.parse(code))
+        except import_module("parsimonious.exceptions").ParseError:
             return _refused(code, "this is neither a directive, a label nor an instruction")
         except RecursionError:
             return _refused(code, "this expression is nested too deeply")
@@ -89,6 +137,17 @@ def _refused(code: str, message: str) -> tree.Unknown:
 
 
 _PARSER: Final = Parser()
+
+
+def use_shelf(shelf: Shelf | None) -> None:
+    """Let the process-wide parser ask, and fill, a shelf."""
+    _PARSER.shelf = shelf
+
+
+def flush_shelf() -> None:
+    """Write what that shelf was given."""
+    if _PARSER.shelf is not None:
+        _PARSER.shelf.flush()
 
 
 def parse_line(code: str) -> tree.Statement | None:
