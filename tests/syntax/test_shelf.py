@@ -1,0 +1,143 @@
+"""The shelf of shapes: what comes from it is what the grammar says, whatever happened to the file."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from visa_lsp.cli.main import main
+from visa_lsp.syntax.parse import Parser
+from visa_lsp.syntax.shapes import split
+from visa_lsp.syntax.shelf import MAX_BYTES, Shelf, shelf_of_user
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINES = (
+    ".version 4.1",
+    '.kernel "saxpy"',
+    ".decl V0032 v_type=G type=d num_elts=8 align=hword alias=<%r0, 0>",
+    ".input V0032 offset=32 size=4",
+    '.kernel_attr Target="cm"',
+    "    mad (M1, 16) V0040(0,0)<1> V0041(0,0)<1;1,0> V0042(0,0)<0;1,0> 0x3f800000:f",
+    "    (!P1) goto (M1, 8) done_1",
+    "    add.sat (M1_NM, 8) V1(1,2)<2> (-)V2(0,0)<1;1,0> -3:w",
+    "    lsc_load.ugm (M1, 1) V3:d32x8t flat[V4]:a64",
+    "done_1:",
+    "{",
+)
+
+
+def parser_at(path: Path, mark: str = "mark") -> Parser:
+    return Parser(Shelf(path, mark))
+
+
+def filled(path: Path) -> Path:
+    parser = parser_at(path)
+    for line in LINES:
+        parser.line(line)
+    assert parser.full_parses == len(LINES)
+    assert parser.shelf is not None
+    parser.shelf.flush()
+    return path
+
+
+def test_a_second_process_asks_no_grammar(tmp_path):
+    filled(tmp_path / "shapes")
+    parser, plain = parser_at(tmp_path / "shapes"), Parser()
+    others = [line.replace("V00", "W9").replace("0x3f800000", "0x40490fdb").replace("-3", "-77") for line in LINES]
+    for line in (*LINES, *others):
+        assert parser.line(line) == plain.line(line), line
+    assert parser.full_parses == 0
+
+
+def test_another_mark_makes_another_shelf(tmp_path):
+    filled(tmp_path / "shapes")
+    parser = parser_at(tmp_path / "shapes", "another")
+    parser.line(LINES[0])
+    assert parser.full_parses == 1
+    assert parser.shelf is not None
+    parser.shelf.flush()
+    assert (tmp_path / "shapes").read_bytes().startswith(b"another\n")
+
+
+def test_two_processes_may_append(tmp_path):
+    first, second = parser_at(tmp_path / "shapes"), parser_at(tmp_path / "shapes")
+    for parser, lines in ((first, LINES[:6]), (second, LINES[4:])):
+        for line in lines:
+            parser.line(line)
+    for parser in (first, second, first):
+        assert parser.shelf is not None
+        parser.shelf.flush()
+    third = parser_at(tmp_path / "shapes")
+    for line in LINES:
+        third.line(line)
+    # The one that began the file may have been replaced by the other, which saw no file either.
+    assert third.full_parses <= 4
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_damaged_file_is_only_less_of_a_shelf(tmp_path, seed):
+    path, chooser = filled(tmp_path / "shapes"), random.Random(seed)
+    data = bytearray(path.read_bytes())
+    for _ in range(chooser.choice((1, 3, 30))):
+        where = chooser.randrange(len(data))
+        what = chooser.random()
+        if what < 0.5:
+            data[where] = chooser.randrange(256)
+        elif what < 0.8:
+            del data[where : where + chooser.randrange(1, 50)]
+        else:
+            data[where:where] = bytes(chooser.randrange(256) for _ in range(9))
+    path.write_bytes(bytes(data))
+    parser, plain = parser_at(path), Parser()
+    for line in LINES:
+        assert parser.line(line) == plain.line(line), line
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        b"null",
+        b"7",
+        b"[]",
+        b"[999]",
+        b"[1]",
+        b'["Word"]',
+        b"[-1, 2, 3]",
+        b"[22, 1, 2, 3, 4, 5, [-1], null]",
+        b"[" * 5000 + b"]" * 5000,
+        b"{",
+    ],
+)  # fmt: skip
+def test_an_entry_of_nonsense_is_no_entry(tmp_path, tree):
+    line = LINES[5]
+    rest = b"\t".join((msgspec.json.encode(split(line)[0]), msgspec.json.encode(line), tree))
+    (tmp_path / "shapes").write_bytes(b"mark\n%08x\t%s\n" % (zlib.crc32(rest), rest))
+    parser = parser_at(tmp_path / "shapes")
+    assert parser.line(line) == Parser().line(line)
+
+
+def test_no_room_no_folder_no_rights(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "big").write_bytes(b"mark\n" + b"x" * MAX_BYTES)
+    for path in (tmp_path / "file" / "shapes", tmp_path / "big"):
+        parser = parser_at(path)
+        assert parser.line(LINES[0]) == Parser().line(LINES[0])
+        assert parser.shelf is not None
+        parser.shelf.flush()
+    assert (tmp_path / "big").stat().st_size < MAX_BYTES
+
+
+def test_the_command_line_fills_the_folder_that_is_named(tmp_path, monkeypatch):
+    text = tmp_path / "k.visaasm"
+    text.write_text(".version 4.1\n")
+    monkeypatch.setenv("VISA_LSP_CACHE", "off")
+    assert shelf_of_user() is None
+    monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path / "kept"))
+    main(["check", str(text)])
+    assert [path.name.split("-")[0] for path in (tmp_path / "kept").iterdir()] == ["shapes"]
