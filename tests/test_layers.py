@@ -11,9 +11,10 @@ L1 = {"text", "diagnostics", "isa", "syntax", "program"}
 L2 = L1 | {"sema"}
 ALLOWED = {
     "text": set(),
+    "kept": set(),
     "isa": set(),
     "diagnostics": {"text"},
-    "syntax": {"text", "diagnostics"},
+    "syntax": {"text", "diagnostics", "kept"},
     "program": {"text", "isa"},
     "sema": L1,
     "checks": L2,
@@ -22,7 +23,7 @@ ALLOWED = {
     "zeinfo": {"text", "diagnostics", "program"},
     "ide": L2 | {"checks", "codec", "zeinfo"},
     "debug": {"text", "program", "sim"},
-    "lsp": {"ide", "text", "diagnostics"},
+    "lsp": {"ide", "text", "diagnostics", "kept"},
     "dap": {"debug", "ide", "text", "diagnostics"},
 }
 # Third parties that only these rooms may import; ``cli`` glues and is judged by what it imports at its top.

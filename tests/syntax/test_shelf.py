@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from visa_lsp.cli.main import main
+from visa_lsp.kept import MAX_BYTES, Kept
 from visa_lsp.syntax.parse import Parser
 from visa_lsp.syntax.shapes import split
-from visa_lsp.syntax.shelf import MAX_BYTES, Shelf, shelf_of_user
+from visa_lsp.syntax.shelf import Shelf, shelf_of_user
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,7 @@ LINES = (
 
 
 def parser_at(path: Path, mark: str = "mark") -> Parser:
-    return Parser(Shelf(path, mark))
+    return Parser(Shelf(Kept(path, mark)))
 
 
 def filled(path: Path) -> Path:
@@ -116,7 +117,7 @@ def test_a_damaged_file_is_only_less_of_a_shelf(tmp_path, seed):
 )  # fmt: skip
 def test_an_entry_of_nonsense_is_no_entry(tmp_path, tree):
     line = LINES[5]
-    rest = b"\t".join((msgspec.json.encode(split(line)[0]), msgspec.json.encode(line), tree))
+    rest = msgspec.json.encode(split(line)[0]) + b"\t[" + msgspec.json.encode(line) + b"," + tree + b"]"
     (tmp_path / "shapes").write_bytes(b"mark\n%08x\t%s\n" % (zlib.crc32(rest), rest))
     parser = parser_at(tmp_path / "shapes")
     assert parser.line(line) == Parser().line(line)

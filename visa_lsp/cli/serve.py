@@ -14,10 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from visa_lsp import __version__
-from visa_lsp.syntax.shelf import shelved
+from visa_lsp.lsp.greeting import answers_of_user, greet
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import BinaryIO
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -31,18 +32,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def serve(args: Namespace) -> int:
     """Run the server until its client ends it; gives the exit status."""
-    with shelved():
-        return _serve(args)
-
-
-def _serve(args: Namespace) -> int:
-    services = import_module("visa_lsp.cli.serving").services()
     if args.log:
         logging.basicConfig(
             filename=args.log, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
         )
     else:
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+    if not args.tcp:
+        stdin, stdout = greet(stdin, stdout, answers_of_user())
+    # Loaded only now: this takes longer than all before, and the client has its answer.
+    with import_module("visa_lsp.syntax.shelf").shelved():
+        return _serve(args, stdin, stdout)
+
+
+def _serve(args: Namespace, stdin: BinaryIO, stdout: BinaryIO) -> int:
+    services = import_module("visa_lsp.cli.serving").services()
     server = import_module("visa_lsp.lsp.server").create_server(services, __version__)
     # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
     gc.freeze()
@@ -58,7 +63,7 @@ def _serve(args: Namespace) -> int:
             print(f"visa-lsp: cannot listen on {args.tcp}: {error.strerror or error}", file=sys.stderr)
             return 2
         return 0
-    server.start_io()
+    server.start_io(stdin, stdout)
     return int(server.exit_code)
 
 

@@ -1,0 +1,128 @@
+"""Small facts that processes keep on disk for the next one: a file of keys and values that is only appended to.
+
+A file is lines ``checksum TAB key TAB value``, key and value in JSON, below a first line, the mark, that says for which
+files of the package they hold; a file with another mark is as good as empty. Of two lines with one key the later counts.
+Knows nothing of what is kept. Invariant: nothing here fails: a file that cannot be read or written is empty, and a line
+that was torn or damaged is none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_BYTES: Final = 16 << 20
+_MANY: Final = 64
+
+
+class Kept:
+    """The entries of one file. ``put`` gathers; ``flush`` writes what was gathered."""
+
+    def __init__(self, path: Path, mark: str) -> None:
+        self._path = path
+        self._mark = mark.replace("\n", " ").encode() + b"\n"
+        self._entries: dict[bytes, bytes] | None = None
+        self._fresh: list[bytes] = []
+        self._size = 0
+
+    def get(self, key: str) -> object:
+        """The value of a key, as JSON has it: lists, dicts, texts, numbers; None where there is none."""
+        entries = self._read() if self._entries is None else self._entries
+        line = entries.get(msgspec.json.encode(key))
+        if line is None:
+            return None
+        checksum, _, rest = line.partition(b"\t")
+        with contextlib.suppress(ValueError, RecursionError):
+            if int(checksum, 16) == zlib.crc32(rest):
+                return msgspec.json.decode(rest.partition(b"\t")[2])
+        return None
+
+    def put(self, key: str, value: object) -> None:
+        """Keep a value, if JSON has a form for it and there is room."""
+        if self._size > MAX_BYTES:
+            return
+        try:
+            rest = msgspec.json.encode(key) + b"\t" + msgspec.json.encode(value)
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            return
+        self._fresh.append(b"%08x\t%s\n" % (zlib.crc32(rest), rest))
+        if len(self._fresh) >= _MANY:
+            self.flush()
+
+    def flush(self) -> None:
+        """Append what was put."""
+        fresh, self._fresh = b"".join(self._fresh), []
+        if not fresh:
+            return
+        if self._entries is None:
+            self._read()
+        with contextlib.suppress(OSError):
+            if self._size == 0:
+                self._begin(fresh)
+            else:
+                # One write to the end of the file: two processes may do so at once, and a torn line fails its checksum.
+                file = os.open(self._path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+                try:
+                    self._size += os.write(file, fresh)
+                finally:
+                    os.close(file)
+
+    def _begin(self, fresh: bytes) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        scratch = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        try:
+            scratch.write_bytes(self._mark + fresh)
+            scratch.replace(self._path)
+        finally:
+            scratch.unlink(missing_ok=True)
+        self._size = len(self._mark) + len(fresh)
+
+    def _read(self) -> dict[bytes, bytes]:
+        data = b""
+        with contextlib.suppress(OSError):
+            if self._path.stat().st_size <= MAX_BYTES:
+                data = self._path.read_bytes()
+        if not data.startswith(self._mark):
+            data = b""
+        self._size = len(data)
+        self._entries = {
+            parts[1]: line for line in data.split(b"\n")[1:] if len(parts := line.split(b"\t", 2)) == 3
+        }  # fmt: skip
+        return self._entries
+
+
+def kept_for_user(name: str, files: Iterable[Path]) -> Kept | None:
+    """The file of this name in the user's folder for such files, good for as long as ``files`` do not change.
+
+    None where ``VISA_LSP_CACHE`` is ``off`` or there is no such folder; ``VISA_LSP_CACHE`` may name the folder.
+    """
+    wish = os.environ.get("VISA_LSP_CACHE", "")
+    if wish == "off":
+        return None
+    try:
+        folder = Path(wish) if wish else _folder()
+        package = str(Path(__file__).resolve())
+        stats = [(file.name, s.st_size, s.st_mtime_ns) for file in files for s in (file.stat(),)]
+    except (OSError, RuntimeError, ValueError):
+        return None
+    # One file for each place the package is installed at: two versions in use do not take turns in making it anew.
+    return Kept(
+        folder / f"{name}-{zlib.crc32(package.encode()):08x}", f"visa-lsp {name} {sys.version_info[:3]} {stats}"
+    )
+
+
+def _folder() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "visa-lsp" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "visa-lsp"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "visa-lsp"
