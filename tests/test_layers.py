@@ -21,7 +21,7 @@ ALLOWED = {
     "codec": {"text", "diagnostics", "isa", "program"},
     "sim": {"text", "diagnostics", "isa", "program"},
     "zeinfo": {"text", "diagnostics", "program"},
-    "ide": L2 | {"checks", "codec", "zeinfo"},
+    "ide": L2 | {"checks", "codec", "zeinfo", "kept"},
     "debug": {"text", "program", "sim"},
     "lsp": {"ide", "text", "diagnostics", "kept"},
     "dap": {"debug", "ide", "text", "diagnostics"},

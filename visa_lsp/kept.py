@@ -1,9 +1,9 @@
 """Small facts that processes keep on disk for the next one: a file of keys and values that is only appended to.
 
 A file is lines ``checksum TAB key TAB value``, key and value in JSON, below a first line, the mark, that says for which
-files of the package they hold; a file with another mark is as good as empty. Of two lines with one key the later counts.
+files of the package they hold; a file with another mark is as good as empty. A key may have several values.
 Knows nothing of what is kept. Invariant: nothing here fails: a file that cannot be read or written is empty, and a line
-that was torn or damaged is none.
+that was torn or damaged is none. A file that has grown too large is begun again.
 """
 
 from __future__ import annotations
@@ -30,25 +30,30 @@ class Kept:
     def __init__(self, path: Path, mark: str) -> None:
         self._path = path
         self._mark = mark.replace("\n", " ").encode() + b"\n"
-        self._entries: dict[bytes, bytes] | None = None
+        self._entries: dict[bytes, list[bytes]] | None = None
         self._fresh: list[bytes] = []
         self._size = 0
+        self._written = 0  # by this process
 
     def get(self, key: str) -> object:
-        """The value of a key, as JSON has it: lists, dicts, texts, numbers; None where there is none."""
+        """The latest value of a key, as JSON has it: lists, dicts, texts, numbers; None where there is none."""
+        values = self.get_all(key)
+        return values[-1] if values else None
+
+    def get_all(self, key: str) -> list[object]:
+        """Every value of a key, as they were put."""
         entries = self._read() if self._entries is None else self._entries
-        line = entries.get(msgspec.json.encode(key))
-        if line is None:
-            return None
-        checksum, _, rest = line.partition(b"\t")
-        with contextlib.suppress(ValueError, RecursionError):
-            if int(checksum, 16) == zlib.crc32(rest):
-                return msgspec.json.decode(rest.partition(b"\t")[2])
-        return None
+        values = []
+        for line in entries.get(msgspec.json.encode(key), ()):
+            checksum, _, rest = line.partition(b"\t")
+            with contextlib.suppress(ValueError, RecursionError):
+                if int(checksum, 16) == zlib.crc32(rest):
+                    values.append(msgspec.json.decode(rest.partition(b"\t")[2]))
+        return values
 
     def put(self, key: str, value: object) -> None:
-        """Keep a value, if JSON has a form for it and there is room."""
-        if self._size > MAX_BYTES:
+        """Keep a value, if JSON has a form for it."""
+        if self._written > MAX_BYTES:
             return
         try:
             rest = msgspec.json.encode(key) + b"\t" + msgspec.json.encode(value)
@@ -63,10 +68,11 @@ class Kept:
         fresh, self._fresh = b"".join(self._fresh), []
         if not fresh:
             return
+        self._written += len(fresh)
         if self._entries is None:
             self._read()
         with contextlib.suppress(OSError):
-            if self._size == 0:
+            if self._size == 0 or self._size > MAX_BYTES:
                 self._begin(fresh)
             else:
                 # One write to the end of the file: two processes may do so at once, and a torn line fails its checksum.
@@ -86,7 +92,7 @@ class Kept:
             scratch.unlink(missing_ok=True)
         self._size = len(self._mark) + len(fresh)
 
-    def _read(self) -> dict[bytes, bytes]:
+    def _read(self) -> dict[bytes, list[bytes]]:
         data = b""
         with contextlib.suppress(OSError):
             if self._path.stat().st_size <= MAX_BYTES:
@@ -94,9 +100,11 @@ class Kept:
         if not data.startswith(self._mark):
             data = b""
         self._size = len(data)
-        self._entries = {
-            parts[1]: line for line in data.split(b"\n")[1:] if len(parts := line.split(b"\t", 2)) == 3
-        }  # fmt: skip
+        self._entries = {}
+        for line in data.split(b"\n")[1:]:
+            parts = line.split(b"\t", 2)
+            if len(parts) == 3:
+                self._entries.setdefault(parts[1], []).append(line)
         return self._entries
 
 

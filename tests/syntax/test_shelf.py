@@ -125,18 +125,18 @@ def test_an_entry_of_nonsense_is_no_entry(tmp_path, tree):
 
 def test_no_room_no_folder_no_rights(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    (tmp_path / "big").write_bytes(b"mark\n" + b"x" * MAX_BYTES)
+    (tmp_path / "big").write_bytes(b"mark\n" + b"x" * (MAX_BYTES + 1))
     for path in (tmp_path / "file" / "shapes", tmp_path / "big"):
         parser = parser_at(path)
         assert parser.line(LINES[0]) == Parser().line(LINES[0])
         assert parser.shelf is not None
         parser.shelf.flush()
-    assert (tmp_path / "big").stat().st_size < MAX_BYTES
+    assert (tmp_path / "big").stat().st_size < MAX_BYTES, "it was not begun again"
 
 
 def test_the_command_line_fills_the_folder_that_is_named(tmp_path, monkeypatch):
     text = tmp_path / "k.visaasm"
-    text.write_text(".version 4.1\n")
+    text.write_text(".version  \t  4.1\n")  # blanks that nobody else writes: the parser of this process has not seen it
     monkeypatch.setenv("VISA_LSP_CACHE", "off")
     assert shelf_of_user() is None
     monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path / "kept"))

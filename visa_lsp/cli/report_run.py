@@ -23,6 +23,7 @@ from visa_lsp.cli.fixes import mend
 from visa_lsp.cli.report import FileResult, findings_of
 from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.suppressions import visible
+from visa_lsp.ide.verdict_store import storing
 from visa_lsp.syntax.parse import flush_shelf, use_shelf
 from visa_lsp.syntax.shelf import shelf_of_user
 
@@ -89,6 +90,11 @@ def check_files(
     # Statements are values without cycles: looking for garbage often costs a quarter of the time and finds none.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
+    with storing():
+        return _check_files(tasks, jobs, progress)
+
+
+def _check_files(tasks: Sequence[Task], jobs: int, progress: Callable[[int], None] | None) -> list[FileResult]:
     count = min(jobs or _processes(tasks), len(tasks), _MOST_PROCESSES)
     results = []
     for result in map(check_file, tasks) if count <= 1 else _in_processes(tasks, count):
@@ -132,6 +138,10 @@ def _begin() -> None:
     # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     use_shelf(shelf_of_user())
+    store = storing()
+    store.__enter__()
+    # Runs when the process has no more to do.
+    import_module("multiprocessing.util").Finalize(None, store.__exit__, (None, None, None), exitpriority=0)
 
 
 def _check_and_keep(task: Task) -> FileResult:
