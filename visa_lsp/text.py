@@ -8,6 +8,8 @@ Invariant: only a newline ends a line; a carriage return before it belongs to th
 from __future__ import annotations
 
 from bisect import bisect_right
+from io import StringIO
+from itertools import accumulate
 from typing import Literal
 
 from msgspec import Struct
@@ -60,11 +62,9 @@ class LineIndex:
     __slots__ = ("_length", "_starts")
 
     def __init__(self, text: str) -> None:
-        starts = [0]
-        at = text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = text.find("\n", at + 1)
+        starts = [0, *accumulate(map(len, StringIO(text, newline="\n")))]
+        if len(starts) > 1 and not text.endswith("\n"):
+            starts.pop()
         self._starts = starts
         self._length = len(text)
 

@@ -124,6 +124,9 @@ class Report(Struct, frozen=True):
 
 def findings_of(path: str, text: str, diagnostics: Iterable[Diagnostic]) -> tuple[Finding, ...]:
     """The findings about one text, in text order."""
+    diagnostics = tuple(diagnostics)
+    if not diagnostics:
+        return ()
     texts = _Places(text)
     found = [_finding(path, texts, d) for d in diagnostics]
     found.sort(key=lambda f: (f.place, f.code, f.message))
