@@ -1,11 +1,15 @@
-"""From a keystroke to published findings, over stdio with the real server, at three sizes.
+"""From a keystroke to published findings, over stdio with the real server, at three sizes; every kind of edit.
 
-Every edit is followed by its undo, which is measured too. Wall is what a client waits; CPU is the server's, of all edits
-of a kind together. Usage: python -m benchmarks.edit [TIMES] [LINES ...]
+Each edit is followed by its undo, which is measured too; before the measurement every kind is done a few times, so that
+growth compares a server that is at work, not one that sees a kind of line for the first time. Wall is what a client
+waits from writing the message to having read its findings; CPU is the server's, by the scheduler's clock. On a shared
+machine the walls tell about its other users as well: look at the load, and at the CPU.
+Usage: python -m benchmarks.edit [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and undone; words pick kinds.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import statistics
@@ -13,27 +17,41 @@ import sys
 import time
 from collections import Counter, defaultdict
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from benchmarks.client import Client
 from benchmarks.inputs import kernel
 from benchmarks.measure import percentile, table
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Place = tuple[int, int]
+Edit = tuple[Place, Place, str]
+
 _VARIABLE = re.compile(r"\b[VPA][0-9]+\b")
+_DECL = ".decl V999999 v_type=G type=d num_elts=8 align=dword\n"
+# Kinds that change what many lines mean, or many lines, are done less often.
+_SELDOM = 10
 
 
 class Session:
     """One server, one text, and the times by kind of edit."""
 
-    def __init__(self, client: Client, text: str) -> None:
-        self.client = client
+    def __init__(self, client: Client, text: str, pick: random.Random) -> None:
+        self.client, self.pick = client, pick
         self.lines = text.split("\n")
         self.walls: dict[str, list[float]] = defaultdict(list)
-        self.cpus: dict[str, float] = defaultdict(float)
-        self.code = next(i for i, line in enumerate(self.lines) if line.startswith("    "))
-        decls = [i for i, line in enumerate(self.lines) if line.startswith(".decl")]
-        self.decls = range(decls[0], decls[-1])
+        self.cpus: dict[str, list[float]] = defaultdict(list)
+        self.code = [i for i, line in enumerate(self.lines) if line.startswith("    ")]
+        self.decls = [i for i, line in enumerate(self.lines) if line.startswith(".decl") and "num_elts=" in line]
+        self.labels = [i for i, line in enumerate(self.lines) if line.startswith("_") and line.endswith(":")]
+        self.labels = self.labels or [self.code[-1]]
+        uses = Counter(_VARIABLE.findall("\n".join(self.lines[self.code[0] :])))
+        declared = {self.lines[i].split()[1]: i for i in self.decls}
+        self.most_used = next(declared[name] for name, _ in uses.most_common() if name in declared)
 
-    def edit(self, kind: str, start: tuple[int, int], end: tuple[int, int], new: str) -> None:
+    def edit(self, kind: str, start: Place, end: Place, new: str) -> None:
         """Replace a range, and put the old text back."""
         first, last = start[0], end[0]
         old = "\n".join(self.lines[first : last + 1])
@@ -42,77 +60,142 @@ class Session:
         rows = new.split("\n")
         behind = (first + len(rows) - 1, len(rows[-1]) + (start[1] if len(rows) == 1 else 0))
         for where, what in (((start, end), new), ((start, behind), old)):
-            cpu, at = self.client.cpu(), time.perf_counter()
+            cpu, at = self.client.cpu_exact(), time.perf_counter()
             self.client.change(*where, what)
             self.walls[kind].append((time.perf_counter() - at) * 1e3)
-            self.cpus[kind] += self.client.cpu() - cpu
+            self.cpus[kind].append((self.client.cpu_exact() - cpu) * 1e3)
+
+    # ---- where ----
+
+    def typed(self, lines: list[int], letters: str) -> Edit:
+        """A character typed somewhere in one of some lines."""
+        at = self.pick.choice(lines)
+        column = self.pick.randrange(len(self.lines[at]))
+        return (at, column), (at, column), self.pick.choice(letters)
+
+    def behind(self, lines: list[int], what: str) -> Edit:
+        """A text at the end of one of some lines."""
+        at = self.pick.choice(lines)
+        end = (at, len(self.lines[at]))
+        return end, end, what
+
+    def before(self, lines: list[int], what: str) -> Edit:
+        """A text before one of some lines."""
+        at = self.pick.choice(lines)
+        return (at, 0), (at, 0), what
+
+    def cut(self, lines: list[int], many: int = 1) -> Edit:
+        """Some lines, gone."""
+        at = self.pick.choice(lines[: max(1, len(lines) - many - 2)])
+        return (at, 0), (min(at + many, len(self.lines) - 1), 0), ""
+
+    def pasted(self) -> Edit:
+        """500 lines once more."""
+        at = self.pick.choice(self.code[: max(1, len(self.code) - 510)])
+        return (at, 0), (at, 0), "\n".join(self.lines[at : at + 500]) + "\n"
+
+    def deleted(self, lines: list[int]) -> Edit:
+        """A character less in one of some lines."""
+        at = self.pick.choice(lines)
+        column = self.pick.randrange(len(self.lines[at]))
+        return (at, column), (at, column + 1), ""
+
+    def resized(self) -> Edit:
+        """A digit more in the size of a declaration."""
+        at = self.pick.choice(self.decls)
+        column = self.lines[at].index("num_elts=") + 9
+        return (at, column), (at, column), "1"
+
+    def version(self, digits: str) -> Edit:
+        """The last digits of the version, others now."""
+        line = self.lines[0]
+        return (0, len(line) - 2), (0, len(line)), digits
 
 
-def edits(session: Session, times: int, pick: random.Random) -> None:
-    """All kinds of edits, in turns."""
-    lines = session.lines
-    for _ in range(times):
-        at = pick.randrange(session.code, len(lines) - 2)
-        line = lines[at] or lines[at - 1]
-        at = at if lines[at] else at - 1
-        column = pick.randrange(len(line))
-        session.edit("instruction: type a character", (at, column), (at, column), pick.choice("x1V,(."))
-        session.edit("instruction: delete a character", (at, column), (at, column + 1), "")
-        session.edit("instruction: comment", (at, len(line)), (at, len(line)), "/")
-        session.edit("instruction: new line", (at, len(line)), (at, len(line)), "\n")
-        session.edit("instruction: delete the line", (at, 0), (at + 1, 0), "")
-        session.edit("instruction: repeat the line", (at, 0), (at, 0), line + "\n")
-        at = pick.choice(session.decls)
-        line = lines[at]
-        column = pick.randrange(len(line))
-        session.edit("declaration: type a character", (at, column), (at, column), pick.choice("x1V,("))
-        count = line.index("num_elts=") + 9
-        session.edit("declaration: change the size", (at, count), (at, count), "1")
-        session.edit("declaration: delete the line", (at, 0), (at + 1, 0), "")
-        session.edit(
-            "declaration: a new one", (at, 0), (at, 0), ".decl V999999 v_type=G type=d num_elts=8 align=dword\n"
-        )
-    for _ in range(max(2, times // 20)):
-        if len(lines) - session.code > 600:
-            at = pick.randrange(session.code, len(lines) - 550)
-            session.edit("paste and cut 500 lines", (at, 0), (at, 0), "\n".join(lines[at : at + 500]) + "\n")
-    uses = Counter(_VARIABLE.findall("\n".join(lines[session.code :])))
-    declared = {lines[i].split()[1]: i for i in session.decls if lines[i].startswith(".decl")}
-    at = next(declared[name] for name, _ in uses.most_common() if name in declared)
-    for _ in range(max(2, times // 20)):
-        session.edit("remove the most used declaration", (at, 0), (at + 1, 0), "")
+def kinds(session: Session) -> dict[str, tuple[Callable[[], Edit], int]]:
+    """Every kind of edit, with how many times less often than others it is done."""
+    code, decls = session.code, session.decls
+    some = {
+        "instruction: type a character": lambda: session.typed(code, "x1V,(."),
+        "instruction: delete a character": lambda: session.deleted(code),
+        "instruction: begin a comment": lambda: session.behind(code, "  //"),
+        "instruction: type in a comment": lambda: session.behind(code, "  // a note"),
+        "instruction: new line": lambda: session.behind(code, "\n"),
+        "instruction: delete the line": lambda: session.cut(code),
+        "instruction: insert a line": lambda: session.before(code, "    mov (M1, 1) V0(0,0)<1> V0(0,0)<0;1,0>\n"),
+        "declaration: type a character": lambda: session.typed(decls, "x1V,("),
+        "declaration: change the size": session.resized,
+        "declaration: delete the line": lambda: session.cut(decls),
+        "declaration: a new one": lambda: session.before(decls, _DECL),
+        "label: rename": lambda: session.before(session.labels, "x"),
+        "scope: type {": lambda: session.before(code, "{\n"),
+        "scope: type }": lambda: session.before(code, "}\n"),
+        "scope: { in the declarations": lambda: session.before(decls, "{\n"),
+    }
+    seldom = {
+        "paste and cut 500 lines": session.pasted,
+        "cut and paste 500 lines": lambda: session.cut(code, 500),
+        "cut and paste 500 declarations": lambda: session.cut(decls, 500),
+        "remove the most used declaration": lambda: ((session.most_used, 0), (session.most_used + 1, 0), ""),
+        "comment: open one that never ends": lambda: session.before(code, "/*"),
+        "version: other digits, same dialect": lambda: session.version(".0"),
+        "version: another dialect": lambda: session.version(".2"),
+    }
+    return {k: (v, 1) for k, v in some.items()} | {k: (v, _SELDOM) for k, v in seldom.items()}
 
 
-def main(times: int, sizes: list[int]) -> None:
+def edits(session: Session, times: int, words: list[str]) -> None:
+    """All kinds of edits, or those with one of some words in their names, in turns."""
+    every = {k: v for k, v in kinds(session).items() if not words or any(word in k for word in words)}
+    for turn in range(times):
+        for kind, (make, seldom) in every.items():
+            if turn % seldom == 0:
+                session.edit(kind, *make())
+
+
+def _row(name: str, walls: list[float], cpus: list[float]) -> list[object]:
+    shown = [statistics.median(walls), percentile(walls, 0.99), statistics.median(cpus), percentile(cpus, 0.99)]
+    return [name, len(walls), *shown]
+
+
+def main(times: int, sizes: list[int], words: list[str]) -> None:
     medians: dict[int, dict[str, float]] = {}
     for size in sizes:
         text = kernel(size)
         with Client() as client:
             client.initialize()
             client.open(text)
-            session = Session(client, text)
-            edits(session, 2, random.Random(0))
+            session = Session(client, text, random.Random(1))
+            edits(session, 4, words)
             session.walls.clear()
             session.cpus.clear()
-            edits(session, times, random.Random(1))
-        rows = [
-            [kind, len(walls), statistics.median(walls), percentile(walls, 0.99), 1e3 * session.cpus[kind] / len(walls)]
-            for kind, walls in session.walls.items()
-        ]
+            edits(session, times, words)
+        rows = [_row(kind, walls, session.cpus[kind]) for kind, walls in session.walls.items()]
         for group in ("instruction", "declaration"):
-            walls = [wall for kind, some in session.walls.items() if kind.startswith(group) for wall in some]
-            cpu = sum(cpu for kind, cpu in session.cpus.items() if kind.startswith(group))
-            rows.append(
-                [f"all: {group}", len(walls), statistics.median(walls), percentile(walls, 0.99), 1e3 * cpu / len(walls)]
-            )
-        head = ["", "edits", "median ms", "p99 ms", "CPU ms"]
-        table(f"edits in a text of {len(session.lines)} lines", head, rows)
-        medians[len(session.lines)] = {kind: statistics.median(walls) for kind, walls in session.walls.items()}
-    known = sorted(medians)
-    for small, large in pairwise(known):
-        ratios = [medians[large][kind] / medians[small][kind] for kind in medians[small] if kind in medians[large]]
-        print(f"growth of an edit from {small} to {large} lines: median {statistics.median(ratios):.2f}x")
+            chosen = [kind for kind in session.walls if kind.startswith(group)]
+            if len(chosen) < 2:
+                continue
+            walls = [wall for kind in chosen for wall in session.walls[kind]]
+            rows.append(_row(f"all: {group}", walls, [cpu for kind in chosen for cpu in session.cpus[kind]]))
+        head = ["", "edits", "wall median ms", "wall p99 ms", "CPU median ms", "CPU p99 ms"]
+        load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        table(f"edits in a text of {len(session.lines)} lines ({load})", head, rows)
+        sys.stdout.flush()
+        medians[len(session.lines)] = {kind: statistics.median(cpus) for kind, cpus in session.cpus.items()}
+    for small, large in pairwise(sorted(medians)):
+        shared = {k: medians[large][k] / medians[small][k] for k in medians[small] if not k.startswith("version")}
+        worst = max(shared, key=shared.__getitem__)
+        each = [r for k, r in shared.items() if k.startswith(("instruction", "declaration"))]
+        print(
+            f"growth of an edit's CPU from {small} to {large} lines: instructions and declarations, median of the kinds "
+            f"{statistics.median(each):.2f}x, largest {max(each):.2f}x; of all kinds {shared[worst]:.2f}x ({worst})"
+        )
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 50, [int(a) for a in sys.argv[2:]] or [2_000, 20_000, 200_000])
+    numbers = [int(a) for a in sys.argv[1:] if a.isdigit()]
+    main(
+        numbers[0] if numbers else 150,
+        numbers[1:] or [2_000, 20_000, 200_000],
+        [a for a in sys.argv[1:] if not a.isdigit()],
+    )

@@ -5,9 +5,40 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
+
+import pytest
 
 if "VISA_LSP_CACHE" not in os.environ:
     _folder = tempfile.mkdtemp(prefix="visa-lsp-tests-")
     os.environ["VISA_LSP_CACHE"] = _folder  # xdist's workers and all servers inherit it
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+
+
+COUNTS = "tests.sim.generator.counts"  # what the generated instruction tests covered: loaded where they run
+
+
+def pytest_sessionfinish(session):
+    """A worker of xdist hands its counts to the process that prints."""
+    if COUNTS in sys.modules and hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["generated"] = sys.modules[COUNTS].as_data()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Take the counts of a worker that is done."""
+    data = getattr(node, "workeroutput", {}).get("generated")
+    if data:
+        from tests.sim.generator import counts
+
+        counts.merge(data)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Rows and cases per family, the seed, and every row without a model with its reason."""
+    found = sys.modules[COUNTS].lines() if COUNTS in sys.modules else []
+    if found:
+        terminalreporter.section("generated instruction tests")
+        for line in found:
+            terminalreporter.write_line(line)

@@ -61,6 +61,7 @@ __kernel void pick(__global const char4 *in, __global short4 *out, uchar bits) {
     }
 }
 """
+LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
 DEVICES = (("skl", "SKL"), ("tgllp", "TGLLP"), ("acm-g10", "DG2"), ("pvc", "PVCXT"))
 
 
@@ -111,8 +112,9 @@ def operands(inst) -> int:
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         if not field.stored or field.kind in (FieldKind.EXEC, FieldKind.PREDICATE):
             continue
-        count += len(value) if field.kind in (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS) else 1
-    return count
+        count += len(value) if field.kind in LISTS else 1
+    # The four words behind `dpas` are one item of the tool.
+    return count - 3 if inst.row.family == "matrix" else count
 
 
 def truncated(data: bytes, body) -> bytes:
@@ -135,8 +137,10 @@ def truncated(data: bytes, body) -> bytes:
                 continue
             if left == 0:
                 break
-            size += len(write(value))
-            left -= 1
+            items = len(value) if field.kind in LISTS else 1
+            written = min(items, left)
+            size += len(write(value)) * written // items if items else 0
+            left -= written
         out += record[:size]
     return bytes(out).ljust(len(code), b"\0")
 

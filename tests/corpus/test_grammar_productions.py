@@ -6,9 +6,8 @@ has a meaning, and reads back from its printed form as the same instruction.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 import pytest
+from msgspec.structs import replace
 from productions import DIRECTIVES, FRAME, PRODUCTIONS
 from productions_messages import MESSAGES
 

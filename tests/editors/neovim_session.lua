@@ -13,10 +13,7 @@ end
 
 local function request(method, place, more)
   vim.api.nvim_win_set_cursor(0, place)
-  local params = vim.tbl_extend('force', {
-    textDocument = { uri = vim.uri_from_bufnr(0) },
-    position = { line = place[1] - 1, character = place[2] },
-  }, more or {})
+  local params = vim.tbl_extend('force', vim.lsp.util.make_position_params(0, seen.encoding), more or {})
   local answers = vim.lsp.buf_request_sync(0, method, params, 20000)
   for _, answer in pairs(answers or {}) do
     if answer.result then

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from editors import ROOT, Neovim, neovims
+from helix import helix, missing
 from lsp_client import saxpy
+
+from visa_lsp.ide.workspace import read_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NEW = [editor for editor in neovims() if editor.version >= (0, 11)]
-HELIX = shutil.which("hx") or shutil.which("helix")
+HELIX = helix()
 
 SCRIPT = """
 vim.opt.runtimepath:prepend('{home}')
@@ -61,7 +64,7 @@ def test_helix_names_our_server_and_files():
     assert value["language-server"][language["language-servers"][0]]["command"] == "visa-lsp"
 
 
-@pytest.mark.skipif(HELIX is None, reason="no helix on this machine (Debian has it from trixie on: apt-get install hx)")
+@pytest.mark.skipif(HELIX is None, reason=missing() or "it is here")
 def test_helix_knows_the_language(tmp_path: Path):
     configuration = tmp_path / "helix"
     configuration.mkdir()
@@ -69,3 +72,15 @@ def test_helix_knows_the_language(tmp_path: Path):
     environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
     said = subprocess.run([str(HELIX), "--health", "visa"], capture_output=True, text=True, env=environment, check=True)
     assert "visa-lsp" in said.stdout
+
+
+def test_the_server_knows_every_setting_of_the_extension():
+    manifest = json.loads((ROOT / "vscode-extension" / "package.json").read_text(encoding="utf-8"))
+    for name, told in manifest["contributes"]["configuration"]["properties"].items():
+        section: dict[str, object] = {}
+        *heads, last = name.removeprefix("visa.").split(".")
+        inner = section
+        for head in heads:
+            inner = inner.setdefault(head, {})  # type: ignore[assignment]
+        inner[last] = told["default"]
+        assert read_settings({"visa": section})[1] == (), name

@@ -16,13 +16,13 @@ from lsp_client import line_of, saxpy
 EMACS = shutil.which("emacs")
 
 
-def _has_eglot() -> bool:
+def has_eglot() -> bool:
     command = [str(EMACS), "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"]
     return EMACS is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.skipif(
-    not _has_eglot(), reason="no emacs with eglot on this machine (apt-get install emacs-nox elpa-eglot)"
+    not has_eglot(), reason="no emacs with eglot on this machine (apt-get install emacs-nox elpa-eglot)"
 )
 def test_session_in_emacs(tmp_path: Path):
     folder = tmp_path / "project"

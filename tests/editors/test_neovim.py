@@ -9,6 +9,7 @@ from editors import Neovim, drive_neovim, neovims
 from lsp_client import line_of, saxpy
 
 EDITORS = neovims()
+BEFORE = "/* äöü 𝄞𝄞 → */ "
 
 
 @pytest.mark.skipif(
@@ -19,12 +20,17 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     folder = tmp_path / "project"
     folder.mkdir()
     kernel = saxpy(folder)
-    kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
+    # What stands before the mistake takes 11 bytes more than characters, and 2 units of UTF-16: a column tells who counts wrongly.
+    kernel.path.write_text(kernel.text.replace("mad (M1", f"{BEFORE}madd (M1"), encoding="utf-8")
     seen = drive_neovim(editor, Path(__file__).with_name("neovim_session.lua"), kernel.path, tmp_path / "home")
     assert seen["ok"], seen
     assert seen["filetype"] == "visa"
     [found] = seen["findings"]
-    assert ("V201", line_of(kernel.text, "mad (M1") + 1, 4) == (found["code"], found["line"], found["column"])
+    assert ("V201", line_of(kernel.text, "mad (M1") + 1, 4 + len(BEFORE.encode())) == (
+        found["code"],
+        found["line"],
+        found["column"],
+    )
     assert "Multiply, then add" in seen["hover_mad"]
     assert "payload header" in seen["hover_r0"]
     assert line_of(kernel.text, ".decl V0061") + 1 == seen["decl_line"]
@@ -33,5 +39,4 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     assert seen["run"]["buffers"][0]["head"][:3] == [1.0, 3.5, 6.0]
     assert seen["assembled"]["ok"]
     assert (folder / "saxpy.isa").read_bytes()[:4] == b"CISA"
-    if editor.version >= (0, 11):
-        assert seen["encoding"] == "utf-8"
+    assert seen["encoding"] == ("utf-8" if editor.version >= (0, 11) else "utf-16")

@@ -86,3 +86,12 @@ def test_hover_never_fails_on_any_offset():
     analysis = Analysis.of(source)
     for offset in range(-1, len(source) + 2):
         hover(analysis, offset)
+
+
+def test_uses_of_a_very_busy_name_are_said_to_be_cut():
+    line = "    add (M1, 8) V70(0,0)<1> V70(0,0)<1;1,0> 0x1:d\n"
+    text = '.version 4.1\n.kernel "k"\n.decl V70 v_type=G type=d num_elts=8 align=GRF\n'
+    some, many = (hover(Analysis.of(text + line * count), text.index("V70")) for count in (400, 900))
+    assert "400 writes" in some.markdown
+    assert "further down" not in some.markdown
+    assert many.markdown.rstrip().endswith("; more further down")

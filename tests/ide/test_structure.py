@@ -62,3 +62,13 @@ def test_tokens_are_in_order_and_do_not_overlap():
     for token in semantic_tokens(Analysis.of(SOURCE)):
         assert (token.line, token.span.start) >= last
         last = (token.line, token.span.end)
+
+
+def test_indirect_operands_in_a_group_have_tokens():
+    analysis, _ = marked("foo (M1, 8) (r[AD(0),16]<8;8,1>:d, A(0,0)<1;1,0>)^\n")
+    text = analysis.document.line_text(10)
+    shown = [(text[t.span.start : t.span.end], t.type, t.modifiers) for t in semantic_tokens(analysis, 10, 10)]
+    assert ("AD", "variable", ("address",)) in shown
+    assert ("16", "number", ()) in shown
+    assert ("d", "type", ()) in shown
+    assert ("A", "variable", ()) in shown

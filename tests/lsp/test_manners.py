@@ -19,11 +19,13 @@ sys.path.insert(0, str(ROOT))
 
 
 @contextlib.asynccontextmanager
-async def session(name: str = "visual_studio_code", settings: dict | None = None, **params):
+async def session(name: str = "visual_studio_code", settings: dict | None = None, folder: str | None = None, **params):
     client = await ClientServerConfig(server_command=SERVER).start()
     capabilities = client_capabilities(name)
     if settings is not None:
         client.set_configuration({"visa": settings})
+        if folder is not None:
+            client.set_configuration({"visa": settings}, scope_uri=folder)
     try:
         result = await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities, **params))
         client.said = result
@@ -104,6 +106,25 @@ async def test_settings_are_live(tmp_path):
         client.set_configuration({"visa": {"codeLens": False}})
         client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
         await eventually(lambda: client.text_document_code_lens_async(lenses), lambda found: not found)
+
+
+async def test_settings_that_are_sent_do_not_lose_to_those_of_a_folder(tmp_path):
+    """VS Code sends them and has them asked for besides: the folder's were asked for at the start."""
+    kernel = saxpy(tmp_path)
+    root = tmp_path.as_uri()
+    folders = [types.WorkspaceFolder(root, "a")]
+    async with session(settings={"codeLens": True}, folder=root, workspace_folders=folders) as client:
+        opened(client, kernel)
+        lenses = types.CodeLensParams(kernel.identifier)
+        await eventually(lambda: client.text_document_code_lens_async(lenses), bool)
+        for scope in (None, root):
+            client.set_configuration({"visa": {"codeLens": False}}, scope_uri=scope)
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"visa": {"codeLens": False}}))
+        await eventually(lambda: client.text_document_code_lens_async(lenses), lambda found: not found)
+        # A folder of its own mind keeps it, whatever is sent for the whole.
+        client.set_configuration({"visa": {"codeLens": True}}, scope_uri=root)
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"visa": {"codeLens": False}}))
+        await eventually(lambda: client.text_document_code_lens_async(lenses), bool)
 
 
 async def test_ignored_findings_and_settings_files(tmp_path):

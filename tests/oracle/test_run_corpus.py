@@ -15,7 +15,9 @@ import pytest
 from corpus import CORPUS, needs_corpus
 
 from visa_lsp.cli.launchfile import LaunchFile
-from visa_lsp.cli.launchrun import RunReport, module_of_text, run_module
+from visa_lsp.cli.launchprogram import module_of_text
+from visa_lsp.cli.launchreport import RunReport
+from visa_lsp.cli.launchrun import RunOptions, run_module
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sim.faults import FaultKind
@@ -52,7 +54,9 @@ def launched(case, platform, checks="all") -> RunReport:
     )  # fmt: skip
     launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / f"{case.source}.zebin")
     return run_module(
-        program(case.source, case.kernel, platform), launch, platform=platform, engine="interp", checks=checks
+        program(case.source, case.kernel, platform),
+        launch,
+        RunOptions(platform=platform, engine="interp", checks=checks),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.cli.launchrun import run_text
+from visa_lsp.cli.launchrun import RunOptions, run_text
 from visa_lsp.cli.run import add_arguments, run_command
 
 CORPUS = Path(__file__).parents[2] / "../shared/corpus/run/TGLLP"
@@ -30,7 +30,7 @@ HEAD = """.version 4.1
 
 
 def launched(text, launch, **more):
-    report = run_text(text, parse_launch(launch, Path("k.launch.yaml")), engine="interp", **more)
+    report = run_text(text, parse_launch(launch, Path("k.launch.yaml")), RunOptions(engine="interp", **more))
     assert [str(f) for f in report.faults] == []
     return report
 
@@ -217,6 +217,40 @@ def test_printf_is_in_the_report(command, capsys):
     )
     assert command("pr.visaasm", "--format", "json") == 0
     assert json.loads(capsys.readouterr().out)["printed"].splitlines()[2] == "v=1,2,3,0 c=z l=2"
+
+
+def printed(form, *arguments):
+    """The text of one record: arguments are (type, length of a vector or 0, bytes)."""
+    import struct
+
+    from visa_lsp.sim.memory import Memory
+    from visa_lsp.sim.printf import text_of
+
+    memory = Memory()
+    string = memory.allocate("strings", bytearray(form.encode() + b"\0"))
+    record = struct.pack("<Q", string.address)
+    for kind, count, data in arguments:
+        record += struct.pack("<I", kind) + (struct.pack("<I", count) if count else b"") + data
+    buffer = memory.allocate("printf", bytearray(struct.pack("<I", 4 + len(record)) + record))
+    return text_of(buffer, memory)
+
+
+def test_printf_knows_vectors_lengths_and_hexadecimal_floats():
+    """Layouts measured on what the 2022 compiler's kernels write: short elements lie side by side, with room to spare."""
+    import struct
+
+    shorts = struct.pack("<8h", 1, 2, 3, 4, 5, 6, 7, -8).ljust(32, b"\0")
+    assert printed("%v8hd|", (10, 8, shorts)) == "1,2,3,4,5,6,7,-8|"
+    assert (
+        printed(
+            "%v3hhu %v2hx",
+            (9, 3, bytes([200, 1, 255]).ljust(12, b"\0")),
+            (10, 2, struct.pack("<2h", -1, 5).ljust(8, b"\0")),
+        )
+        == "200,1,255 ffff,5"
+    )
+    assert printed("%a %A", (4, 0, struct.pack("<f", 0.5)), (4, 0, struct.pack("<f", -3.140625))) == "0x1p-1 -0X1.92P+1"
+    assert printed("%v2f", (13, 2, struct.pack("<2f", 0.5, -1.5))) == "0.500000,-1.500000"
 
 
 def test_trace_shows_chosen_threads(command, capsys):

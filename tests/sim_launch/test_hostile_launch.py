@@ -1,6 +1,7 @@
 """Hostile launch files, texts and objects: one clear error with its place, exit 1 or 2, no traceback, bounded memory.
 
-The bound: an array has at most 1 GiB, a launch 2**24 threads, a body 16 MiB of registers, a run its budget of steps.
+The bound: the arrays of a launch have at most 1 GiB, a launch 2**24 threads, a body 16 MiB of registers, a group 256 MiB of
+them and 16 MiB of shared local memory, open functions 512 MiB, a thread 64 KiB of arguments, a run its budget of steps.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.cli.launchrun import run_object
+from visa_lsp.cli.launchrun import RunOptions, run_object
 from visa_lsp.codec.encode import encode
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.launch_config import LaunchError
@@ -49,6 +50,11 @@ FILES = {
     "dtype": (launch("dtype: float32, " + X, "dtype: flaot32, " + X), "unknown dtype 'flaot32'; did you mean 'float32'?"),
     "wrong kind": (launch("n: {value: 100}", "n: {buffer: {dtype: int32, shape: [4]}}"), ".input n has 4 bytes, the address of a buffer needs 8"),
     "value": (launch("n: {value: 100}", "n: {value: 1180591620717411303424}"), ":11:14: a number does not fit into 64 bits"),
+    "all arrays": (launch("n: {value: 100}", "n: {buffer: {dtype: uint8, shape: [1073741824]}}"), ":11:37: the arrays have 1073742624 bytes up to here; at most"),
+    "wide intermediate": (launch(X, "shape: [1073741825], init: arange"), ":8:40: 1073741825 is out of range"),
+    "no groups": (launch("[7, 1, 1]", "[0, 1, 1]"), ":5:10: 0 is out of range"),
+    "no items": (launch("[16, 1, 1]", "[16, 0, 1]"), ":6:18: 0 is out of range"),
+    "many groups": (launch("[7, 1, 1]", "[1000000000, 1, 1]"), ":5:9: 1000000000x1x1 groups of 1 threads are more than"),
     "slm": (launch("n: {value: 100}", "n: {local: 1099511627776}"), ":11:14: 1099511627776 is out of range"),
     "bomb": (BOMB + "\n", "too many values, or aliases that multiply"),
     "cycle": ("groups: &g [*g]\n", ":1:9: nested too deeply, or an alias inside itself"),
@@ -149,7 +155,7 @@ def object_of(declarations, change):
 
 def refused(data, launch_file=SIMPLE):
     with pytest.raises(LaunchError) as caught:
-        run_object(data, launch_file, engine="interp", budget=1000)
+        run_object(data, launch_file, RunOptions(engine="interp", budget=1000))
     return str(caught.value)
 
 
@@ -192,10 +198,166 @@ def test_damaged_objects_run_or_are_refused():
         for _ in range(rng.choice((1, 1, 2, 4))):
             bad[rng.randrange(8, len(bad))] = rng.choice((0, 1, 255, 127, rng.randrange(256)))
         try:
-            run_object(bytes(bad), file, engine="interp", budget=2000)
+            run_object(bytes(bad), file, RunOptions(engine="interp", budget=2000))
             ended["run"] += 1
         except LaunchError as error:
             ended["refused"] += 1
             lines = max(lines, len(str(error).splitlines()))
     assert lines == 1
     assert min(ended.values()) > 50
+
+
+HEAD = '.version 4.1\n.kernel "k"\n'
+FUNCTION = '.global_function "f"\n'
+RECURSION = (
+    HEAD + "    fcall (M1, 16) f 0 0\n    ret (M1, 1)\n" + FUNCTION + "{}    fcall (M1, 16) f 0 0\n    fret (M1, 16)\n"
+)
+ONE = "groups: [1]\nlocal_size: [16]\n"
+LIMITS = {
+    "shared memory": (HEAD + ".kernel_attr SLMSize=4294967295\n    ret (M1, 1)\n", ONE, "bytes of shared local memory; at most 16777216"),
+    "registers of a group": (
+        HEAD + "".join(f".decl A{i} v_type=G type=uq num_elts=4095\n" for i in range(400)) + ".kernel_attr SimdSize=1\n    ret (M1, 1)\n",
+        "groups: [1]\nlocal_size: [4096]\n", "bytes of registers; at most 268435456",
+    ),
+    "recursion": (RECURSION.format(""), ONE, "2048 function calls are open"),
+    "deep stack": (
+        RECURSION.format("".join(f".decl A{i} v_type=G type=uq num_elts=4095\n" for i in range(200))), ONE,
+        "more than 536870912 bytes of registers",
+    ),
+    "subroutine": (
+        HEAD + '    call (M1, 16) s\n    ret (M1, 1)\n.function "s"\ns:\n    call (M1, 16) s\n    ret (M1, 16)\n', ONE,
+        "the subroutine is open already",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_of_memory(name, tmp_path):
+    text, launch_text, message = LIMITS[name]
+    (tmp_path / "k.visaasm").write_text(text)
+    (tmp_path / "k.launch.yaml").write_text(launch_text)
+    done = run(tmp_path, "k.visaasm", "--budget", "100000")
+    assert done.returncode == (2 if "at most" in message else 1)
+    assert message in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+ZE_INFO = """version: '1.16'
+kernels:
+  - name: saxpy
+    execution_env:
+      simd_size: 16
+      grf_count: 128
+      slm_size: 1024
+    payload_arguments:
+      - arg_type: global_id_offset
+        offset: 0
+        size: 12
+      - arg_type: arg_byvalue
+        offset: 16
+        size: 4
+        arg_index: 0
+      - arg_type: arg_bypointer
+        offset: 24
+        size: 8
+        arg_index: 1
+        addrmode: stateless
+        addrspace: global
+        access_type: readwrite
+    per_thread_payload_arguments:
+      - arg_type: local_id
+        offset: 0
+        size: 96
+    per_thread_memory_buffers:
+      - type: scratch
+        usage: spill_fill_space
+        size: 64
+"""
+HOSTILE = (
+    "-1",
+    "0",
+    "65536",
+    "1073741824",
+    "4294967295",
+    "1099511627776",
+    "9223372036854775807",
+    ".nan",
+    "[]",
+    "{}",
+    "~",
+    "x",
+)
+
+
+def test_any_number_of_a_ze_info_may_be_anything(tmp_path):
+    """Each number replaced by each hostile value: a run, or one error with its place."""
+    lines = ZE_INFO.splitlines()
+    launch_text = (
+        "ze_info: z.yaml\ngroups: [1]\nlocal_size: [16]\nargs: [{value: 1}, {buffer: {dtype: int32, shape: [4]}}]\n"
+    )
+    told = set()
+    for at, line in enumerate(lines):
+        if not line[-1:].isdigit():
+            continue
+        for value in HOSTILE:
+            changed = [*lines[:at], line.rsplit(" ", 1)[0] + " " + value, *lines[at + 1 :]]
+            (tmp_path / "z.yaml").write_text("\n".join(changed))
+            try:
+                file = parse_launch(launch_text, tmp_path / "k.launch.yaml")
+                module = assemble(BODY.format("").replace('"k"', '"saxpy"'), "TGLLP").module
+                run_object(encode(module), file, RunOptions(tmp_path / "k.isa", engine="interp", budget=100))
+            except LaunchError as error:
+                told.add(str(error))
+    assert len(told) > 20
+    assert [e for e in told if len(e.splitlines()) != 1 or not e.startswith(str(tmp_path))] == []
+
+
+def test_damaged_launch_files_run_or_are_refused():
+    rng = random.Random(2)
+    words = [
+        "buffer",
+        "value",
+        "local",
+        "image",
+        "dtype",
+        "shape",
+        "init",
+        "values",
+        "npy",
+        "groups",
+        "&a",
+        "*a",
+        "<<:",
+        "-",
+        "?",
+        "|",
+        ">",
+        "{{",
+        "}}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "1e400",
+        "-1",
+        ".nan",
+        "0x7f",
+        "~",
+        "true",
+    ]
+    told, runs = [], 0
+    for _ in range(300):
+        lines = LAUNCH.split("\n")
+        for _ in range(rng.choice((1, 1, 2))):
+            at = rng.randrange(len(lines))
+            parts = lines[at].split(" ")
+            parts[rng.randrange(len(parts))] = rng.choice(words)
+            lines[at] = " ".join(parts) if rng.random() < 0.8 else ""
+        try:
+            file = parse_launch("\n".join(lines), EXAMPLES / "saxpy.launch.yaml")
+            run_object(encode(assemble(TEXT, "TGLLP").module), file, RunOptions(engine="interp", budget=500))
+            runs += 1
+        except LaunchError as error:
+            told.append(str(error))
+    assert min(runs, len(told)) > 20
+    assert [e for e in told if len(e.splitlines()) != 1 or ".yaml:" not in e] == []

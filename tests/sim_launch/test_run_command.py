@@ -103,7 +103,11 @@ def test_a_text_with_errors_is_told_with_place(run, capsys):
         (("saxpy.visaasm", "--out", "saxpy.visaasm"), "saxpy.visaasm: cannot be written"),
         (("broken.isa", "--launch", "saxpy.launch.yaml"), "broken.isa: not a vISA object"),
         (("latin.visaasm", "--launch", "saxpy.launch.yaml"), "latin.visaasm: is not UTF-8"),
-        (("saxpy.visaasm", "mandelbrot.visaasm", "--launch", "saxpy.launch.yaml"), "--launch goes with one input"),
+        (
+            ("saxpy.launch.yaml", "mandelbrot.visaasm", "--launch", "saxpy.launch.yaml"),
+            "--launch goes with the files of one",
+        ),
+        (("saxpy.visaasm", "saxpy.visaasm", "--launch", "saxpy.launch.yaml"), "defined in two files of the program"),
         (("wrong.launch.yaml",), "wrong.launch.yaml:5:4: .input a has 4 bytes, the address of a buffer needs 8"),
         (("zebin.launch.yaml",), "not a zebin that can be read"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from mutants import FACTOR, damaged, sources
+from mutants import damaged, sources
 
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import MAX_LINE, Parser
@@ -13,31 +13,49 @@ from visa_lsp.syntax.parse import MAX_LINE, Parser
 _ALPHABET = 'Vv01x9f.:,;()<>[]{}+-*/%&|^!~?="$@_ \tMPTrabtidecl'
 
 
+# Together at least the 100,000 that are promised.
+LINES = 84_000
+RANDOM = 20_000
+_SEEDS = 4
+_full: dict[str, object] = {}
+
+
 def check_line(parser: Parser, code: str) -> None:
+    """Compare; what the grammar says of a line is asked for once, the fast path every time: it learns as it goes."""
     code = code.rstrip()
     if code and not code.isspace() and len(code) <= MAX_LINE:
-        assert parser.line(code) == parser.full(code), repr(code)
+        if code not in _full:
+            _full[code] = parser.full(code)
+        assert parser.line(code) == _full[code], repr(code)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(_SEEDS))
 def test_real_and_damaged_lines(seed: int) -> None:
     pick = random.Random(seed)
     parser = Parser()
     texts = sources(2000)
     count = 0
-    while count < 1000 * FACTOR:
+    seen: set[str] = set()
+    while count < LINES // _SEEDS:
         text = pick.choice(texts)
         lines = text.split("\n")
         at = pick.randrange(len(lines))
         for line in damaged(pick, "\n".join(lines[at : at + 30])).split("\n"):
-            check_line(parser, strip(line.rstrip("\r"), False)[0])
-            count += 1
-    print(f"seed {seed}: {count} lines, {parser.full_parses} full parses")
+            code = strip(line.rstrip("\r"), False)[0]
+            check_line(parser, code)
+            if code.strip():
+                count += 1
+                seen.add(code)
+    print(f"seed {seed}: {count} lines compared, {len(seen)} of them different")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(_SEEDS))
 def test_random_lines(seed: int) -> None:
     pick = random.Random(seed)
     parser = Parser()
-    for _ in range(300 * FACTOR):
-        check_line(parser, "".join(pick.choice(_ALPHABET) for _ in range(pick.randrange(1, 30))))
+    count = 0
+    while count < RANDOM // _SEEDS:
+        code = "".join(pick.choice(_ALPHABET) for _ in range(pick.randrange(1, 30)))
+        check_line(parser, code)
+        count += bool(code.strip())
+    print(f"seed {seed}: {count} lines compared")

@@ -56,6 +56,7 @@ class Builder:
         self.addresses: list[StateVariable] = []
         self.predicates: list[StateVariable] = []
         self.surfaces: list[StateVariable] = []
+        self.samplers: list[StateVariable] = []
         self.labels: dict[str, int] = {}
         self.instructions: list[Inst] = []
 
@@ -78,6 +79,11 @@ class Builder:
         """Declare a surface."""
         self.surfaces.append(StateVariable(0, 1))
         return 5 + len(self.surfaces)
+
+    def sampler(self) -> int:
+        """Declare a sampler."""
+        self.samplers.append(StateVariable(0, 1))
+        return len(self.samplers) - 1
 
     def string(self, text: str) -> int:
         """A pool entry."""
@@ -142,6 +148,7 @@ class Builder:
             addresses=tuple(self.addresses),
             predicates=tuple(self.predicates),
             labels=tuple(Label(0, 0) for _ in self.labels),
+            samplers=tuple(self.samplers),
             surfaces=tuple(self.surfaces),
             instructions=tuple(self.instructions),
         )

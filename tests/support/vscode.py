@@ -35,6 +35,7 @@ def environment() -> dict[str, str]:
 
 def build_extension(folder: Path) -> Path:
     """The .vsix, built in a copy of the extension beside what it needs of the repository."""
+    shutil.rmtree(folder, ignore_errors=True)  # what a build that failed has left
     for name in ("vscode-extension", "visa_lsp", "grammar", "docs/images", "pyproject.toml", "README.md", "LICENSE"):
         source, target = ROOT / name, folder / name
         if source.is_dir():
@@ -50,7 +51,7 @@ def build_extension(folder: Path) -> Path:
     return extension / "visa-lsp.vsix"
 
 
-def drive(script: str, *arguments: object, timeout: float = 300) -> list[dict[str, Any]]:
+def drive(script: str, *arguments: object, timeout: float = 600) -> list[dict[str, Any]]:
     """Run one of the scripts and give the JSON lines that it printed; they are printed here too."""
     command = ["node", str(SCRIPTS / script), *map(str, arguments)]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=timeout, check=False)

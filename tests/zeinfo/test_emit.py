@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from visa_lsp.cli.launchfile import read_launch_file
-from visa_lsp.cli.launchrun import module_of_text, run_text
+from visa_lsp.cli.launchprogram import module_of_text
+from visa_lsp.cli.launchrun import RunOptions, run_text
 from visa_lsp.cli.zeinfo import zeinfo_command
 from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.zeinfo_facts import kernel_texts
@@ -149,6 +150,7 @@ def test_example_runs_with_the_document_that_is_made(path, tmp_path):
             "action": "emit",
             "input": str(path),
             "launch": str(launch),
+            "say": [],
             "output": str(out),
             "platform": None,
             "stdin_filename": None,
@@ -162,7 +164,7 @@ def test_example_runs_with_the_document_that_is_made(path, tmp_path):
     for array in path.parent.glob("*.npy"):
         (tmp_path / array.name).write_bytes(array.read_bytes())
     (tmp_path / launch.name).write_text(file)
-    report = run_text(text, read_launch_file(tmp_path / launch.name), path=tmp_path / path.name, engine="interp")
+    report = run_text(text, read_launch_file(tmp_path / launch.name), RunOptions(tmp_path / path.name, engine="interp"))
     assert report.expectations
     assert report.ok
 

@@ -29,7 +29,7 @@ MODULES: Final = (
     "element_count", "alias_range", "misaligned_alias", "alias_class", "seed_alias", "unknown_attribute",
     "attribute_value", "input_class", "overlapping_inputs", "input_size", "input_placement", "input_alias",
     "written_input", "unused_variable", "seed_declaration", "seed_name", "missing_attribute",
-    "never_read", "never_written",
+    "never_read", "never_written", "misplaced_property",
     # 2xx operands, execution, platforms
     "unknown_mnemonic", "unknown_modifier", "missing_modifier", "operand_count", "operand_class",
     "operand_form", "missing_exec_size", "unexpected_exec_size", "exec_size", "unknown_mask",
@@ -47,7 +47,7 @@ MODULES: Final = (
     "wrong_target", "missing_return", "unreachable_code", "subroutine_jump", "recursion", "goto_without_join",
     # 6xx memory
     "raw_alignment", "raw_bounds", "media_block", "lsc_address", "lsc_data_shape", "cache_control", "slm_size",
-    "payload_size", "message_size",
+    "payload_size", "message_size", "lsc_message",
 )  # fmt: skip
 
 

@@ -44,12 +44,12 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             if step:
                 message = f"`{symbol.name}` is an alias of `%null`, which has no bytes; its offset must be 0"
                 yield ctx.report(RULE, place, message)
-        elif base.predefined:
+        elif base.predefined and (ctx.platform is None or 0 <= offset < base.byte_size):
             continue
         elif not 0 <= offset < base.byte_size:
             message = f"alias begins at byte {offset} of `{base.name}`, which has {base.byte_size} bytes"
             yield ctx.report(RULE, place, message, related=related)
-        elif offset + symbol.byte_size > base.byte_size:
+        elif offset + symbol.byte_size > base.byte_size and not symbol.unsized:
             end = offset + symbol.byte_size
             message = f"alias ends at byte {end} of `{base.name}`, which has {base.byte_size} bytes (the finalizer does not check)"
             yield ctx.report(RULE, place, message, related=related, severity=WARNING)

@@ -28,7 +28,11 @@ RULE = rule("V113", "bad-alignment", ERROR, __doc__)
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     got = str(problem.args["got"])
     if got.lstrip("-").isdigit():
-        return ctx.report(RULE, problem.place, f"`{got}` is no alignment; a number of bytes is {words(ALIGN_BY_BYTES)}")
+        return ctx.report(
+            RULE,
+            problem.place,
+            f"`{got}` is no alignment; a number of bytes is {words(n for n in ALIGN_BY_BYTES if n > 1)}",
+        )
     found = near(got, ALIGN_CODE)
     message = f"`{got}` is no alignment; "
     if found:

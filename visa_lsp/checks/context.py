@@ -18,7 +18,7 @@ from visa_lsp.sema.model import Place
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule, Problem
@@ -34,6 +34,7 @@ class CheckContext(Struct, frozen=True):
     dialect: Dialect
     _facts: dict[int, Facts] = field(default_factory=dict)
     memo: dict[str, dict[str, list[Problem]]] = field(default_factory=dict)
+    indexes: dict[object, object] = field(default_factory=dict)  # of ``name_index``
 
     @property
     def grf_sizes(self) -> tuple[int, ...]:
@@ -105,17 +106,19 @@ def near(word: str, candidates: Iterable[str]) -> str | None:
     return pool[found[0]] if found else None
 
 
-def near_name(word: str, candidates: Collection[str]) -> str | None:
+def near_name(
+    word: str, candidates: Collection[str], like: Callable[[str, Iterable[str]], str | None] = near
+) -> str | None:
     """As ``near`` for names; numbered names (``V0040``) are near only when they have the same number."""
     stem = word.rstrip("0123456789")
     if stem == word:
-        return near(word, [name for name in candidates if not name[-1:].isdigit()])
+        return like(word, [name for name in candidates if not name[-1:].isdigit()])
     number = int(word[len(stem) :])
     for name in candidates:
         tail = name[len(name.rstrip("0123456789")) :]
         if tail and int(tail) == number and name != word and name[: len(name) - len(tail)].lower() == stem.lower():
             return name
-    return near(word, [n for n in candidates if n.rstrip("0123456789") == n]) if len(stem) > 2 else None
+    return like(word, [n for n in candidates if n.rstrip("0123456789") == n]) if len(stem) > 2 else None
 
 
 def dialect_of(bound: BoundModule) -> Dialect:

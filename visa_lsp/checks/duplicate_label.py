@@ -17,14 +17,20 @@ Authority: seed 000, labels; the finalizer rejects the text ("label is redefined
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.sema.model import SymbolKind
 
 RULE = rule("V104", "duplicate-label", ERROR, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = problem.args["name"]
-    return ctx.report(RULE, problem.place, f"label `{name}` is defined a second time", related=problem.related)
+    message = f"label `{name}` is defined a second time"
+    if problem.args.get("of") is SymbolKind.SUBROUTINE:
+        # The line under `.function` writes nothing, and neither does its repetition.
+        message += " (the finalizer does not check)"
+        return ctx.report(RULE, problem.place, message, related=problem.related, severity=WARNING)
+    return ctx.report(RULE, problem.place, message, related=problem.related)
 
 
 CHECK = Check(RULE, {"duplicate-label": _report, "redeclared-label": _report})

@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Severity
 
 RULE = rule("V114", "element-count", ERROR, __doc__)
+_MOST = 8192
 _LEGAL_PREDICATES = (1, 2, 4, 8, 16, 32)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in body.symbols:
-        if symbol.decl is None or symbol.decl.num_elts is None or symbol.place is None:
+        if symbol.decl is None or symbol.decl.num_elts is None or symbol.place is None or symbol.unsized:
             continue
         judged = _judge(symbol)
         if judged is not None:
@@ -50,6 +51,9 @@ def _judge(symbol: Symbol) -> tuple[str, Severity] | None:
         return f"predicate `{name}` has {count} elements; it can have 1, 2, 4, 8, 16 or 32", ERROR
     if symbol.kind is SymbolKind.ADDRESS and count > 16:
         return f"address variable `{name}` has {count} elements; there are 16 address registers", ERROR
+    # The field has 16 bits; what is stored in it is what is looked at.
+    if symbol.kind is SymbolKind.GENERAL and not 0 < count & 0xFFFF <= _MOST:
+        return f"`{name}` has {count} elements; it can have 1 to {_MOST}", ERROR
     if symbol.kind is SymbolKind.GENERAL and symbol.byte_size > 4096:
         text = f"`{name}` has {symbol.byte_size} bytes; the specification allows 4096 (the finalizer does not check)"
         return text, WARNING

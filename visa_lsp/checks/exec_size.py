@@ -47,6 +47,10 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message, fixes=(_nearest(ctx, row, size, problem.place),))
 
 
+def _silent(_ctx: CheckContext, _problem: Problem) -> None:
+    """The instruction has a meaning all the same, and so its own finding."""
+
+
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     control, statement = exec_control(bound), bound.statement
     row = bound.row
@@ -55,13 +59,15 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     place = Place(bound.line, statement.exec.size.span)
     size = statement.exec.size
     text = size.text if isinstance(size, tree.Number) else ""
+    # What the object holds may be another size: that of `jmp` is always 1.
+    written = size.value if isinstance(size, tree.Number) else control.exec_size
     if text[:2] in ("0x", "0X"):
         decimal = str(control.exec_size)
         fix = ctx.fix(f"write {decimal}", place, decimal, safe=True)
         yield ctx.report(RULE, place, f"an execution size is a decimal number: `{decimal}`, not `{text}`", fixes=(fix,))
-    elif control.exec_size not in row.exec_sizes or (row.mnemonic == _URB_WRITE and control.exec_size == 16):
-        severity = ERROR if _verified(row, control.exec_size) else WARNING
-        yield _forbidden(ctx, row, control.exec_size, place, severity)
+    elif written not in row.exec_sizes or (row.mnemonic == _URB_WRITE and written == 16):
+        severity = ERROR if _verified(row, written) else WARNING
+        yield _forbidden(ctx, row, written, place, severity)
 
 
 def _verified(row: Instruction, size: int) -> bool:
@@ -80,4 +86,4 @@ def _nearest(ctx: CheckContext, row: Instruction, size: int, place: Place) -> Fi
     return ctx.fix(f"change to {nearest}", place, str(nearest))
 
 
-CHECK = Check(RULE, {"exec-size": _report}, instruction=_instruction)
+CHECK = Check(RULE, {"exec-size": _report, "inexact-exec-size": _silent}, instruction=_instruction)

@@ -18,9 +18,15 @@ Authority: the finalizer's grammar; it rejects the text.
 from __future__ import annotations
 
 import struct
+from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.facts import operand_place
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.isa.model import Dialect, Shape
 from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RULE = rule("V215", "immediate-form", ERROR, __doc__)
 
@@ -49,4 +55,19 @@ def _half(value: float) -> str | None:
         return None
 
 
-CHECK = Check(RULE, {"immediate-form": _report})
+def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    if ctx.dialect is not Dialect.V41:
+        return
+    for operand in bound.operands:
+        node = operand.node
+        if isinstance(node, tree.Literal) and node.suffix is not None and node.suffix.text.lower() == "bf":
+            message = "there is no immediate of type `bf`; a number of type `f` stands beside `bf` registers"
+            yield ctx.report(RULE, operand_place(bound, operand), message)
+
+
+CHECK = Check(
+    RULE,
+    {"immediate-form": _report},
+    instruction=_instruction,
+    wants=lambda row: any(s.shape is Shape.VECTOR for s in row.slots),
+)

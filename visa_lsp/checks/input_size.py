@@ -33,7 +33,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in body.symbols:
         if symbol.input is None or symbol.input_place is None or symbol.kind is SymbolKind.SAMPLER:
             continue
-        if symbol.decl is None or symbol.decl.num_elts is None or symbol.decl.errors:
+        if symbol.decl is None or symbol.unsized or symbol.decl.errors:
             continue
         wanted = _bytes(symbol)
         if symbol.input.size == wanted:

@@ -35,7 +35,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     if found is None:
         return
     for line, _ in ctx.document.statements():
-        code = ctx.document.line_text(line).partition("//")[0]
+        code = ctx.document.code(line)
         for hit in _LONG.finditer(code):
             if code[: hit.start()].count('"') % 2 == 0:
                 place = Place(line, Span(*hit.span()))

@@ -79,9 +79,10 @@ def _wrong(row: Instruction, operand: BoundOperand, text: str) -> str | None:
         # On a general destination binding has said so already.
         return f"`{text}` modifies sources; a destination cannot have it" if isinstance(value, Indirect) else None
     inverts = value.modifier is OperandModifier.NOT
-    if inverts and row.family != "logic":
+    logical = row.family == "logic" and name != "lzd"
+    if inverts and not logical:
         return f"`{text}` belongs to and, or, xor and not; `{name}` cannot invert a source"
-    if not inverts and row.family == "logic" and name not in _SHIFTS:
+    if not inverts and logical and name not in _SHIFTS:
         return f"`{text}` is arithmetic; a source of `{name}` can only have `(~)`"
     return None
 

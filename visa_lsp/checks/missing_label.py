@@ -18,7 +18,7 @@ Authority: seed 000, labels; the finalizer rejects the text ("undefined label").
 
 from __future__ import annotations
 
-from visa_lsp.checks.context import near_name
+from visa_lsp.checks.name_index import index_of, suggestion
 from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.diagnostics import Fix
 
@@ -31,13 +31,14 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     uses = [reference.place for reference in body.labels[name].references]
     if problem.place != uses[0]:
         return None
-    found = near_name(name, [label.name for label in body.labels.values() if label.place])
+    names = index_of(ctx, body)
+    found = suggestion(ctx, RULE.name, name, names.labels)
     message = f"label `{name}` is not defined in this body"
     fixes = []
     if found:
         message += f"; did you mean `{found}`?"
         fixes.append(Fix(f"change to `{found}`", tuple(ctx.edit(place, found) for place in uses)))
-    last = max((bound.line for bound in body.code), default=problem.place.line)
+    last = names.last_code if names.last_code >= 0 else problem.place.line
     fixes.append(Fix(f"add label `{name}` at the end", (ctx.insert_line(last, f"{name}:"),)))
     related = [(place, f"`{name}` is also used here") for place in uses[1:4]]
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)

@@ -17,8 +17,15 @@ register file; of other numbers it keeps the low bits without a word.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.syntax.tree import Decl
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.facts import operand_place, words
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.isa.model import Shape
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RULE = rule("V213", "number-range", ERROR, __doc__)
 
@@ -29,10 +36,34 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     limit = f"at least {low}" if high is None else f"between {low} and {high}"
     message = f"{what} {value} is out of range; it must be {limit}"
     statement = ctx.document.statement(problem.place.line)
-    v_type = statement.v_type.text if isinstance(statement, Decl) and statement.v_type else ""
+    v_type = statement.v_type.text if isinstance(statement, tree.Decl) and statement.v_type else ""
     if what == "element count" and (v_type in ("S", "T") or (v_type == "A" and value == 0)):
         return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
     return ctx.report(RULE, problem.place, message)
 
 
-CHECK = Check(RULE, {"number-range": _report})
+_LOC = 0x52
+_IME_MODES, _IME_SEARCHES = (0, 1, 2, 3), (0, 1, 3, 7)
+
+
+def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """Numbers that only one instruction limits: sizes of a call in decimal, the modes of a motion search."""
+    for operand in bound.operands:
+        node, place = operand.node, operand_place(bound, operand)
+        if operand.slot.shape is Shape.INTEGER:
+            text = ctx.text(place)
+            if not text.isdigit():
+                yield ctx.report(RULE, place, f"`{operand.slot.name}` is a decimal number, not `{text}`")
+        elif operand.slot.shape is Shape.GROUP and isinstance(node, tree.Group) and bound.inst is not None:
+            for field, legal in (("mode", _IME_MODES), ("search", _IME_SEARCHES)):
+                value = bound.inst.get(field)
+                if value not in legal:
+                    yield ctx.report(RULE, place, f"`{field}` {value} is out of range; it is {words(legal)}")
+
+
+CHECK = Check(
+    RULE,
+    {"number-range": _report},
+    instruction=_instruction,
+    wants=lambda row: row.mnemonic in ("fcall", "ifcall", "vme_ime") or row.opcode == _LOC,
+)

@@ -75,9 +75,18 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     else:
         wanted = _EXPECTED.get(slot.shape) or _article(describe_classes(slot.classes))
     message = f"{article}{is_what} cannot be {where}; it is {wanted}"
-    if got.startswith(_OVERLOOKED.get(slot.shape, ("\n",))):
+    if got.startswith(_OVERLOOKED.get(slot.shape, ("\n",))) and _readable(ctx, slot, problem):
         return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
     return ctx.report(RULE, problem.place, message)
+
+
+def _readable(ctx: CheckContext, slot: Slot, problem: Problem) -> bool:
+    """Whether the operand is written as its place wants it: a payload is `name.offset`, whatever the name means."""
+    if slot.shape not in (Shape.RAW, Shape.RAWS):
+        return True
+    end = problem.place.span.end
+    behind = ctx.document.line_text(problem.place.line)[end : end + 1]
+    return behind == "." or "." in ctx.text(problem.place)
 
 
 def _article(text: str) -> str:

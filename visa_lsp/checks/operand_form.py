@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.program.model import AddressOf
+from visa_lsp.program.model import AddressOf, State
 from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -85,6 +86,11 @@ def _predicate(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     for operand in bound.operands:
+        node = operand.node
+        if isinstance(operand.value, State) and isinstance(node, tree.Ref) and node.indices is None:
+            name, place = node.name.text, operand_place(bound, operand)
+            fix = ctx.fix(f"write `{name}(0)`", place, f"{name}(0)", safe=True)
+            yield ctx.report(RULE, place, f"`{name}` lacks its element: `{name}(0)`", fixes=(fix,))
         if not isinstance(operand.value, AddressOf):
             continue
         symbol = ctx.facts(body).variables.get(operand.value.var)
@@ -100,5 +106,5 @@ CHECK = Check(
         "quoted-name": _quoted, "raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of,
     },
     instruction=_instruction,
-    wants=lambda row: row.mnemonic == "addr_add",
+    wants=lambda row: row.mnemonic in ("addr_add", "movs"),
 )  # fmt: skip

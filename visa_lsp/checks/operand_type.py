@@ -18,27 +18,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.facts import operand_place, slot_words
+from visa_lsp.checks.facts import operand_place, slot_words, words
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.verifier import demanded
-from visa_lsp.isa.model import Shape
-from visa_lsp.isa.types import BF, FLOAT_TYPES, INT_TYPES, TYPES
+from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES, F
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from visa_lsp.isa.model import Instruction
     from visa_lsp.isa.types import DataType
+    from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V401", "operand-type", WARNING, __doc__)
 
 
-_FIRST_BF = 125
+_FIRST_BF = 125  # the generation of XeHP_SDV, which also lost the division of integers
+_WITH_BF = frozenset({"add", "cmp", "mad", "mov", "mul", "sel"})
+_BF_UNVERIFIED = frozenset({"srnd", "fcvt"})
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     row = bound.row
     assert row is not None
     typed = [(o, t) for o in bound.operands if (t := ctx.facts(body).type_of(o.value)) is not None]
+    if any(t is BF for _, t in typed) and (ctx.platform is None or ctx.platform.generation >= _FIRST_BF):
+        mixed = _brain_float(row, typed)
+        if mixed is not None:
+            operand, message = mixed
+            yield ctx.report(RULE, operand_place(bound, operand), message, severity=ERROR)
+            return
+    if row.mnemonic in ("div", "mod") and ctx.platform is not None and ctx.platform.generation >= _FIRST_BF:
+        result = next((o for o, t in typed if o.slot.role is Role.WRITE and t in INT_TYPES), None)
+        if result is not None:
+            message = f"{ctx.platform.name} cannot divide integers; `{row.mnemonic}` of them exists up to TGLLP"
+            yield ctx.report(RULE, operand_place(bound, result), message, severity=ERROR)
+            return
     for operand, type_ in typed:
         if type_.name == "bf" and ctx.platform is not None and ctx.platform.generation < _FIRST_BF:
             message = f"{ctx.platform.name} has no type `bf`; it exists from XeHP_SDV on"
@@ -62,6 +78,24 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         )
         yield ctx.report(RULE, operand_place(bound, operand), message)
         return
+
+
+def _brain_float(row: Instruction, typed: list[tuple[BoundOperand, DataType]]) -> tuple[BoundOperand, str] | None:
+    """What the verifier says to `bf`: few instructions take it, and beside it only `f`."""
+    name = row.mnemonic
+    if name in _WITH_BF:
+        for operand, type_ in typed:
+            if type_ not in (BF, F, BOOL):
+                return (
+                    operand,
+                    f"{slot_words(operand.slot)} has type `{type_.name}`; beside `bf` it must be `bf` or `f`",
+                )
+    elif (row.family in ("arith", "math", "logic") or name in ("min", "max")) and name not in _BF_UNVERIFIED:
+        for operand, type_ in typed:
+            # The last source of min and max is not looked at.
+            if type_ is BF and not (name in ("min", "max") and operand.slot.name == "src1"):
+                return operand, f"`{name}` cannot have type `bf`; {words(f'`{n}`' for n in sorted(_WITH_BF))} can"
+    return None
 
 
 def type_words(allowed: Iterable[DataType]) -> str:

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.facts import operand_place, slot_words
+from visa_lsp.checks.facts import operand_place, slot_words, words
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.program.model import RawOperand
+from visa_lsp.isa.lane import Effect
+from visa_lsp.program.model import General, RawOperand
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 RULE = rule("V403", "payload-type", ERROR, __doc__)
 _FLOAT = frozenset({"fmax", "fmin", "fcmpwr", "fadd", "fsub"})
 _NO_DATA = frozenset({"inc", "dec"})
+_MATRIX = Effect("dpas")
+_SHORT_GRF = 32
 _TWO_DATA = frozenset({"cmpxchg", "fcmpwr"})
 
 
@@ -39,7 +42,10 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     assert row is not None
     if not isinstance(statement, tree.Instruction):
         return
-    words = {w.text for w in statement.words}
+    if row.meaning == _MATRIX:
+        yield from _matrix(ctx, body, bound)
+        return
+    taken = {w.text for w in statement.words}
     for operand in bound.operands:
         value, name = operand.value, operand.slot.name
         if not isinstance(value, RawOperand):
@@ -54,12 +60,12 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
                 yield ctx.report(RULE, place, message)
             continue
         null = value.var == 0
-        if (name == "src0" and words & _NO_DATA and not null) or (
-            name == "src1" and not words & _TWO_DATA and not null
+        if (name == "src0" and taken & _NO_DATA and not null) or (
+            name == "src1" and not taken & _TWO_DATA and not null
         ):
             yield ctx.report(RULE, place, f"`{name}` is not used by this operation; it must be `%null.0`")
             continue
-        allowed = _atomic_types(name, words)
+        allowed = _atomic_types(name, taken)
         if not symbol.predefined and symbol.type.name not in allowed:
             names = " or ".join(f"`{t}`" for t in allowed)
             yield ctx.report(
@@ -67,6 +73,30 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
                 place,
                 f"{slot_words(operand.slot)} of this operation has type `{symbol.type.name}`; it must be {names}",
             )
+
+
+def _matrix(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """Types of the four operands of a matrix multiplication; those of the words behind the mnemonic are not theirs."""
+    wide = ctx.platform is None or ctx.platform.grf_bytes > _SHORT_GRF
+    for operand in bound.operands:
+        value = operand.value
+        if not isinstance(value, (RawOperand, General)):
+            continue
+        symbol = ctx.facts(body).variables.get(value.var)
+        if symbol is None or symbol.type is None or symbol.predefined:
+            continue
+        sums = operand.slot.name in ("dst", "src0")
+        allowed = ("ud", "d", *(("f",) if sums else ()), *(("uw", "w", "hf", "bf") if sums and wide else ()))
+        if symbol.type.name not in allowed:
+            names = words(f"`{t}`" for t in allowed)
+            message = (
+                f"{slot_words(operand.slot)} of `{_name(bound)}` has type `{symbol.type.name}`; it must be {names}"
+            )
+            yield ctx.report(RULE, operand_place(bound, operand), message)
+
+
+def _name(bound: Bound) -> str:
+    return bound.row.mnemonic if bound.row is not None else ""
 
 
 def _atomic_types(slot: str, words: set[str]) -> tuple[str, ...]:
@@ -79,4 +109,8 @@ def _atomic_types(slot: str, words: set[str]) -> tuple[str, ...]:
     return ("ud", "d") if words & {"add", "sub"} else ("ud",)
 
 
-CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.mnemonic in ("dword_atomic", "gather", "scatter"))
+CHECK = Check(
+    RULE,
+    instruction=_instruction,
+    wants=lambda row: row.mnemonic in ("dword_atomic", "gather", "scatter") or row.meaning == _MATRIX,
+)

@@ -29,13 +29,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V304", "region-width", ERROR, __doc__)
+_SCALAR = frozenset({"svm_block_ld", "svm_block_st", "wait"})  # the parenthesis counts blocks, or there is none
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     control = exec_control(bound)
-    if control is None:
+    if bound.row is not None and bound.row.mnemonic in _SCALAR:
+        size = 1
+    elif control is not None:
+        size = control.exec_size
+    else:
         return
-    size = control.exec_size
     for operand in bound.operands:
         value, node = operand.value, operand.node
         if not isinstance(value, (General, Indirect)) or operand.slot.role is Role.WRITE:
@@ -55,7 +59,7 @@ CHECK = Check(
     RULE,
     instruction=_instruction,
     wants=lambda row: (
-        row.family not in ("data_port", "lsc", "svm")
+        row.family not in ("data_port", "lsc")
         and row.mnemonic != "plane"
         and any(s.shape is Shape.VECTOR for s in row.slots)
     ),

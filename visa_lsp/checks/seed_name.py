@@ -15,13 +15,15 @@ Authority: seed 003, directives; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
 
 RULE = rule("V132", "seed-name", WARNING, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     text = str(problem.args["text"])
+    if text.startswith('"'):
+        return ctx.report(RULE, problem.place, f'the string `{text}` is never closed; a `"` is missing', severity=ERROR)
     quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     fix = ctx.fix(f"write `{quoted}`", problem.place, quoted, safe=True)
     return ctx.report(RULE, problem.place, f"`{text}` needs quotes: `{quoted}`", fixes=(fix,))

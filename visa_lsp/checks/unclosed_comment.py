@@ -34,8 +34,9 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     chunks = ctx.document.chunks
     if not chunks[-1].closes_in_block:
         return
-    # The comment that is open at the end began in the last chunk that was entered without one.
-    number = max((i for i, chunk in enumerate(chunks) if not chunk.opens_in_block), default=0)
+    # The comment that is open at the end began in the last chunk that some comment does not go through.
+    through = (chunk.opens_in_block and "*/" not in chunk.text for chunk in reversed(chunks))
+    number = len(chunks) - 1 - next((i for i, swallowed in enumerate(through) if not swallowed), 0)
     first = ctx.document.line_of(number)
     in_block, found = chunks[number].opens_in_block, (first, 0)
     for offset, line in enumerate(chunks[number].text.split("\n")):

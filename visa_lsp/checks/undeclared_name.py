@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.context import near_name
 from visa_lsp.checks.facts import exec_control
+from visa_lsp.checks.name_index import index_of, suggestion
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.diagnostics import Fix
 from visa_lsp.isa.model import Shape
@@ -48,9 +48,11 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     fixes = []
     message = f"`{name}` is not declared"
     if body is not None:
-        ended = next((s for s in body.symbols if s.name == name and s.scope is not body.scope and s.place), None)
-        later = next((s for s in body.symbols if s.name == name and s.place and s.place > problem.place), None)
-        found = near_name(name, [s.name for s in body.symbols if s.kind is kind])
+        names = index_of(ctx, body)
+        same = names.by_name.get(name, ())
+        ended = next((s for s in same if s.scope is not body.scope and s.place), None)
+        later = next((s for s in same if s.place and s.place > problem.place), None)
+        found = suggestion(ctx, RULE.name, name, names.of_kind.get(kind, ()))
         if later is not None and later.place is not None:
             message = f"`{name}` is used before its declaration in line {later.place.line + 1}"
             related.append((later.place, "declared here"))
@@ -125,8 +127,8 @@ def _declare(ctx: CheckContext, body: Body, problem: Problem, kind: SymbolKind, 
         text = f".decl {name} v_type=P num_elts={lanes}"
     else:
         text = f".decl {name} v_type={_LETTER[kind]} num_elts=1"
-    lines = [s.place.line for s in body.symbols if s.place and s.place.line < problem.place.line]
-    at = max([*lines, body.place.line if body.place else body.first_line])
+    before = index_of(ctx, body).declared_before(problem.place.line)
+    at = max(before, body.place.line if body.place else body.first_line)
     return Fix(f"declare `{name}` as a {kind.value}", (ctx.insert_line(at + 1, text),))
 
 

@@ -69,4 +69,4 @@ def modifier_words(modifier: Modifier) -> str:
             return " or ".join(names[:8]) + (" and others" if len(names) > 8 else "")
 
 
-CHECK = Check(RULE, {"unknown-modifier": _report})
+CHECK = Check(RULE, {"unknown-modifier": _report, "ignored-saturation": _report})

@@ -16,9 +16,12 @@ import numpy as np
 from visa_lsp.sim.launch_config import DTYPES, MAX_BUFFER_BYTES, Array, ImageArg
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.cli.launchitems import Items
     from visa_lsp.zeinfo.yaml import Item
 
+_PART: Final = 1 << 20
 _INITS: Final = ("zeros", "ones", "arange", "random", "values", "npy")
 _SOURCES: Final = ("init", "values", "npy", "random")
 _TEXEL: Final = {
@@ -141,13 +144,22 @@ def _array(items: Items, item: Item, keys: dict[str, Item], what: str) -> Array:
         case "ones":
             return np.ones(shape, dtype)
         case "arange":
-            return np.arange(count, dtype=np.int64).astype(dtype).reshape(shape)
+            return _by_parts(count, dtype, np.arange).reshape(shape)
     seed = items.number(value, 0, (1 << 64) - 1) if value is not None else 0
     random = np.random.default_rng(seed)
     if dtype.kind == "f":
-        return random.random(count).astype(dtype).reshape(shape)
+        return _by_parts(count, dtype, lambda start, end: random.random(end - start)).reshape(shape)
     limits = np.iinfo(dtype)
     return random.integers(limits.min, limits.max, count, dtype=dtype, endpoint=True).reshape(shape)
+
+
+def _by_parts(count: int, dtype: np.dtype[Any], part: Callable[[int, int], Array]) -> Array:
+    """Fill an array from a wider type without a copy of all of it."""
+    out = np.empty(count, dtype)
+    for start in range(0, count, _PART):
+        end = min(count, start + _PART)
+        out[start:end] = part(start, end).astype(dtype)
+    return out
 
 
 def _source(items: Items, keys: dict[str, Item], key: str) -> tuple[str, Item | None]:
@@ -178,6 +190,12 @@ def _check_size(items: Items, item: Item, shape: tuple[int, ...], dtype: np.dtyp
     size = math.prod(shape) * dtype.itemsize
     if size > MAX_BUFFER_BYTES:
         items.fail(item, f"the array has {size} bytes; at most {MAX_BUFFER_BYTES} (1 GiB) are allowed")
+    items.array_bytes += size
+    if items.array_bytes > MAX_BUFFER_BYTES:
+        items.fail(
+            item,
+            f"the arrays have {items.array_bytes} bytes up to here; at most {MAX_BUFFER_BYTES} (1 GiB) are allowed",
+        )
 
 
 def _shaped(items: Items, item: Item, array: Array, shape: tuple[int, ...] | None) -> Array:
@@ -204,7 +222,8 @@ def image_arg(items: Items, item: Item) -> ImageArg:
         channels = items.number(keys["channels"], 1, 4)
     else:
         channels = axes[-1] if len(axes) > 1 and axes[-1] in (1, 2, 4) else 1
-    if channels > 1 or ("channels" not in keys and len(axes) > 1 and axes[-1] == 1):
+    # With one channel said and a last axis of 1 behind two others, that axis is the channel, not a width.
+    if channels > 1 or (len(axes) > (2 if "channels" in keys else 1) and axes[-1] == 1):
         if axes[-1] != channels:
             items.fail(item, f"the last axis has {axes[-1]} entries, not {channels} channels")
         axes.pop()

@@ -17,7 +17,7 @@ from visa_lsp.sim.launch_config import (
     ARGUMENTS,
     GROUPS,
     LOCAL_SIZE,
-    MAX_BUFFER_BYTES,
+    MAX_SHARED_BYTES,
     Arg,
     Array,
     BufferArg,
@@ -198,7 +198,7 @@ class _Reader(Items):
             case "value" | "values":
                 return ValueArg(literal_array(self, keys[kind], keys.get("dtype")), typed="dtype" in keys)
             case "local":
-                return LocalArg(self.number(keys["local"], 1, MAX_BUFFER_BYTES))
+                return LocalArg(self.number(keys["local"], 1, MAX_SHARED_BYTES))
             case "image":
                 return image_arg(self, keys["image"])
         return self._sampler(keys["sampler"])

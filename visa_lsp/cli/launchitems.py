@@ -23,6 +23,7 @@ class Items:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.array_bytes = 0  # of the arrays read so far
 
     def place(self, item: Item, key: str | None = None) -> str:
         """Where an item, or one of its keys, stands: ``path:line:column``."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks import CHECKS
 from visa_lsp.checks.pages import index_page, rule_page
 from visa_lsp.diagnostics import Rule, Severity
+from visa_lsp.ide.limits import UNCHECKED
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
 
@@ -47,7 +48,7 @@ _OFF: Final = frozenset(check.rule.code for check in CHECKS if not check.default
 @cache
 def known_rules() -> tuple[Rule, ...]:
     """Every rule, by code."""
-    rules = (*(check.rule for check in CHECKS), USELESS_SUPPRESSION, NO_OBJECT_FORM, *ZE_INFO_RULES)
+    rules = (*(check.rule for check in CHECKS), UNCHECKED, USELESS_SUPPRESSION, NO_OBJECT_FORM, *ZE_INFO_RULES)
     return tuple(sorted(rules, key=lambda rule: rule.code))
 
 

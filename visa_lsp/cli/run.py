@@ -3,44 +3,37 @@
 Knows the command's options and its exit status: 0 all well, 1 a failed expectation, a fault or an error in a text, 2 a
 usage mistake, or a file that cannot be read or written. NumPy is loaded only when a launch runs. Invariant: a buffer file
 is complete or absent.
-
-The JSON report of a launch has these keys: ``launch`` (the launch file), ``kernel``, ``platform``, ``engine``,
-``buffers`` (``arg``, ``name``, ``dtype``, ``shape``, ``head`` with the first values, ``path`` of the file written or
-null), ``expectations`` (``arg``, ``ok``, ``message``), ``faults`` (``kind``, ``message``, ``kernel``, ``group``,
-``thread``, ``lane``, ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``),
-``findings`` (the same, for what is no fault), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
-mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``ok``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
-object, several give an array.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 from argparse import ArgumentTypeError
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from visa_lsp.cli.files import replacing
+from visa_lsp.cli.launchprint import Outcome, as_json, print_text
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from visa_lsp.cli.launchrun import BufferReport, RunReport
-    from visa_lsp.sim.faults import Fault
+    from visa_lsp.cli.launchreport import BufferReport, RunReport
+    from visa_lsp.sim.observers import Observer
 
-_HEAD: Final = 8
 _SUFFIXES: Final = (".yaml", ".yml")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument(
-        "inputs", nargs="+", metavar="IN", help="a text, an object or a launch file; - is standard input"
+        "inputs",
+        nargs="+",
+        metavar="IN",
+        help="a text, an object or a launch file; - is standard input; texts and objects after the first that have no launch file belong to its program",
     )
     parser.add_argument("--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml")
     parser.add_argument("--engine", choices=("auto", "jit", "interp"), default="auto", help="what executes the kernel")
@@ -71,17 +64,6 @@ def _count_of_steps(text: str) -> int:
     return int(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One launch for the report: its name and either a report with the files written, or an error line and status."""
-
-    name: str
-    report: RunReport | None = None
-    paths: tuple[str | None, ...] = ()
-    error: str = ""
-    status: int = 0
-
-
 def run_command(args: Namespace) -> int:
     """Run what the command line asks for; gives the exit status."""
     try:
@@ -89,35 +71,48 @@ def run_command(args: Namespace) -> int:
     except ModuleNotFoundError:
         print("visa-lsp run: running kernels needs NumPy: pip install 'visa-lsp[run]'", file=sys.stderr)
         return 2
-    inputs: list[str] = args.inputs
-    if len(inputs) > 1 and args.launch:
-        print(
-            "visa-lsp run: --launch goes with one input; several launch files can be given as inputs", file=sys.stderr
-        )
+    programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES]
+    tasks: list[tuple[str, tuple[Path, ...]]] = [(name, ()) for name in args.inputs]
+    if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
+        print("visa-lsp run: --launch goes with the files of one program, and launch files need none", file=sys.stderr)
         return 2
+    first = programs[0] if args.launch and programs else _with_launch_file(programs)
+    if len(programs) > 1 and first is not None:  # one program of several files
+        rest = list(programs)
+        rest.remove(first)
+        launches = [name for name in args.inputs if name not in programs]
+        tasks = [(first, tuple(Path(p) for p in rest)), *((name, ()) for name in launches)]
     outcomes = []
-    for name in inputs:
-        outcome = _launch(name, args, several=len(inputs) > 1)
+    for name, files in tasks:
+        outcome = _launch(name, args, files, several=len(tasks) > 1)
         outcomes.append(outcome)
         if args.format == "text":
-            _print_text(outcome)
+            print_text(outcome)
     if args.format == "json":
-        values = [_json(outcome) for outcome in outcomes]
-        print(json.dumps(values if len(inputs) > 1 else values[0], indent=2, ensure_ascii=False, allow_nan=False))
-    elif len(inputs) > 1:
+        values = [as_json(outcome) for outcome in outcomes]
+        print(json.dumps(values if len(tasks) > 1 else values[0], indent=2, ensure_ascii=False, allow_nan=False))
+    elif len(tasks) > 1:
         passed = sum(o.status == 0 for o in outcomes)
         print(f"{len(outcomes)} launches: {passed} passed, {len(outcomes) - passed} failed")
     return max(outcome.status for outcome in outcomes)
 
 
-def _launch(name: str, args: Namespace, *, several: bool) -> Outcome:
-    """Run one input; user mistakes become an outcome."""
+def _with_launch_file(programs: list[str]) -> str | None:
+    """The one of several texts and objects that has a launch file beside it: the others belong to its program."""
+    if len(programs) < 2 or not all(Path(p).is_file() for p in programs):
+        return None
+    found = [p for p in programs if Path(p).with_suffix(".launch.yaml").is_file()]
+    return found[0] if len(found) == 1 else None
+
+
+def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
+    """Run one input with the further files of its program; user mistakes become an outcome."""
     runner = import_module("visa_lsp.cli.launchrun")
     files = import_module("visa_lsp.cli.launchfile")
-    options = {"platform": args.platform, "engine": args.engine, "checks": args.checks, "budget": args.budget}
     try:
+        listeners: tuple[Observer, ...] = ()
         if args.trace:
-            options["listeners"] = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
+            listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
         path, launch_path = _paths(name, args)
         launch = files.read_launch_file(launch_path)
         if path is None:
@@ -127,10 +122,11 @@ def _launch(name: str, args: Namespace, *, several: bool) -> Outcome:
                 )
             path = launch.file
         data = sys.stdin.buffer.read() if name == "-" else runner.read_bytes(path)
+        options = runner.RunOptions(path, args.platform, args.engine, args.checks, listeners, args.budget, more)
         if data[:4] == b"CISA" or path.suffix == ".isa":
-            report: RunReport = runner.run_object(data, launch, path=path, **options)
+            report: RunReport = runner.run_object(data, launch, options)
         else:
-            report = runner.run_text(runner.text_of(data, path), launch, path=path, **options)
+            report = runner.run_text(runner.text_of(data, path), launch, options)
     except FileNotFoundError as error:
         return Outcome(name, error=str(error), status=2)
     except runner.LaunchError as error:
@@ -194,114 +190,3 @@ def _write(folder: Path, buffer: BufferReport) -> str:
     with replacing(target) as stream:
         numpy.save(stream, buffer.array, allow_pickle=False)
     return str(target)
-
-
-# The report as text.
-
-
-def _print_text(outcome: Outcome) -> None:
-    report = outcome.report
-    if report is None:
-        print(outcome.error, file=sys.stderr)
-        return
-    print(
-        f"{outcome.name}: kernel {report.kernel} on {report.platform}, {report.engine}: "
-        f"{_count(report.groups, 'group')}, {_count(report.threads, 'thread')}, {_count(report.instructions, 'instruction')}"
-    )
-    counts = sorted(report.opcodes.items(), key=lambda item: (-item[1], item[0]))
-    if counts:
-        print(f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}")
-    barriers = f", {_count(report.barriers, 'barrier arrival')}" if report.barriers else ""
-    print(f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}")
-    for note in report.notes:
-        print(f"  note: {note}")
-    for buffer, path in zip(report.buffers, outcome.paths, strict=True):
-        title = f"arg {buffer.arg}" + (f" ({buffer.name})" if buffer.name and buffer.name != buffer.arg else "")
-        more = ", ..." if buffer.array.size > _HEAD else ""
-        head = ", ".join(str(value) for value in _head(buffer))
-        shape = "x".join(str(n) for n in buffer.array.shape) or "scalar"
-        print(f"  {title}: {buffer.array.dtype.name} {shape}: {head}{more}" + (f"  -> {path}" if path else ""))
-    for expectation in report.expectations:
-        print(f"  expect arg {expectation.arg}: {'holds' if expectation.ok else f'FAILED, {expectation.message}'}")
-    for line in report.printed.splitlines():
-        print(f"  printed: {line}")
-    for word, faults in (("fault", report.faults), ("note", report.findings)):
-        for fault in faults:
-            print(f"  {word}: {fault}")
-            place, excerpt = report.excerpt(fault)
-            if excerpt:
-                print(f"    {place}: {excerpt}")
-    print(f"  {'ok' if report.ok else 'FAILED'}")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def _head(buffer: BufferReport) -> list[Any]:
-    values: list[Any] = buffer.array.reshape(-1)[:_HEAD].tolist()
-    if buffer.array.dtype.name == "float32":  # seven digits say it all; the exact double would not be read
-        values = [float(f"{value:.9g}") for value in values]
-    return values
-
-
-# The report as JSON.
-
-
-def _json(outcome: Outcome) -> dict[str, Any]:
-    report = outcome.report
-    if report is None:
-        return {"launch": outcome.name, "ok": False, "error": outcome.error}
-    return {
-        "launch": outcome.name,
-        "kernel": report.kernel,
-        "platform": report.platform,
-        "engine": report.engine,
-        "buffers": [
-            {
-                "arg": buffer.arg,
-                "name": buffer.name,
-                "dtype": buffer.array.dtype.name,
-                "shape": list(buffer.array.shape),
-                "head": [_finite(value) for value in _head(buffer)],
-                "path": path,
-            }
-            for buffer, path in zip(report.buffers, outcome.paths, strict=True)
-        ],
-        "expectations": [{"arg": e.arg, "ok": e.ok, "message": e.message} for e in report.expectations],
-        "faults": [_fault(report, fault) for fault in report.faults],
-        "findings": [_fault(report, fault) for fault in report.findings],
-        "threads": report.threads,
-        "groups": report.groups,
-        "instructions": report.instructions,
-        "opcodes": dict(sorted(report.opcodes.items())),
-        "barriers": report.barriers,
-        "bytes_read": report.bytes_read,
-        "bytes_written": report.bytes_written,
-        "printed": report.printed,
-        "notes": list(report.notes),
-        "ok": report.ok,
-    }
-
-
-def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
-    place, excerpt = report.excerpt(fault)
-    return {
-        "kind": fault.kind.value,
-        "message": fault.message,
-        "kernel": fault.kernel,
-        "group": list(fault.group),
-        "thread": fault.thread,
-        "lane": fault.lane,
-        "instruction": fault.instruction,
-        "line": fault.line + 1 if fault.line >= 0 else None,
-        "address": fault.address,
-        "other": fault.other,
-        "place": place,
-        "excerpt": excerpt,
-    }
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no NaN and no infinity: they are written as words."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

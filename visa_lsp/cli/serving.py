@@ -6,8 +6,6 @@ the server starts without NumPy. Invariant: what is wrong with a user's text or 
 
 from __future__ import annotations
 
-import base64
-import math
 import tempfile
 from importlib import import_module
 from pathlib import Path
@@ -18,22 +16,18 @@ from visa_lsp.cli.files import replacing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.cli.launchrun import RunReport
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.lsp.services import FileRules, Result
-
-_HEAD: Final = 16
-_MOST_DATA: Final = 64 << 20
+    from visa_lsp.lsp.services import FileRules, Result, Stop
 
 
 def services() -> Any:
     """The services of this program."""
     return import_module("visa_lsp.lsp.services").Services(
-        assemble_text, run_text, disassemble, ze_info, launch_template, explain, file_rules
+        assemble_text, run_apart, disassemble, ze_info, launch_template, explain, file_rules
     )
 
 
-def _findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+def findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
     """Findings as JSON objects, lines and columns from 1, with the keys of ``--check --format json``."""
     lines = import_module("visa_lsp.text").LineIndex(text)
     found = []
@@ -61,7 +55,7 @@ def _findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, An
 def assemble_text(text: str, path: str | None, platform: str | None) -> Result:
     """Write the object of a text beside its file (a text without a file: into a new temporary folder)."""
     result = import_module("visa_lsp.cli.assemble").assemble_text(text, platform)
-    answer: Result = {"ok": False, "path": None, "bytes": 0, "diagnostics": _findings(text, result.diagnostics)}
+    answer: Result = {"ok": False, "path": None, "bytes": 0, "diagnostics": findings(text, result.diagnostics)}
     data = result.data
     if data is None:
         return {**answer, "error": "the text has errors"}
@@ -97,7 +91,7 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
             result = import_module("visa_lsp.sema.lower").assemble(text, platform)
             if result.module is None:
                 found = import_module("visa_lsp.ide.analysis").Analysis.of(text, platform).diagnostics
-                return {"ok": False, "error": "the text has errors", "diagnostics": _findings(text, found)}
+                return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, found)}
             data = import_module("visa_lsp.codec.encode").encode(result.module)
         module = import_module("visa_lsp.codec.decode").decode(data)
         chosen = import_module("visa_lsp.isa.platforms").platform_named(platform) if platform else None
@@ -112,95 +106,10 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
 # ---- running ----
 
 
-def run_text(text: str, path: str | None, options: dict[str, str]) -> Result:
-    """Run a text as its launch file says; the answer holds buffers, expectations and faults as values.
-
-    Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``platform``, ``engine``,
-    ``checks``, ``data`` (``base64``: whole buffers).
-    """
-    try:
-        import_module("numpy")
-    except ModuleNotFoundError:
-        return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
-    runner = import_module("visa_lsp.cli.launchrun")
-    files = import_module("visa_lsp.cli.launchfile")
-    source = Path(path) if path else None
-    launch = Path(options["launch"]) if options.get("launch") else None
-    if launch is None and source is not None:
-        launch = source.with_name(source.name.rpartition(".")[0] + ".launch.yaml")
-    try:
-        if options.get("launchText"):
-            launch = launch or Path(tempfile.gettempdir()) / "untitled.launch.yaml"
-            read = files.parse_launch(options["launchText"], launch)
-        elif launch is None:
-            return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
-        elif not launch.is_file():
-            return {"ok": False, "error": f"there is no launch file '{launch}'", "launchMissing": True}
-        else:
-            read = files.read_launch_file(launch)
-        engine, checks = options.get("engine", "auto"), options.get("checks", "all")
-        report = runner.run_text(
-            text, read, path=source or read.file, platform=options.get("platform"), engine=engine, checks=checks
-        )
-    except runner.TextProblems as problems:
-        found = _findings(text, problems.diagnostics) if problems.path in (None, source, read.file) else []
-        return {"ok": False, "error": "\n".join(problems.lines[:3]) or "the text has errors", "diagnostics": found}
-    except (runner.LaunchError, OSError, ValueError) as error:
-        return {"ok": False, "error": str(error), "launch": str(launch)}
-    return {"launch": str(launch), **_report(report, whole=options.get("data") == "base64")}
-
-
-def _report(report: RunReport, *, whole: bool = False) -> Result:
-    """A run as JSON values."""
-    return {
-        "ok": report.ok,
-        "kernel": report.kernel,
-        "platform": report.platform,
-        "engine": report.engine,
-        "buffers": [
-            {
-                "arg": b.arg,
-                "name": b.name,
-                "dtype": b.array.dtype.name,
-                "shape": list(b.array.shape),
-                "head": [_plain(v, b.array.dtype.name) for v in b.array.reshape(-1)[:_HEAD].tolist()],
-                **(
-                    {"data": base64.b64encode(b.array.tobytes()).decode()}
-                    if whole and b.array.nbytes <= _MOST_DATA
-                    else {}
-                ),
-            }
-            for b in report.buffers
-        ],
-        "expectations": [{"arg": e.arg, "ok": e.ok, "message": e.message} for e in report.expectations],
-        "faults": [
-            {
-                "kind": f.kind.value,
-                "message": f.message,
-                "text": str(f),
-                "kernel": f.kernel,
-                "group": list(f.group),
-                "thread": f.thread,
-                "lane": f.lane,
-                "instruction": f.instruction,
-                "line": f.line + 1 if f.line >= 0 else None,
-            }
-            for f in report.faults
-        ],
-        "threads": report.threads,
-        "groups": report.groups,
-        "instructions": report.instructions,
-        "notes": list(report.notes),
-    }
-
-
-def _plain(value: Any, dtype: str) -> Any:
-    """A number that JSON has: singles by the digits that matter, what is not finite by its name."""
-    if not isinstance(value, float):
-        return value
-    if not math.isfinite(value):
-        return str(value)
-    return float(f"{value:.9g}") if dtype == "float32" else value
+def run_apart(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+    """Run a kernel in a process of its own; see ``cli.runserved``."""
+    answer: Result = import_module("visa_lsp.cli.runserved").run_apart(text, path, options, stop)
+    return answer
 
 
 # ---- ze_info ----
@@ -227,84 +136,60 @@ def ze_info(text: str, path: str | None, platform: str | None) -> Result:
         return {"ok": False, "error": str(error)}
 
 
-def _made(text: str, platform: str | None) -> str:
-    """A ze_info document for a text; ``ValueError`` where there can be none."""
+def _assembled(text: str, platform: str | None) -> tuple[Any, Any]:
+    """The platform and the kernels of a text; ``ValueError`` where there are none."""
     platforms = import_module("visa_lsp.isa.platforms")
-    emitter = import_module("visa_lsp.zeinfo.emit")
     chosen = platforms.platform_named(platform or platforms.DEFAULT_PLATFORM)
+    if chosen is None:
+        raise ValueError(f"unknown platform '{platform}'")
     result = import_module("visa_lsp.sema.lower").assemble(text, chosen.name)
     if result.module is None:
         raise ValueError("the text has errors")
     if not result.module.kernels:
         raise ValueError("there is no kernel")
+    return chosen, result.module.kernels
+
+
+def _made(text: str, platform: str | None) -> str:
+    """A ze_info document for a text; ``ValueError`` where there can be none."""
+    emitter = import_module("visa_lsp.zeinfo.emit")
+    chosen, kernels = _assembled(text, platform)
     where = import_module("visa_lsp.zeinfo.layout").registers(chosen.grf_bytes, chosen.generation)
     try:
-        return str(emitter.emit(result.module.kernels, where))
+        return str(emitter.emit(kernels, where))
     except emitter.EmitError as error:
         raise ValueError(str(error)) from error
 
 
-def launch_template(text: str, path: str | None, platform: str | None) -> Result:
-    """A launch file to fill in: what ze_info, the file's or one made from the text, tells of each argument."""
-    reader = import_module("visa_lsp.zeinfo.read")
+def _element_types(text: str, platform: str | None) -> dict[str, str]:
+    types: dict[str, str] = {}
+    for kernel in _assembled(text, platform)[1]:
+        types.update(import_module("visa_lsp.cli.launchforms").element_types(kernel))
+    return types
+
+
+def launch_template(text: str, path: str | None, options: dict[str, Any]) -> Result:
+    """A launch file to fill in: what ze_info, the file's or one made from the text, tells of each argument.
+
+    Options: ``platform``, ``kernel`` (else the first), ``quick``: what is filled in already, as an object.
+    """
+    forms = import_module("visa_lsp.cli.launchforms")
+    platform = options.get("platform")
     told = ze_info(text, path, platform)
     if not told["ok"]:
         return told
+    quick = options.get("quick")
     try:
-        kernels = reader.read(told["text"])
-    except reader.ZeInfoError as error:
-        return {"ok": False, "error": f"{told['path'] or 'ze_info'}:{error}"}
-    if not kernels:
-        return {"ok": False, "error": "ze_info describes no kernel"}
-    info = kernels[0]
-    required = tuple(info.env.required_work_group_size)
-    local = required if any(required) else (max(1, info.env.simd_size), 1, 1)
-    arguments = []
-    for index in range(info.argument_count):
-        entries = [p for p in info.payload if p.arg_index == index]
-        kind, default = _argument(entries, info, index)
-        arguments.append({"index": index, "name": info.argument_name(index), "kind": kind, "default": default})
-    lines = [f"kernel: {info.name}", "groups: [1, 1, 1]", f"local_size: [{', '.join(map(str, local))}]"]
-    if platform:
-        lines.insert(1, f"platform: {platform}")
-    if arguments:
-        lines.append("args:")
-        lines += [f"  - {a['default']}" + (f"  # {a['name']}" if a["name"] else "") for a in arguments]
-    target = str(Path(path).with_suffix(".launch.yaml")) if path else None
-    return {
-        "ok": True, "path": target, "text": "\n".join(lines) + "\n", "kernel": info.name, "arguments": arguments,
-        "kernels": [k.name for k in kernels], "localSize": list(local), "simdSize": info.env.simd_size,
-    }  # fmt: skip
-
-
-_SCALARS: Final = {
-    "char": "int8", "uchar": "uint8", "short": "int16", "ushort": "uint16", "int": "int32", "uint": "uint32",
-    "long": "int64", "ulong": "uint64", "float": "float32", "double": "float64", "half": "float16",
-}  # fmt: skip
-_BY_SIZE: Final = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
-
-
-def _argument(entries: Sequence[Any], info: Any, index: int) -> tuple[str, str]:
-    """Kind and default text of an argument."""
-    known = next((a for a in info.arguments if a.index == index), None)
-    type_name = (known.type_name if known else "").split(";")[0]
-    element = type_name.rstrip("*").rstrip("0123456789").strip()
-    dtype = _SCALARS.get(element, "")
-    pointer = next((e for e in entries if e.arg_type in ("arg_bypointer", "buffer_address", "buffer_offset")), None)
-    if pointer is not None:
-        if pointer.addrspace == "local":
-            return "local", "{local: 1024}"
-        if pointer.addrspace == "image":
-            return "image", "{image: {dtype: uint8, shape: [64, 64, 4], init: zeros}}"
-        if pointer.addrspace == "sampler":
-            return "sampler", "{sampler: {address: clamp_to_edge, filter: nearest, normalized: false}}"
-        return "buffer", f"{{buffer: {{dtype: {dtype or 'float32'}, shape: [1024], init: arange}}}}"
-    size = max((e.offset + e.size for e in entries), default=4) - min((e.offset for e in entries), default=0)
-    chosen = dtype or _BY_SIZE.get(size, "int32")
-    width = {"8": 1, "6": 2, "2": 4, "4": 8}.get(chosen[-1], 4)
-    if size > width and size % width == 0:
-        return "value", f"{{value: {{values: [{', '.join(['1'] * (size // width))}], dtype: {chosen}}}}}"
-    return "value", f"{{value: 1, dtype: {chosen}}}"
+        kernel = str(options.get("kernel") or (quick or {}).get("kernel") or "")
+        types = _element_types(text, platform) if told["made"] else None
+        found = forms.template(told["text"], kernel, platform, types)
+        if quick is not None:
+            names = [a["name"] for a in found["arguments"]]
+            found["text"] = forms.write(forms.completed(quick, found), names, named=found["named"]).text
+    except forms.QuickError as error:
+        words = str(error)
+        return {"ok": False, "error": f"{told['path'] or 'ze_info'}{words}" if words.startswith(":") else words}
+    return {"ok": True, "path": str(Path(path).with_suffix(".launch.yaml")) if path else None, **found}
 
 
 # ---- words and settings ----

@@ -27,12 +27,13 @@ Generated from the instruction table by `python -m visa_lsp.cli.support_table do
 
 * **dialects**: `seed` is the specification's appendix, `4.1` the text with an object format, `4.2` what compilers print today.
 * **parsed**: the text is read, named and explained. **encoded**, **decoded**: it has a form in an object of version 4.1.
-* **simulated**: `yes`; or `no`, with the reason below the table.
+* **simulated**: `yes`; or `recorded`, with the reason below the table: the report of a run tells what was sent, the
+  destination is zero, and the kernel goes on.
 """
 
 
 def simulated(row: Instruction, effects: Collection[str]) -> str | None:
-    """None if the simulator runs an instruction, else why it does not."""
+    """None if the simulator runs an instruction, else why it only records it."""
     match row.meaning:
         case Lane():
             return None
@@ -90,7 +91,7 @@ def _lines(effects: Collection[str], table: Table) -> Iterator[str]:
     yield ""
     yield f"{len(table.rows)} rows, {len(table.mnemonics)} mnemonics."
     yield ""
-    yield "## Not simulated"
+    yield "## Recorded only"
     yield ""
     for reason, names in sorted(reasons.items()):
         yield f"* {reason}: {', '.join(f'`{name}`' for name in names)}"
@@ -108,7 +109,7 @@ def _row(row: Instruction, reason: str | None) -> str:
         "yes",
         stored,
         stored,
-        "yes" if reason is None else "no",
+        "yes" if reason is None else "recorded",
     )
     return f"| {' | '.join(cells)} |"
 

@@ -37,11 +37,13 @@ from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.zeinfo_facts import kernel_texts
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document
-from visa_lsp.zeinfo.emit import EmitError, Hint, emit
+from visa_lsp.zeinfo.dump import registers_of_dump
+from visa_lsp.zeinfo.emit import Doubt, EmitError, Hint, emitted
 from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.pack import pack_zebin
+from visa_lsp.zeinfo.said import SayError, said_of
 from visa_lsp.zeinfo.source import Source
 from visa_lsp.zeinfo.validate import validate_source
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from visa_lsp.cli.assemble import Assembled
     from visa_lsp.cli.report import Finding
     from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.zeinfo.layout import Registers
 
 _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", ".zebin")
 _MOST_TEXTS: Final = 1000
@@ -83,6 +86,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--launch",
         metavar="FILE",
         help="launch file that tells what the arguments are; default: the sibling NAME.launch.yaml",
+    )
+    make.add_argument(
+        "--say",
+        action="append",
+        default=[],
+        metavar="NAME=WORDS",
+        help="settle what a warning asks: 1=constant, V0039=global_size, private=512, slm=2048, 'sampler(0)=repeat linear'",
     )
     make.add_argument("-o", "--output", metavar="OUT", help="the document; default: standard output")
     make.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
@@ -205,24 +215,37 @@ def _emit(args: argparse.Namespace) -> int:
     name = (args.stdin_filename or STDIN_NAME) if args.input == STDIN else args.input
     data = read_bytes(args.input)
     launch = _launch(args, Path(name))
-    chosen = args.platform or (launch.platform if launch is not None else None) or DEFAULT_PLATFORM
-    platform = platform_named(chosen)
-    if platform is None:
+    chosen = args.platform or (launch.platform if launch is not None else None)
+    if chosen is not None and platform_named(chosen) is None:
         raise CliError(f"zeinfo emit: unknown platform '{chosen}'")
-    kernels = _programs(name, data, platform.name)
+    kernels = _programs(name, data, chosen)
     if kernels is None:
         return EXIT_FINDINGS
     hints = _hints(launch, [k.kernel.name for k in kernels])
     try:
-        text = emit([k.kernel for k in kernels], registers(platform.grf_bytes, platform.generation), hints)
+        said = said_of(args.say)
+        made = emitted([k.kernel for k in kernels], _registers(chosen, kernels), hints, said)
+    except SayError as error:
+        raise CliError(f"zeinfo emit: --say {error}") from None
     except EmitError as error:
         print(f"{_place(name, data, kernels, error)}: error: {error}", file=sys.stderr)
         return EXIT_FINDINGS
-    write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"))
+    _doubts(name, data, kernels, made.doubts)
+    write_output(args.output or STDIN, made.text.encode("utf-8", "surrogateescape"))
     return EXIT_OK
 
 
-def _programs(name: str, data: bytes, platform: str) -> list[KernelText] | None:
+def _registers(platform_name: str | None, kernels: Sequence[KernelText]) -> Registers:
+    """The registers of a platform; without one those that a compiler's dump shows, else the default platform's."""
+    found = next((r for k in kernels if (r := registers_of_dump(k.kernel)) is not None), None)
+    if platform_name is None and found is not None:
+        return found
+    platform = platform_named(platform_name or DEFAULT_PLATFORM)
+    assert platform is not None
+    return registers(platform.grf_bytes, platform.generation)
+
+
+def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] | None:
     """The kernels of a text or object; None, and the reasons on stderr, where it has errors."""
     if data.startswith(OBJECT_MAGIC):
         try:
@@ -257,19 +280,25 @@ def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | N
     stem = Path(name).stem.strip("<>") or "visa"
     if _is_file(beside):
         return pack_zebin(stem, result.data, decode(str(beside), read_bytes(str(beside))).text)
-    platform = platform_named(platform_name or DEFAULT_PLATFORM)
-    assert platform is not None
     texts = [text for text in kernel_texts(result.analysis, name) if text.kernel.is_kernel]
+    text = result.analysis.document.text.encode("utf-8", "surrogateescape")
     try:
-        document = emit([text.kernel for text in texts], registers(platform.grf_bytes, platform.generation))
+        made = emitted([kernel.kernel for kernel in texts], _registers(platform_name, texts))
     except EmitError as error:
-        place = _place(name, result.analysis.document.text.encode("utf-8", "surrogateescape"), texts, error)
-        print(f"{place}: error: {error}", file=sys.stderr)
+        print(f"{_place(name, text, texts, error)}: error: {error}", file=sys.stderr)
         return None
-    return pack_zebin(stem, result.data, document)
+    _doubts(name, text, texts, made.doubts)
+    return pack_zebin(stem, result.data, made.text)
 
 
-def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitError) -> str:
+def _doubts(name: str, data: bytes, kernels: Sequence[KernelText], doubts: Sequence[Doubt]) -> None:
+    """Tell what the document says without being told."""
+    for doubt in doubts:
+        place = _place(name, data, kernels, doubt)
+        print(f"{place}: warning: kernel '{doubt.kernel}': {doubt.message}", file=sys.stderr)
+
+
+def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitError | Doubt) -> str:
     text = next(k for k in kernels if k.kernel.name == error.kernel)
     if data.startswith(OBJECT_MAGIC):
         return name
@@ -314,4 +343,4 @@ def _hint(arg: Any) -> Hint:
     if kind == "image":
         _, height, depth = arg.dims
         return Hint(kind, image_type="image_3d" if depth > 1 else "image_2d" if height > 1 else "image_1d")
-    return Hint(kind, arg.array.size if kind == "value" else 1)
+    return Hint(kind, arg.array.size, size=arg.array.nbytes if arg.typed else 0) if kind == "value" else Hint(kind)

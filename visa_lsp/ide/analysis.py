@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
-from visa_lsp.ide.incremental import TextState, has_scopes
+from visa_lsp.ide.incremental import TextState
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
@@ -57,21 +57,15 @@ class Analysis:
 
         Long texts go the short way, which gives the same as ``full_diagnostics``.
         """
-        found = None if self.document.line_count < SHORT_TEXT else self.quick_diagnostics()
-        return self.full_diagnostics if found is None else found
-
-    @property
-    def at_once(self) -> bool:
-        """Whether ``diagnostics`` cost so little that nobody needs to wait for a pause in typing."""
-        return self.document.line_count < SHORT_TEXT or not has_scopes(self.document)
+        return self.full_diagnostics if self.document.line_count < SHORT_TEXT else self.quick_diagnostics()
 
     @cached_property
     def full_diagnostics(self) -> tuple[Diagnostic, ...]:
         """All findings by binding and checking every line: the authority on what ``diagnostics`` is."""
         return tuple(run_checks(CheckContext(self.document, self.bound, self.platform, self.dialect)))
 
-    def quick_diagnostics(self) -> tuple[Diagnostic, ...] | None:
-        """All findings by looking only at what changed and at lines that may have one; None where that cannot be told."""
+    def quick_diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All findings by looking only at what changed and at lines that may have one."""
         key = ("findings", self.platform)
         state = self.document.lineage.get(key)
         if not isinstance(state, TextState):

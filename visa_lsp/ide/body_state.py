@@ -6,14 +6,18 @@ Those that may have a finding, the declarations and labels that they name, and w
 from __future__ import annotations
 
 import re
-from types import NoneType
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks.context import near, near_name
-from visa_lsp.ide.judging import FUNCTION, NAME, JudgedBody
-from visa_lsp.ide.results import facts_in, instructions_in
-from visa_lsp.syntax.bulk import label_offsets, statement_of
-from visa_lsp.syntax.tree import Instruction, Version
+from visa_lsp.checks.context import near_name
+from visa_lsp.checks.name_index import SUGGESTED, likeness
+from visa_lsp.ide.judged_body import JudgedBody
+from visa_lsp.ide.judging import NAME
+from visa_lsp.ide.limits import SUSPECTS
+from visa_lsp.ide.results import first_instruction, instructions_in, label_lines
+from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.chunks import code_in, codes_in
+from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,46 +26,48 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
+_INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
+Place = tuple[int, int]
 
 
 class BodyState(JudgedBody):
     """A body with its findings in view."""
 
+    __slots__ = (
+        "_found", "_frame_clean", "_frame_key", "_places", "cut",
+    )  # fmt: skip
+
     def __init__(self) -> None:
         super().__init__()
         self._frame_key: object = None
         self._frame_clean = False
-        self._dirty = False
+        self._found: set[Place] = set()
+        self.cut: Place | None = None  # the first line that is left out because there are too many
+        self._places: list[Place] = []
 
-    def _frame_of(self, document: Document) -> set[int]:
+    def _frame_places(self) -> set[Place]:
         """Directives, the first instruction, and the last ones of each part: what rules about the whole body ask for."""
-        specials = self.specials_of_chunks()
-        lines = {document.line_of(index) + offset for index, offset, _ in specials}
-        ends = [(index - self.first, offset) for index, offset, text in specials if FUNCTION.match(text)]
-        for index, offset in [*ends, (len(self.chunks), 0)]:
-            lines |= {self._line(document, i, o) for i, o in self._last_code(index, offset)}
-        for index, chunk in enumerate(self.chunks):
-            if facts_in(chunk).has_code:
-                split = instructions_in(chunk)
-                at = next(
-                    (i for i, line in enumerate(split) if isinstance(statement_of(line.rstrip()), Instruction)), None
-                )
-                if at is not None:
-                    lines.add(self._line(document, index, at))
-                    break
-        if not any(self.opening()):
-            lines |= self._beginning(document)
-        return lines
+        places = {(index, offset) for index, offset, _ in self.directives.places}
+        for index, offset in [*self.directives.parts, (len(self.chunks), 0)]:
+            places.update(self._last_code(index, offset))
+        for index in range(len(self.chunks)):
+            at = first_instruction(self.chunks[index]) if self._facts[index].has_code else -1
+            if at >= 0:
+                places.add((index, at))
+                break
+        if self.directives.opening is None:
+            places |= self._beginning()
+        return places
 
-    def _beginning(self, document: Document) -> set[int]:
-        """Where a body without a directive begins: at the first statement that is no version."""
+    def _beginning(self) -> set[Place]:
+        """Where a body without a directive begins: at the first statement that can stand in one only."""
         for index, chunk in enumerate(self.chunks):
-            for offset, code in enumerate(chunk.codes()):
-                if code.strip() and not isinstance(statement_of(code), (Version, NoneType)):
-                    return {self._line(document, index, offset)}
+            for offset, code in enumerate(codes_in(chunk)):
+                if isinstance(statement_of(code), _INSIDE):
+                    return {(index, offset)}
         return set()
 
-    def _last_code(self, index: int, offset: int) -> Iterator[tuple[int, int]]:
+    def _last_code(self, index: int, offset: int) -> Iterator[Place]:
         """The statements from a place backwards to the first that is no label and no mark."""
         while index >= 0:
             if index < len(self.chunks) and self._facts[index].has_code:
@@ -73,37 +79,49 @@ class BodyState(JudgedBody):
                             return
             index, offset = index - 1, 1 << 30
 
-    def has_findings(self, document: Document) -> bool:
+    def has_findings(self, versions: tuple[str, ...]) -> bool:
         """Whether the body has to be bound and checked at all."""
         if self._frame is None:
-            self._frame = tuple([document.code(line) for line in sorted(self._frame_of(document))])
-            frame_names = {name for code in self._frame for name in NAME.findall(code)}
-            rests = tuple(sorted((n, self._names.tokens.get(n, "")) for n in frame_names))
-            key = (self._key, self._frame, rests)
+            self._places = sorted(self._frame_places())
+            self._frame = tuple([codes_in(self.chunks[index])[offset] for index, offset in self._places])
+            names = {name for code in self._frame for name in NAME.findall(code)}
+            rests = tuple(sorted([(n, self._names.tokens.get(n, "")) for n in names]))
+            key = (self._key, versions, self._frame, rests)
             self._frame_clean = self._frame_clean and key == self._frame_key
             self._frame_key = key
-            self._dirty = bool(self._suspects())
-        return self._dirty or not self._frame_clean
+            found = self._suspects()
+            self.cut = None
+            if len(found) > SUSPECTS:
+                some = sorted(found)
+                self._found, self.cut = set(some[:SUSPECTS]), some[SUSPECTS]
+            else:
+                self._found = found
+        return bool(self._found) or not self._frame_clean
 
     def settled(self, *, clean: bool) -> None:
         """Note that the body was checked."""
-        self._frame_clean = clean and not self._dirty
+        self._frame_clean = clean and not self._found
 
-    def _suspects(self) -> set[tuple[int, int]]:
+    def _suspects(self) -> set[Place]:
         """(chunk, line) of every line that may have a finding."""
-        found: set[tuple[int, int]] = set()
-        for index, result in enumerate(self._results):
-            if result.hard or result.decls or result.undeclared:
-                found.update((index, o) for o in result.hard)
-                found.update((index, o) for o in result.decls)
-                found.update((index, o) for o in result.undeclared)
+        found: set[Place] = set()
+        results = self._results
+        for index in [i for i, r in enumerate(results) if r.hard or r.decls or r.undeclared]:
+            result = results[index]
+            for some in (result.hard, result.decls, result.undeclared):
+                found.update([(index, o) for o in some])
+            if len(found) > SUSPECTS:
+                break
         missing, doubled = self._reviewed()
         suspects = missing | doubled
         if suspects:
-            for index, result in enumerate(self._results):
+            for index in self._names.mentioning(missing) if missing else ():
+                found.update((index, o) for o, names in results[index].labels.items() if not suspects.isdisjoint(names))
+        if doubled:
+            for index, result in enumerate(results):
                 found.update((index, o) for o, names in result.labels.items() if not suspects.isdisjoint(names))
                 if not doubled.isdisjoint(self._facts[index].labels):
-                    found.update((index, o) for o, name in label_offsets(self._code(index)) if name in doubled)
+                    found.update((index, o) for o, name in label_lines(self.chunks[index]) if name in doubled)
         found |= self._jumps()
         for index in self._names.chunks_declaring(self._names.doubled) if self._names.doubled else ():
             lines = zip(self._decl_lines(index), self._facts[index].decls, strict=True)
@@ -122,33 +140,33 @@ class BodyState(JudgedBody):
         self._review.clear()
         return self._missing, self._doubled
 
-    def _mentions(self, names: set[str]) -> set[tuple[int, int]]:
+    def _mentions(self, names: set[str]) -> set[Place]:
         """Every line with one of some names."""
-        found: set[tuple[int, int]] = set()
+        found: set[Place] = set()
         for index, chunk in enumerate(self.chunks) if names else ():
             if any(name in chunk.text for name in names):
-                lines = self._code(index).split("\n")[1:]
+                lines = code_in(chunk).split("\n")[1:]
                 found.update((index, i) for i, line in enumerate(lines) if not names.isdisjoint(NAME.findall(line)))
         return found
 
-    def _early(self) -> set[tuple[int, int]]:
+    def _early(self) -> set[Place]:
         """Lines before the last declaration that use a name declared behind the first instruction."""
         all_facts = self._facts
         first = next((i for i, f in enumerate(all_facts) if f.has_code), len(all_facts))
-        last = next((i for i in range(len(all_facts) - 1, -1, -1) if all_facts[i].decls), -1)
+        last = next((i for i in range(len(all_facts) - 1, first - 1, -1) if all_facts[i].decls), -1)
         if last < first or (last == first and not all_facts[first].mixed):
             return set()
         late = {name for f in all_facts[first:] for name in f.decls}
-        found: set[tuple[int, int]] = set()
-        for index in self._names.mentioning(late, range(first, last + 1)):
-            if all_facts[index].has_code:
+        found: set[Place] = set()
+        for index in self._names.mentioning(late):
+            if first <= index <= last and all_facts[index].has_code:
                 lines = instructions_in(self.chunks[index])
                 found.update((index, i) for i, line in enumerate(lines) if not late.isdisjoint(NAME.findall(line)))
         return found
 
-    def _jumps(self) -> set[tuple[int, int]]:
+    def _jumps(self) -> set[Place]:
         """Lines whose label stands in another part of a body with subroutines."""
-        starts = [(i - self.first, o) for i, o, text in self.specials_of_chunks() if FUNCTION.match(text)]
+        starts = self.directives.parts
         if not starts:
             return set()
         part_of: dict[str, int] = {}
@@ -157,7 +175,7 @@ class BodyState(JudgedBody):
         for index, result in enumerate(self._results):
             events: list[tuple[int, str | list[str]]] = list(result.labels.items())
             if self._facts[index].labels:
-                events += label_offsets(self._code(index))
+                events += label_lines(self.chunks[index])
             for offset, what in sorted(events, key=lambda e: e[0]):
                 while waiting[part] < (index, offset):
                     part += 1
@@ -169,34 +187,55 @@ class BodyState(JudgedBody):
 
     def wanted(self, document: Document) -> set[int]:
         """The lines to bind and check."""
-        lines = self._frame_of(document)
-        lines.update(self._line(document, index, offset) for index, offset in self._suspects())
-        return lines | self._closure(document, lines, labels=True)
+        lines = {self._line(document, index, offset) for index, offset in (*self._places, *self._found)}
+        lines |= self._closure(document, lines, labels=True)
+        # What messages will look for, as far as it is known before binding: that saves binding twice.
+        undeclared: dict[str, int] = {}
+        for index, offset in sorted(self._found):
+            for name in self._results[index].undeclared.get(offset, ()):
+                undeclared.setdefault(name, self._line(document, index, offset))
+        return lines | self._suggested(document, list(undeclared.items()), sorted(self._missing)[:SUGGESTED])
 
     def more(self, document: Document, problems: Iterable[Problem]) -> set[int]:
-        """Lines that messages about undeclared names and missing labels of the body look for."""
-        wanted: set[str] = set()
-        found: set[int] = set()
+        """Lines that messages about undeclared names and missing labels of the body look for; the first use counts."""
+        undeclared: dict[str, int] = {}
+        missing: list[str] = []
         for problem in problems:
             name = str(problem.args["name"])
             if problem.kind == "missing-label":
-                near_label = near_name(name, [n for n in [*self._labels, *self._names.functions] if n])
-                wanted.update([near_label] if near_label else ())
+                missing.append(name)
             else:
-                wanted.update(self._names.near(name, near))
-                found |= self._declaration_before(document, problem.place.line)
+                undeclared.setdefault(name, problem.place.line)
+        return self._suggested(document, list(undeclared.items()), list(dict.fromkeys(missing))[:SUGGESTED])
+
+    def _suggested(self, document: Document, undeclared: list[tuple[str, int]], missing: list[str]) -> set[int]:
+        """The declarations before some undeclared names, and whatever might have been meant by those and by labels."""
+        if not undeclared and not missing:
+            return set()
+        like = likeness(document.line_count)
+        found = self._declared_before(document, [line for _, line in undeclared])
+        wanted: set[str] = set()
+        for name, _ in undeclared[:SUGGESTED]:
+            wanted |= self._names.near(name, like)
+        labels = [n for n in [*self._labels, *self._names.functions] if n] if missing else []
+        for name in missing:
+            label = near_name(name, labels, like)
+            wanted.update([label] if label else ())
         if wanted:
             found |= self._defining(document, wanted, labels=True)
-            for line in list(found):
-                found |= self._closure(document, [line])
-        return found
+        return found | self._closure(document, found) if found else found
 
-    def _declaration_before(self, document: Document, line: int) -> set[int]:
-        at = document.chunk_at(line) - self.first
-        for index in range(min(at, len(self.chunks) - 1), -1, -1):
-            facts = self._facts[index]
-            if facts.decls:
-                offsets = [o for o in self._decl_lines(index) if self._line(document, index, o) < line]
-                if offsets:
-                    return {self._line(document, index, offsets[-1])}
-        return set()
+    def _declared_before(self, document: Document, lines: list[int]) -> set[int]:
+        """The last declaration before each of some lines."""
+        declaring = self._names.declaring() if lines else []
+        found: set[int] = set()
+        for line in lines:
+            index = document.chunk_at(line) - self.first
+            for at in range(bisect_right(declaring, index) - 1, -1, -1):
+                offsets = self._decl_lines(declaring[at])
+                base = self._line(document, declaring[at], 0)
+                before = bisect_left(offsets, line - base)
+                if before:
+                    found.add(base + offsets[before - 1])
+                    break
+        return found

@@ -7,6 +7,7 @@ lines that call; knows no protocol.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -117,10 +118,10 @@ def find(analysis: Analysis, body: str, subroutine: str) -> Callable | None:
 
 def outgoing(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
     """What a callable calls in the same text."""
-    found = callables(analysis)
+    known = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}
     for line, span, name, far in _calls(analysis, caller.first, caller.end):
-        partner = _callee(found, caller.body, name, far=far)
+        partner = known.callee(caller.body, name, far=far)
         if partner is not None:
             places.setdefault(partner, []).append((line, span))
     return tuple(Call(partner, tuple(where)) for partner, where in places.items())
@@ -128,22 +129,40 @@ def outgoing(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
 
 def incoming(analysis: Analysis, callee: Callable) -> tuple[Call, ...]:
     """What calls a callable in the same text."""
-    found = callables(analysis)
+    known = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}
     for line, span, name, far in _calls(analysis, 0, analysis.document.line_count):
-        inside = [c for c in found if c.first <= line < c.end]
-        if not inside:
+        if name not in (callee.subroutine, callee.name):
             continue
-        caller = max(inside, key=lambda c: (c.first, bool(c.subroutine)))
-        if _callee(found, caller.body, name, far=far) == callee:
+        caller = known.around(line)
+        if caller is not None and known.callee(caller.body, name, far=far) == callee:
             places.setdefault(caller, []).append((line, span))
     return tuple(Call(partner, tuple(where)) for partner, where in places.items())
 
 
-def _callee(found: tuple[Callable, ...], body: str, name: str, *, far: bool) -> Callable | None:
-    if far:
-        return next((c for c in found if not c.subroutine and c.name == name), None)
-    return next((c for c in found if c.subroutine == name and c.body == body), None)
+class _Names:
+    """What can call and be called, by name and by line: a text may have thousands of each."""
+
+    def __init__(self, found: tuple[Callable, ...]) -> None:
+        self._near: dict[tuple[str, str], Callable] = {}
+        self._far: dict[str, Callable] = {}
+        for one in found:
+            if one.subroutine:
+                self._near.setdefault((one.body, one.subroutine), one)
+            else:
+                self._far.setdefault(one.name, one)
+        self._order = sorted(found, key=lambda c: (c.first, bool(c.subroutine)))
+
+    def callee(self, body: str, name: str, *, far: bool) -> Callable | None:
+        """What a name means in a body; ``far`` names are those of other bodies."""
+        return self._far.get(name) if far else self._near.get((body, name))
+
+    def around(self, line: int) -> Callable | None:
+        """The innermost one that a line belongs to."""
+        at = bisect_right(self._order, line, key=lambda c: c.first) - 1
+        while at >= 0 and self._order[at].end <= line:
+            at -= 1
+        return self._order[at] if at >= 0 else None
 
 
 def _calls(analysis: Analysis, first: int, end: int) -> Iterator[tuple[int, Span, str, bool]]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.ide.index import Part
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.sema.model import Body, Symbol
     from visa_lsp.text import Span
@@ -109,14 +110,19 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
     index = index_of(document)
     group = index.group_at(context.line)
     near = {w for line in range(context.line - _NEAR, context.line + _NEAR) for w in words_of(document.code(line))}
-    lines, cut = [context.line], False
+    lines = [context.line, *(line for line, _, _ in index.declarations(group, near))]
+    head = "\n" + context.prefix.lower()
     for at in range(group.first, group.end):
-        base, part = document.line_of(at), index.parts[at]
+        part = index.parts[at]
+        if len(lines) >= _MOST_NAMES:
+            break
+        if not part.facts.decls or head not in _lower_names(part):
+            continue
+        base = document.line_of(at)
         for name, places in part.decls.items():
-            if name in near or (len(lines) < _MOST and name.lower().startswith(context.prefix.lower())):
+            if name not in near and name.lower().startswith(head[1:]) and len(lines) < _MOST_NAMES:
                 lines.extend(base + offset for offset, _ in places)
-            else:
-                cut = True
+    cut = len(lines) - 1 < sum(len(part.facts.decls) for part in index.parts[group.first : group.end])
     slot = context.slot
     if slot is not None and slot.shape in (Shape.LABEL, Shape.LABELS, Shape.NAME, Shape.IDENTIFIER):
         labels = [line for line, _ in index.labels(group)]
@@ -125,7 +131,17 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
     return focus(analysis, lines), cut
 
 
-_NEAR: Final = 60
+def _lower_names(part: Part) -> str:
+    """The names that a chunk declares, in small letters, each with a newline before it."""
+    found: str | None = part.memo.get("lower decls")  # type: ignore[assignment]
+    if found is None:
+        found = part.memo["lower decls"] = "\n" + "\n".join(part.facts.decls).lower()
+    return found
+
+
+# Names in so many lines around the cursor come first; at most so many others that fit; what is mentioned so often is read.
+_NEAR: Final = 40
+_MOST_NAMES: Final = 200
 _MOST: Final = 300
 
 

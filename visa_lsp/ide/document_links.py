@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.ide.index import Part
     from visa_lsp.syntax.document import Document
 
 
@@ -50,14 +51,10 @@ def document_links(analysis: Analysis, stem: str) -> tuple[Link, ...]:
     found: list[Link] = []
     index = index_of(document)
     for at, part in enumerate(index.parts):
-        text = part.chunk.text
-        if "FILE" in text or "file" in text or ".kernel_attr" in text:
+        named = _files(part)
+        if named:
             base = document.line_of(at)
-            for pattern, what in ((_FILE, "source file"), (_PATHS, "output of the compiler")):
-                for match in pattern.finditer(text):
-                    line, span = _place(text, match, 1)
-                    names = (match.group(1), match.group(1).replace("\\", "/").rpartition("/")[2])
-                    found.append(Link(base + line, span, names, what))
+            found.extend(Link(base + link.line, link.span, link.candidates, link.tooltip) for link in named)
     for group in index.groups:
         if group.opener >= 0 and group.is_kernel:
             text = document.line_text(group.opener)
@@ -71,6 +68,21 @@ def document_links(analysis: Analysis, stem: str) -> tuple[Link, ...]:
                 info = tuple(f"{s}{end}" for s in stems if s for end in ZEINFO)
                 found.append(Link(group.opener, Span(name, name + len(group.name)), info, "ze_info"))
     return tuple(sorted(found, key=lambda link: (link.line, link.span)))
+
+
+def _files(part: Part) -> list[Link]:
+    """The files that a chunk names; lines count from its first."""
+    known: list[Link] | None = part.memo.get("files")  # type: ignore[assignment]
+    if known is None:
+        text, known = part.chunk.text, []
+        if "FILE" in text or "file" in text or ".kernel_attr" in text:
+            for pattern, what in ((_FILE, "source file"), (_PATHS, "output of the compiler")):
+                for match in pattern.finditer(text):
+                    line, span = _place(text, match, 1)
+                    names = (match.group(1), match.group(1).replace("\\", "/").rpartition("/")[2])
+                    known.append(Link(line, span, names, what))
+        part.memo["files"] = known
+    return known
 
 
 def yaml_links(document: Document, stem: str) -> tuple[Link, ...]:

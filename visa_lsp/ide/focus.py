@@ -32,11 +32,12 @@ _LABELLED: Final = "focus:"
 
 
 class Focus(Analysis):
-    """An analysis that was bound already."""
+    """An analysis that was bound already; ``cut`` where not every mention of the asked names was looked at."""
 
-    def __init__(self, document: Document, platform: Platform | None, bound: BoundModule) -> None:
+    def __init__(self, document: Document, platform: Platform | None, bound: BoundModule, *, cut: bool = False) -> None:
         super().__init__(document, platform)
         self._given = bound
+        self.cut = cut
 
     @cached_property
     def bound(self) -> BoundModule:
@@ -66,9 +67,11 @@ def focus(
     groups = {index.group_at(line).first: index.group_at(line) for line in wanted}
     home = index.group_at(min(wanted))
     asked = set(names)
+    cut = False
     if asked:
         asked = _synonyms(analysis, asked)
         found = _family(analysis, index, home, asked) if family else index.mentions([home], asked)
+        cut = most is not None and len(found) > most
         wanted.update(found[:most] if most is not None else found)
     chosen = set(wanted) | set(index.openers())
     for group in groups.values():
@@ -76,11 +79,11 @@ def focus(
     used = {word for line in wanted for word in words_of(document.code(line))} if len(wanted) <= MANY else set(asked)
     for group in groups.values():
         _declare(index, group, used, chosen)
-    key = (_LABELLED, tuple(sorted(chosen)))
+    key = (cut, tuple(sorted(chosen)))
     kept = analysis.__dict__.get(_LABELLED)
     if kept is not None and kept[0] == key:
         return kept[1]  # type: ignore[no-any-return]
-    view = Focus(document, analysis.platform, bind(Sparse(document, key[1]), analysis.platform))
+    view = Focus(document, analysis.platform, bind(Sparse(document, key[1]), analysis.platform), cut=cut)
     analysis.__dict__[_LABELLED] = (key, view)
     return view
 
@@ -129,10 +132,7 @@ def _family(analysis: Analysis, index: Index, group: Group, names: set[str]) -> 
     names |= _synonyms(analysis, names)
     fresh = set(names)
     while fresh:
-        below = {
-            name for at in range(group.first, group.end) for name, base in index.parts[at].aliases if base in fresh
-        }
-        fresh = below - names
+        fresh = set(index.aliases(group, fresh)) - names
         names |= fresh
     return index.mentions([group], names)
 

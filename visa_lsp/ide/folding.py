@@ -48,6 +48,14 @@ def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
     return tuple(unique[key] for key in sorted(unique))
 
 
+def prepare_folds(part: Part) -> bool:
+    """Look at a chunk ahead of the question; whether that was still to be done."""
+    fresh = "runs" not in part.memo or "blank" not in part.memo
+    _runs(part)
+    _blank(part)
+    return fresh
+
+
 def _line_runs(index: Index) -> Iterator[Fold]:
     """Runs of lines of one sort: comments, declarations, inputs, attributes."""
     last_sort, first, last = "", 0, 0

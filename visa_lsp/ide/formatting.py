@@ -9,18 +9,22 @@ cannot change. Lines with block comments, broken lines and lines of comment alon
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.diagnostics import Edit
+from visa_lsp.ide.line_keys import keys_of
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.comments import strip
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from visa_lsp.ide.analysis import Analysis
 
 _INDENT: Final = "    "
 _COMMENT_COLUMN: Final = 81
+_BLANKS: Final = re.compile(r"[ \t]+")
 # Lines that are in shape for certain: most lines of a dump. What does not match is looked at word by word.
 _CODE: Final = r"(?:\([!A-Za-z0-9_.]+\) )?[a-z][a-z0-9_.]*(?: \(M[0-9](?:_NM)?, [0-9]+\))?(?: [^\s\"/{}]+)*"
 _IN_SHAPE: Final = re.compile(
@@ -29,70 +33,150 @@ _IN_SHAPE: Final = re.compile(
 )
 
 
+class Layout(NamedTuple):
+    """What shaping has to know of a line's statement; ``execution`` is the column range of ``(M1, 16)``.
+
+    ``kept`` lines keep their inside: those that are broken or that nobody knows.
+    """
+
+    instruction: bool
+    kept: bool
+    execution: tuple[int, int] | None = None
+
+
+class Run(NamedTuple):
+    """Neighbouring lines of a chunk that change: ``first`` to ``last`` of the chunk, ``end`` the old length of the last."""
+
+    first: int
+    last: int
+    end: int
+    text: str
+
+
+# Lines of one key have the same words in the same columns (``line_keys``), and so one layout.
+_layouts: dict[str, Layout | None] = {}
+_MOST_LAYOUTS: Final = 200_000
+
+
 def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:
     """The edits that bring lines ``first`` to ``last`` into shape, one for each line that changes."""
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
     edits: list[Edit] = []
     for at in range(document.chunk_at(max(0, first)), document.chunk_at(max(0, end)) + 1):
-        edits.extend(format_chunk(analysis, at, max(0, first), end))
+        base = document.line_of(at)
+        start = document.line_start(base)
+        lines = document.chunks[at].text.split("\n")
+        for line, new in _changes(analysis, at, range(max(0, first - base), end + 1 - base)):
+            begin = start + sum(map(len, lines[:line])) + line
+            edits.append(Edit(Span(begin, begin + len(lines[line].rstrip("\r"))), new))
     return tuple(edits)
 
 
-def format_chunk(analysis: Analysis, at: int, first: int, last: int) -> list[Edit]:
-    """The edits for those lines of a chunk that are among ``first`` to ``last``."""
+def format_runs(analysis: Analysis, at: int) -> list[Run]:
+    """What changes in a chunk; line ends inside of a run stay as they are."""
+    chunk = analysis.document.chunks[at]
+    lines = chunk.text.split("\n")
+    runs: list[Run] = []
+    for line, new in _changes(analysis, at, range(chunk.count)):
+        end = len(lines[line].rstrip("\r"))
+        before = runs[-1] if runs else None
+        if before is not None and before.last == line - 1:
+            between = lines[line - 1][before.end :] + "\n"
+            runs[-1] = Run(before.first, line, end, before.text + between + new)
+        else:
+            runs.append(Run(line, line, end, new))
+    return runs
+
+
+def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, str]]:
+    """(line in the chunk, new text) of the lines that change, among some."""
     document = analysis.document
+    chunk = document.chunks[at]
+    lines = chunk.text.split("\n")[: chunk.count]
+    odd = [
+        i
+        for i in range(max(0, chosen.start), min(chosen.stop, len(lines)))
+        if not _IN_SHAPE.fullmatch(lines[i].rstrip("\r"))
+    ]
+    if not odd:
+        return
+    keys = keys_of(analysis, at)
     base = document.line_of(at)
-    start = document.line_start(base)
-    edits = []
-    for line, whole in enumerate(document.chunks[at].text.split("\n")[: document.chunks[at].count], base):
-        old = whole.rstrip("\r")
-        if first <= line <= last and not _IN_SHAPE.fullmatch(old):
-            new = format_line(old, document.statement(line))
-            if new != old:
-                edits.append(Edit(Span(start, start + len(old)), new))
-        start += len(whole) + 1
-    return edits
+    if len(_layouts) > _MOST_LAYOUTS:
+        _layouts.clear()
+    for i in odd:
+        key = keys[i] if keys is not None else None
+        if key is None or key not in _layouts:
+            layout = _layout(document.statement(base + i))
+            if key is not None:
+                _layouts[key] = layout
+        else:
+            layout = _layouts[key]
+        old = lines[i].rstrip("\r")
+        new = _shaped(old, layout)
+        if new != old:
+            yield i, new
+
+
+def _layout(statement: tree.Statement | None) -> Layout | None:
+    if statement is None:
+        return None
+    kept = bool(statement.errors) or isinstance(statement, tree.Unknown)
+    if isinstance(statement, tree.Label) and not statement.column0:
+        kept = True
+    if not isinstance(statement, tree.Instruction):
+        return Layout(instruction=False, kept=kept)
+    execution = None
+    if statement.exec is not None and statement.exec.mask is not None:
+        execution = (statement.exec.span.start, statement.exec.span.end)
+    return Layout(instruction=True, kept=kept, execution=execution)
 
 
 def format_line(text: str, statement: tree.Statement | None) -> str:
     """One line in shape."""
-    if statement is None:
+    return _shaped(text, _layout(statement))
+
+
+def _shaped(text: str, layout: Layout | None) -> str:
+    if layout is None:
         return text.rstrip() if not text.strip() or text.lstrip().startswith("//") else text
-    if "/*" in text or "*/" in text or statement.errors or isinstance(statement, tree.Unknown):
+    if layout.kept or "/*" in text or "*/" in text:
         return text
     code, comment = _split(text)
-    if isinstance(statement, tree.Label) and not statement.column0:
-        return text
-    indent = _INDENT if isinstance(statement, tree.Instruction) else ""
-    shaped = indent + _folded(_exec_comma(code, statement)).strip()
+    indent = _INDENT if layout.instruction else ""
+    shaped = indent + _folded(_exec_comma(code, layout.execution)).strip()
     if not comment:
         return shaped
-    if isinstance(statement, tree.Instruction):
+    if layout.instruction:
         return shaped.ljust(_COMMENT_COLUMN) + (" " if len(shaped) >= _COMMENT_COLUMN else "") + comment
     return f"{shaped} {comment}"
 
 
 def _split(text: str) -> tuple[str, str]:
     """Code and comment of a line without block comments."""
+    if '"' not in text:
+        at = text.find("//")
+        return (text.rstrip(), "") if at < 0 else (text[:at].rstrip(), text[at:].strip())
     code, _ = strip(text, in_block=False)
     end = len(code.rstrip())
     rest = text[end:].strip()
     return text[:end], rest
 
 
-def _exec_comma(code: str, statement: tree.Statement) -> str:
+def _exec_comma(code: str, execution: tuple[int, int] | None) -> str:
     """``(M1,16)`` gets the blank behind its comma that everyone writes."""
-    if not isinstance(statement, tree.Instruction) or statement.exec is None or statement.exec.mask is None:
+    if execution is None:
         return code
-    span = statement.exec.span
-    inside = code[span.start : span.end]
-    head, comma, tail = inside.partition(",")
-    return code[: span.start] + head + comma + " " + tail.lstrip() + code[span.end :] if comma else code
+    start, end = execution
+    head, comma, tail = code[start:end].partition(",")
+    return code[:start] + head + comma + " " + tail.lstrip() + code[end:] if comma else code
 
 
 def _folded(code: str) -> str:
     """Runs of blanks made one, except in strings."""
+    if '"' not in code:
+        return _BLANKS.sub(" ", code)
     out: list[str] = []
     quoted = False
     previous = ""

@@ -7,26 +7,30 @@ Measured at 200,000 lines: 2.7 us a line to open a clean text; an edit re-reads 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
+from collections import Counter
 from itertools import pairwise
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.checks.consequences import root_problems
 from visa_lsp.ide.body_state import BodyState
+from visa_lsp.ide.judging import BUDGET
+from visa_lsp.ide.limits import BODIES, CLASSES, MOST_BODIES, REPEATED, unchecked
 from visa_lsp.ide.quick import NAME_PROBLEMS, judge, letters
-from visa_lsp.syntax.bulk import code_of, facts_of
+from visa_lsp.ide.results import NOTHING, common, facts_in, read
+from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import Version
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.ide.quick import Judged
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Problem
-    from visa_lsp.syntax.document import Chunk, Document
+    from visa_lsp.syntax.chunks import Chunk
+    from visa_lsp.syntax.document import Document
 
-_SCOPES: Final = attrgetter("scopes")
-_OPENS: Final = attrgetter("opens_body")
-_VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
 # Rules whose findings belong to the text and not to one body.
 _TEXT_RULES: Final = frozenset({"redeclared-kernel", "version-line", "unclosed-comment"})
 
@@ -37,27 +41,53 @@ class TextState:
     def __init__(self, platform: Platform | None) -> None:
         self.platform = platform
         self.bodies: list[BodyState] = []
+        self.chunks: Sequence[Chunk] = ()
         self.clean_frame: object = None
+        # Bodies that a comment has swallowed, by their first chunk.
+        self._asleep: dict[int, BodyState] = {}
+        self._end: int | None = None  # the first chunk that is not looked at, where there are too many bodies
 
-    def update(self, document: Document) -> tuple[Diagnostic, ...] | None:
-        """All findings of a snapshot; None where only the full path can tell (scopes in braces)."""
-        every = _facts(document)
+    def update(self, document: Document) -> tuple[Diagnostic, ...]:
+        """All findings of a snapshot."""
         chunks = document.chunks
-        # What an open comment swallows is text for its rule and nothing for every other: too rare to be tracked.
-        if any(map(_SCOPES, every)) or chunks[-1].closes_in_block:
-            return None
-        starts = [0, *[index for index, opens in enumerate(map(_OPENS, every)) if opens and index], len(chunks)]
-        groups = [(at, list(chunks[at:end])) for at, end in pairwise(starts)]
-        self._match(groups)
-        places = [place for body in self.bodies for place in body.specials_of_chunks() if _VERSION.match(place[2])]
-        versions = tuple(text for _, _, text in places)
-        lines = {document.line_of(index) + offset for index, offset, _ in places}
+        head, tail = common(self.chunks, chunks)
+        fresh, gone = chunks[head : len(chunks) - tail], self.chunks[head : len(self.chunks) - tail]
+        document.lineage[BUDGET] = CLASSES
+        share: dict[str, str] = document.lineage.setdefault("share", {})  # type: ignore[assignment]
+        for chunk in fresh:
+            if chunk.cache is None:
+                chunk.cache = read(chunk, share)
+        outer = any([facts_in(chunk).opens_body for chunk in (*fresh, *gone)])
+        if outer or not self.bodies or self._end is not None:
+            self._match(chunks)
+        else:
+            self._splice(chunks, head, bool(gone))
+        self.chunks = chunks
+        places = [(body, place) for body in self.bodies for place in body.directives.versions]
+        versions = tuple(text for _, (_, _, text) in places)
+        lines = {document.line_of(body.first + index) + offset for body, (index, offset, _) in places}
         for body in self.bodies:
             body.update(document, versions, lines, self.platform)
         return self._findings(document, versions, lines)
 
-    def _match(self, groups: list[tuple[int, list[Chunk]]]) -> None:
+    def _splice(self, chunks: Sequence[Chunk], head: int, gone: bool) -> None:
+        """Give the one body in which something changed its chunks, and those behind it their place."""
+        moved = len(chunks) - len(self.chunks)
+        inside = bisect_right([body.first for body in self.bodies], head if gone else max(0, head - 1)) - 1
+        for number, body in enumerate(self.bodies[inside:]):
+            first = body.first + (moved if number else 0)
+            if number == 0:
+                body.moved(first, chunks[first : first + len(body.chunks) + moved])
+            elif not moved:
+                break
+            else:
+                body.moved(first, body.chunks)
+
+    def _match(self, chunks: Sequence[Chunk]) -> None:
         """Give every group of chunks the state of the body that it was."""
+        opening = [index for index, chunk in enumerate(chunks) if index and facts_in(chunk).opens_body]
+        self._end = opening[MOST_BODIES - 1] if len(opening) >= MOST_BODIES else None
+        groups = [(at, chunks[at:end]) for at, end in pairwise([0, *opening, len(chunks)][: MOST_BODIES + 1])]
         old = self.bodies
         new: list[BodyState | None] = [None] * len(groups)
         first = 0
@@ -72,27 +102,53 @@ class TextState:
         for offset in range(len(groups) - first - last):
             if offset < len(middle):
                 new[first + offset] = middle[offset]
+            else:
+                known = self._asleep.get(id(groups[first + offset][1][0]))
+                new[first + offset] = known if known and known.chunks == groups[first + offset][1] else None
+        awake = {id(state) for state in new}
+        plain = {id(chunk.plain) for chunk in chunks if chunk.plain is not None}
+        dropped = [*self._asleep.values(), *middle] if plain else []
+        self._asleep = {
+            id(b.chunks[0]): b for b in dropped if id(b) not in awake and b.chunks and id(b.chunks[0]) in plain
+        }
         bodies = [state or BodyState() for state in new]
-        for state, (index, chunks) in zip(bodies, groups, strict=True):
-            state.moved(index, chunks)
+        for state, (index, group) in zip(bodies, groups, strict=True):
+            state.moved(index, group)
         self.bodies = bodies
 
     def _findings(
         self, document: Document, versions: tuple[str, ...], version_lines: set[int]
     ) -> tuple[Diagnostic, ...]:
-        shown = [body for body in self.bodies if body.has_findings(document)]
-        names = tuple(text for body in self.bodies for text in body.opening())
+        shown = [body for body in self.bodies if body.has_findings(versions)]
+        names = tuple([body.directives.opening for body in self.bodies])
         first = _first_statement(document)
         open_comment = document.chunks[-1].closes_in_block
         frame = (versions, names, isinstance(document.statement(first), Version), open_comment)
-        if not shown and self.clean_frame == frame:
+        if not shown and self.clean_frame == frame and self._end is None:
             return ()
-        lines = {first, *version_lines}
-        for body in self.bodies:
-            lines.update(body.opening_lines(document))
+        always = {first, *version_lines}
+        few = len(self.bodies) <= BODIES
+        names_again = self.bodies if few else _repeated(self.bodies)
+        opened = {line for body in names_again for line in body.opening_lines(document)}
+        found: list[Diagnostic] = []
+        for at in range(0, max(1, len(shown)), BODIES):
+            some = shown[at : at + BODIES]
+            lines = always.union(*[body.opening_lines(document) for body in some], opened if at == 0 else ())
+            found += self._look(document, some, lines - {-1}, text_rules=at == 0)
+        if self._end is not None:
+            line = document.line_of(self._end)
+            found.append(unchecked(line, document.line_start(line)))
+        if len(shown) > BODIES:
+            found.sort(key=lambda d: (d.span, d.code))
+        self.clean_frame = None if found else frame
+        return tuple(found)
+
+    def _look(
+        self, document: Document, shown: list[BodyState], lines: set[int], *, text_rules: bool
+    ) -> list[Diagnostic]:
+        """The findings of some bodies, by binding and checking the lines that they ask for and some others."""
         for body in shown:
             lines |= body.wanted(document)
-        lines.discard(-1)
         starts = [document.line_of(body.first) for body in self.bodies]
         number_of = {id(body): number for number, body in enumerate(shown)}
 
@@ -102,8 +158,8 @@ class TextState:
         while True:
             judged = judge(document, sorted(lines), self.platform)
             problems: dict[int, list[Problem]] = {}
-            for problem in judged.bound.problems:
-                at = shown_at(problem.place.line) if problem.kind in NAME_PROBLEMS else None
+            for problem in _first_uses(document, judged):
+                at = shown_at(problem.place.line)
                 if at is not None:
                     problems.setdefault(at, []).append(problem)
             more = set[int]()
@@ -112,11 +168,12 @@ class TextState:
             if more <= lines:
                 break
             lines |= more
+            judged.forget()
         found = []
         dirty = set()
         for finding in judged.findings:
             at = shown_at(document.position(finding.span.start)[0])
-            if at is not None or finding.name in _TEXT_RULES:
+            if at is not None or (text_rules and finding.name in _TEXT_RULES):
                 found.append(finding)
             if at is not None:
                 dirty.add(at)
@@ -124,36 +181,43 @@ class TextState:
         for body in shown:
             tokens.update(body.open_tokens(document))
         verdicts = letters(judged, document, tokens) if tokens else {}
+        judged.forget()
         for number, body in enumerate(shown):
             body.settled(clean=number not in dirty)
+            if body.cut is not None:
+                line = document.line_of(body.first + body.cut[0]) + body.cut[1]
+                found.append(unchecked(line, document.line_start(line)))
+                found.sort(key=lambda d: (d.span, d.code))
             body.learn(verdicts)
-        self.clean_frame = None if found else frame
-        return tuple(found)
+        return found
 
 
-def _facts(document: Document) -> list[object]:
-    """The facts of every chunk, worked out where they are missing."""
-    every = [chunk.cache for chunk in document.chunks]
-    if not all(every):
-        share: dict[str, str] = document.lineage.setdefault("share", {})  # type: ignore[assignment]
-        for index, known in enumerate(every):
-            if known is None:
-                chunk = document.chunks[index]
-                every[index] = chunk.cache = facts_of(code_of(chunk.text, chunk.opens_in_block), share)
-    return every
+def _repeated(bodies: list[BodyState]) -> list[BodyState]:
+    """The bodies whose name another one has as well; of many, the first."""
+    names = [(body.directives.opening or "").partition(" ")[2].strip().strip('"') for body in bodies]
+    many = Counter(names)
+    return [body for body, name in zip(bodies, names, strict=True) if name and many[name] > 1][:REPEATED]
 
 
-def has_scopes(document: Document) -> bool:
-    """Whether braces open scopes: then only the full path can tell what a name means."""
-    return any(map(_SCOPES, _facts(document)))
+def _first_uses(document: Document, judged: Judged) -> list[Problem]:
+    """The problems with names that rules will report: those of first uses that follow from nothing else."""
+    first: dict[tuple[str, object, object], Problem] = {}
+    body_at = judged.bound.body_at
+    for problem in judged.bound.problems:
+        if problem.kind in NAME_PROBLEMS:
+            first.setdefault((problem.kind, problem.args["name"], id(body_at(problem.place.line))), problem)
+    if not first:
+        return []
+    chosen = {id(problem) for problem in first.values()}
+    return [problem for problem in root_problems(document, judged.bound) if id(problem) in chosen]
 
 
 def _first_statement(document: Document) -> int:
     """The line of the first statement; -1 in a text without one."""
     line = 0
     for chunk in document.chunks:
-        if chunk.text and not chunk.text.isspace():
-            for offset, code in enumerate(chunk.codes()):
+        if chunk.cache is not NOTHING and chunk.text and not chunk.text.isspace():
+            for offset, code in enumerate(codes_in(chunk)):
                 if code:
                     return line + offset
         line += chunk.count

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.directory import directory_of
+from visa_lsp.ide.quick import special_words
+from visa_lsp.ide.words import Needle, bits_of, lines_with, needle
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, facts_of, instructions_of, label_offsets
 
 if TYPE_CHECKING:
@@ -25,9 +28,11 @@ _ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
 _CLASS: Final = re.compile(r"v_type\s*=\s*([A-Z])")
 _INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)")
 _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
+# How many chunks one question may take apart into words; what is left waits for the next.
+_AT_ONCE: Final = 40
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Part:
     """What is known of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration."""
 
@@ -36,7 +41,40 @@ class Part:
     _decls: dict[str, list[tuple[int, str]]] | None = None
     _labels: list[tuple[int, str]] | None = None
     _aliases: list[tuple[str, str]] | None = None
-    memo: dict[str, object] = field(default_factory=dict)
+    memo: dict[object, object] = field(default_factory=dict)
+
+    @property
+    def knows_words(self) -> bool:
+        """Whether ``words`` is known already, or never will be."""
+        return "words" in self.memo
+
+    @property
+    def knows_decls(self) -> bool:
+        """Whether ``decls`` and ``aliases`` are known already."""
+        return self._decls is not None and self._aliases is not None
+
+    @property
+    def words(self) -> bytes | None:
+        """A bit for the hash of each word of the chunk, comments included; None where only a search tells."""
+        if "words" not in self.memo:
+            self.memo["words"] = bits_of(self.chunk.text) if self.chunk.text.isascii() else None
+        return self.memo["words"]  # type: ignore[return-value]
+
+    def may_have(self, needle: Needle) -> bool:
+        """Whether a word may be in the text; a no is certain."""
+        bits: bytes | None = self.memo.get("words")  # type: ignore[assignment]
+        if bits is None:
+            return needle.text in self.chunk.text
+        return all(bits[at] & bit for at, bit in needle.places)
+
+    @property
+    def naming(self) -> tuple[object, ...]:
+        """Everything in the chunk that decides what a name of the body is."""
+        found = self.memo.get("naming")
+        if found is None:
+            specials = tuple([text for _, text in self.facts.specials])
+            found = self.memo["naming"] = (self.facts.labels, self.signs if self.facts.decls else None, specials)
+        return found  # type: ignore[return-value]
 
     @property
     def code(self) -> str:
@@ -59,18 +97,29 @@ class Part:
     def aliases(self) -> list[tuple[str, str]]:
         """(name, what it is an alias of) of each declaration that says so."""
         if self._aliases is None:
-            pairs = zip(self.facts.decls, self.facts.rests, strict=True) if "alias" in self.chunk.text else ()
+            pairs = (
+                zip(self.facts.decls, self.facts.rests, strict=True)
+                if self.facts.decls and "alias" in self.chunk.text
+                else ()
+            )
             self._aliases = [(name, base) for name, rest in pairs if (base := alias_base(rest)) is not None]
         return self._aliases
 
     @property
     def signs(self) -> dict[str, str]:
-        """Name to a sign for its class."""
+        """Declared name to a sign for its class and length (``line_keys.Signs``)."""
         found = self.memo.get("signs")
         if found is None:
-            found = self.memo["signs"] = {
-                name: "\x01" + class_letter(rest) for name, rest in zip(self.facts.decls, self.facts.rests, strict=True)
-            }
+            pairs = zip(self.facts.decls, self.facts.rests, strict=True)
+            found = self.memo["signs"] = {name: sign_of(name, class_letter(rest)) for name, rest in pairs}
+        return found  # type: ignore[return-value]
+
+    @property
+    def label_signs(self) -> dict[str, str]:
+        """The same of labels."""
+        found = self.memo.get("label signs")
+        if found is None:
+            found = self.memo["label signs"] = {name: sign_of(name, "L") for name in self.facts.labels}
         return found  # type: ignore[return-value]
 
     @property
@@ -164,16 +213,29 @@ class Index:
             else:
                 yield from (line for line, text in self.directives(group) if text.lstrip().startswith(".version"))
 
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """The numbers of the chunks with declarations, by the identity of what is known of them."""
+        return {id(part): at for at, part in enumerate(self.parts) if part.facts.decls}
+
     def declarations(self, group: Group, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         """(line, name, text behind the name) of the declarations of some names."""
-        wanted = set(names)
-        for at in range(group.first, group.end):
-            part = self.parts[at]
-            if part.facts.decls and not wanted.isdisjoint(part.decls):
-                base = self.document.line_of(at)
-                for name in wanted & part.decls.keys():
+        directory = directory_of(self)
+        for name in names:
+            for part in directory.declaring.get(name, ()):
+                at = self._places[id(part)]
+                if group.first <= at < group.end:
+                    base = self.document.line_of(at)
                     for offset, rest in part.decls[name]:
                         yield base + offset, name, rest
+
+    def aliases(self, group: Group, bases: Iterable[str]) -> Iterator[str]:
+        """The names that are declared as aliases of some names."""
+        directory = directory_of(self)
+        for wanted in bases:
+            for part in directory.aliasing.get(wanted, ()):
+                if group.first <= self._places[id(part)] < group.end:
+                    yield from (name for name, base in part.aliases if base == wanted)
 
     def functions(self, group: Group) -> Iterator[tuple[int, str, int]]:
         """(line, name, column of the name) of each subroutine of a body."""
@@ -208,23 +270,18 @@ class Index:
 
     def mentions(self, groups: Iterable[Group], names: Iterable[str]) -> list[int]:
         """The lines that have one of some names in them, comments included, in order."""
-        words = sorted(names, key=len, reverse=True)
-        if not words:
-            return []
-        pattern = re.compile("(?<![A-Za-z0-9_$@?%])(?:" + "|".join(map(re.escape, words)) + ")(?![A-Za-z0-9_$@?])")
+        needles = [needle(name) for name in names if name]
         found: list[int] = []
+        fresh = _AT_ONCE
         for group in groups:
             for at in range(group.first, group.end):
-                text = self.parts[at].chunk.text
-                if not any(word in text for word in words):
-                    continue
-                base, line, seen = self.document.line_of(at), 0, 0
-                for match in pattern.finditer(text):
-                    start = match.start()
-                    line += text.count("\n", seen, start)
-                    seen = start
-                    if not found or found[-1] != base + line:
-                        found.append(base + line)
+                part = self.parts[at]
+                if fresh and not part.knows_words:
+                    fresh -= part.words is not None
+                here = [wanted.text for wanted in needles if part.may_have(wanted)]
+                if here:
+                    base = self.document.line_of(at)
+                    found += [base + line for line in lines_with(part.chunk.text, here)]
         return found
 
 
@@ -249,6 +306,11 @@ def _facts(chunk: Chunk, share: dict[str, str]) -> Facts:
     if not isinstance(facts, Facts):
         facts = chunk.cache = facts_of(code_of(chunk.text, chunk.opens_in_block), share)
     return facts
+
+
+def sign_of(name: str, letter: str) -> str:
+    """What stands for a declared name in the key of a line; a word that means something else in places keeps itself."""
+    return f"\x01{letter}{name if name in special_words() else ''}\x02{len(name)};"
 
 
 def words_of(code: str) -> set[str]:

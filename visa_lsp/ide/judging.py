@@ -1,7 +1,7 @@
-"""The chunks of one kernel or function, judged by the classes of their lines, from one snapshot to the next.
+"""The lines of one kernel or function, judged by their classes; the few that are not plainly clean are kept.
 
-What is kept of a chunk are the few lines that are not plainly clean: those to be looked at one by one, uses of labels,
-undeclared names. Invariant: ``update`` leaves the same state whatever snapshots came before.
+What is kept of a chunk are the lines to be looked at one by one, uses of labels, undeclared names. How a body goes from
+one snapshot to the next stands in ``judged_body``.
 """
 
 from __future__ import annotations
@@ -10,44 +10,45 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.names import Ids, Names
-from visa_lsp.ide.quick import UNKNOWN, UNSURE, Verdicts, judge, letters, verdicts_of
-from visa_lsp.ide.results import Open, Result, code_in, common, facts_in
-from visa_lsp.syntax.bulk import (
-    Facts,
-    classes,
-    decl_offsets,
-    instructions_of,
-    label_offsets,
-)  # fmt: skip
+from visa_lsp.ide.limits import CLASSES, SUSPECTS
+from visa_lsp.ide.names import SCOPED, Names
+from visa_lsp.ide.quick import UNKNOWN, UNSURE, Verdicts, judge, letters
+from visa_lsp.ide.results import Open, Result, decl_lines, instructions_in, label_lines
+from visa_lsp.ide.verdict_store import active_store
+from visa_lsp.syntax.bulk import Facts, classes
 from visa_lsp.syntax.parse import MAX_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
 
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.syntax.document import Chunk, Document
+    from visa_lsp.syntax.chunks import Chunk
+    from visa_lsp.syntax.document import Document
 
 NAME: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
-FUNCTION: Final = re.compile(r'\s*\.function(?![A-Za-z0-9_])\s*"?([^"\s]*)')
-_OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
-# Attributes that are nothing but text.
-_FREE_ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s+(?:AsmName|OutputAsmPath)\s*=")
 _BATCH: Final = 4096
-# From how many changed names on chunks are judged as a whole instead of line by line.
+_GROUP: Final = 16
+# Under this name the lineage of a document has how many kinds of lines may still be judged.
+BUDGET: Final = "budget"
+# From how many new classes on it is worth while to look at what other processes found.
+_MANY: Final = 64
+# From how many classes on they are judged by themselves, and not with the look at all findings.
 _FEW: Final = 16
 
 
-class JudgedBody:
-    """The judged chunks of one body."""
+class Judging:
+    """The chunks of a body with what is known of their lines, and how lines are judged."""
+
+    __slots__ = (
+        "_enough", "_facts", "_frame", "_labels", "_names", "_open", "_results", "_review", "_uses", "_verdicts", "_version_lines", "chunks", "first", "specials",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.first = 0
-        self.chunks: list[Chunk] = []
+        self.chunks: Sequence[Chunk] = ()
+        self.specials: Sequence[tuple[int, int, str]] = ()
         self._facts: list[Facts] = []
-        self._judged: list[Chunk] = []
         self._results: list[Result] = []
-        self._key: object = None
         self._verdicts: Verdicts = Verdicts()
         self._names = Names()
         self._open = Open()
@@ -55,119 +56,15 @@ class JudgedBody:
         self._uses: Counter[str] = Counter()
         self._labels: Counter[str] = Counter()
         self._review: set[str] = set()  # labels whose number of uses or definitions changed
-        self._missing: set[str] = set()
-        self._doubled: set[str] = set()
         self._frame: tuple[str, ...] | None = None
-        self._specials: list[tuple[int, int, str]] | None = None
-
-    # ---- what the chunks are ----
-
-    def moved(self, first: int, chunks: list[Chunk]) -> None:
-        """Take the chunks of the next snapshot."""
-        if self.chunks != chunks:
-            self._specials = None
-            self._facts = [facts_in(chunk) for chunk in chunks]
-        self.first, self.chunks = first, chunks
-
-    def specials_of_chunks(self) -> list[tuple[int, int, str]]:
-        """(chunk of the document, line in it, text) of every directive that is no declaration."""
-        if self._specials is None or (self._specials and self._specials_first != self.first):
-            self._specials = [
-                (self.first + i, offset, text)
-                for i, facts in enumerate(self._facts)
-                if facts.specials
-                for offset, text in facts.specials
-            ]
-            self._specials_first = self.first
-        return self._specials
-
-    _specials_first = 0
-
-    def opening(self) -> Iterator[str]:
-        """The directive that opens the body."""
-        specials = self.specials_of_chunks()
-        if specials and _OPENING.match(specials[0][2]):
-            yield specials[0][2]
-
-    def opening_lines(self, document: Document) -> Iterator[int]:
-        """Its line."""
-        for index, offset, text in self.specials_of_chunks()[:1]:
-            if _OPENING.match(text):
-                yield document.line_of(index) + offset
+        self._enough = False
 
     def _line(self, document: Document, index: int, offset: int) -> int:
         return document.line_of(self.first + index) + offset
 
-    def _code(self, index: int) -> str:
-        return code_in(self.chunks[index])
-
-    def _decl_lines(self, index: int) -> list[int] | range:
+    def _decl_lines(self, index: int) -> Sequence[int]:
         """The line of each declaration of a chunk."""
-        many = len(self._facts[index].decls)
-        return range(many) if many == self.chunks[index].count else decl_offsets(self._code(index))
-
-    # ---- going to another snapshot ----
-
-    def update(
-        self, document: Document, versions: tuple[str, ...], version_lines: set[int], platform: Platform | None
-    ) -> None:
-        """Bring everything up to the chunks that ``moved`` gave."""
-        self._version_lines = version_lines
-        specials = [text for _, _, text in self.specials_of_chunks()]
-        attributes = [t for t in specials if t.lstrip().startswith(".kernel_attr") and not _FREE_ATTRIBUTE.match(t)]
-        kind = next(self.opening(), "").split('"')[0]
-        key = (platform.name if platform else None, versions, kind.strip(), tuple(attributes))
-        if key == self._key and self._judged == self.chunks:
-            return
-        fresh = key != self._key or not self._judged
-        head, tail = (0, 0) if fresh else common(self._judged, self.chunks)
-        gone = list(zip(self._judged, self._results, strict=True))[head : len(self._judged) - tail]
-        if fresh:
-            self._key, self._verdicts = key, verdicts_of(key)
-        for chunk, result in gone:
-            self._count(facts_in(chunk), result, -1)
-        added = range(head, len(self.chunks) - tail)
-        results = [*self._results[:head], *(Result() for _ in added), *self._results[len(self._results) - tail :]]
-        if fresh:
-            self._review.update(self._uses, self._labels)
-            self._uses.clear()
-            self._labels.clear()
-            results = [Result() for _ in self.chunks]
-        functions = {m.group(1) for text in specials if (m := FUNCTION.match(text))}
-        self._review |= self._names.functions
-        ids = document.lineage.setdefault("ids", Ids())
-        assert isinstance(ids, Ids)
-        all_facts = self._facts
-        changed = self._names.update(
-            all_facts, [facts_in(c) for c, _ in gone], added, specials, functions, ids, fresh=fresh
-        )
-        self._judged, self._results = list(self.chunks), results
-        todo: dict[int, list[int] | None] = {}
-        if changed is None:
-            for result in results:
-                self._drop_uses(result)
-            todo = dict.fromkeys(range(len(self.chunks)))
-            for index in range(len(self.chunks)):
-                results[index] = Result()
-            self._labels = Counter(name for f in all_facts for name in f.labels)
-            self._review.update(self._labels)
-        else:
-            for index in added:
-                self._count(all_facts[index], None, 1)
-            if changed:
-                self._touched(changed, set(added), todo)
-            todo.update(dict.fromkeys(added))
-        self._judge(document, platform, todo)
-        self._frame = None
-
-    def _count(self, facts: Facts, result: Result | None, step: int) -> None:
-        self._review.update(facts.labels)
-        for name in facts.labels:
-            self._labels[name] += step
-            if not self._labels[name]:
-                del self._labels[name]
-        if result is not None:
-            self._drop_uses(result)
+        return decl_lines(self.chunks[index])
 
     def _drop_uses(self, result: Result) -> None:
         for names in result.labels.values():
@@ -180,78 +77,71 @@ class JudgedBody:
             if not self._uses[name]:
                 del self._uses[name]
 
-    def _touched(self, changed: set[str], added: set[int], todo: dict[int, list[int] | None]) -> None:
-        """Note the lines of untouched chunks that mention a changed name."""
-        few = len(changed) <= _FEW
-        pattern = (
-            re.compile(rf"(?<![A-Za-z0-9_])(?:{'|'.join(map(re.escape, changed))})(?![A-Za-z0-9_])") if few else None
-        )
-        for index in self._names.mentioning(changed, range(len(self.chunks))):
-            if index in added:
-                continue
-            if pattern is None:
-                todo[index] = None
-                continue
-            code, offsets, at, line = self._code(index), list[int](), 0, -1
-            for match in pattern.finditer(code):
-                line += code.count("\n", at, match.start())
-                at = match.start()
-                if not offsets or offsets[-1] != line:
-                    offsets.append(line)
-            todo[index] = offsets
-
     # ---- judging ----
 
     def _judge(self, document: Document, platform: Platform | None, todo: dict[int, list[int] | None]) -> None:
-        work: list[tuple[int, str, list[tuple[int, str]]]] = []
+        every = list(todo.items())
+        # By groups, so that a text of lines that are all different does not have all of them in hand at once.
+        bad = 0
+        for at in range(0, len(every), _GROUP):
+            group = dict(every[at : at + _GROUP])
+            # Of lines that will not be shown nobody has to know what is wrong with them.
+            self._enough = bad > 2 * SUSPECTS
+            self._judge_group(document, platform, group, last=at + _GROUP >= len(every))
+            bad += sum([len(self._results[index].hard) for index in group])
+        self._enough = False
+
+    def _judge_group(
+        self, document: Document, platform: Platform | None, todo: dict[int, list[int] | None], *, last: bool
+    ) -> None:
+        work: list[tuple[int, Sequence[str], list[tuple[int, str]]]] = []
         pending: dict[str, tuple[int, int]] = {}
         pending_decls: dict[str, tuple[int, int]] = {}
         names, verdicts = self._names, self._verdicts
         for index, offsets in todo.items():
-            facts, code, result = self._facts[index], self._code(index), self._results[index]
-            text = instructions_of(code, facts) if facts.has_code else ""
+            facts, result = self._facts[index], self._results[index]
+            mentioned: set[str] = set()
             if offsets is None:
                 self._drop_uses(result)
                 result.hard, result.labels, result.undeclared = set(), {}, {}
-            mentioned: set[str] = set()
             if facts.strange:
-                mentioned.update(*[NAME.findall(line) for line in text.split("\n") if len(line) <= MAX_LINE])
-                result.hard = {i for i, line in enumerate(text.split("\n")[1:]) if line.strip()}
+                split = instructions_in(self.chunks[index])
+                mentioned.update(*[NAME.findall(line) for line in split if len(line) <= MAX_LINE])
+                result.hard = {i for i, line in enumerate(split) if line.strip()}
             elif facts.has_code:
-                if offsets is None:
-                    lines = list(enumerate(classes(text, names.tokens, names.pattern, mentioned)))
-                else:
-                    split = text.split("\n")[1:]
-                    some = "\n" + "\n".join([split[i] for i in offsets])
-                    lines = list(zip(offsets, classes(some, names.tokens, names.pattern), strict=False))
-                    for offset in offsets:
-                        self._use(result.labels.get(offset, ()), -1)
-                        result.forget(offset)
+                split = instructions_in(self.chunks[index])
+                some = split if offsets is None else [split[i] for i in offsets]
+                found = classes("\n" + "\n".join(some), names.tokens, names.pattern, mentioned) if some else ()
+                lines = list(zip(range(len(split)) if offsets is None else offsets, found, strict=True))
+                for offset in offsets or ():
+                    self._use(result.labels.get(offset, ()), -1)
+                    result.forget(offset)
                 odd = {line for _, line in lines} - verdicts.clean
                 if odd:
-                    pairs = [(i, line) for i, line in lines if line in odd]
-                    work.append((index, text, pairs))
+                    result.hard.update(i for i, line in lines if SCOPED in line)
+                    pairs = [(i, line) for i, line in lines if line in odd and SCOPED not in line]
+                    work.append((index, split, pairs))
                     for i, line in pairs:
                         if line not in verdicts.odd:
                             pending[line] = (index, i)
-            if offsets is None:
-                names.note(facts, mentioned)
+            if offsets != []:
+                names.note(facts, mentioned, more=b"" if offsets is None else facts.names)
             if facts.decls:
                 result.decls = set()
                 if not verdicts.decls.issuperset(map(names.tokens.get, facts.decls)):
                     result.decls = {-1}
                     for k, token in enumerate([names.decl_token(name) for name in facts.decls]):
-                        if token not in verdicts.decls:
+                        if token not in verdicts.decls and token != SCOPED:
                             pending_decls[token] = (index, k)
         self._open = Open(work, [i for i in todo if self._results[i].decls])
-        self._evaluate(document, platform, pending, pending_decls)
+        self._evaluate(document, platform, pending, pending_decls, few=_FEW if last else 0)
         self._settle()
 
     def _settle(self) -> None:
         """Sort the lines that were judged last by the verdicts on their classes; those without one have to be looked at."""
         odd, clean, names = self._verdicts.odd, self._verdicts.clean, self._names
-        for index, text, pairs in self._open.work:
-            result, split = self._results[index], text.split("\n")[1:]
+        for index, split, pairs in self._open.work:
+            result = self._results[index]
             for i, line in pairs:
                 verdict = odd.get(line)
                 if verdict is None:
@@ -280,8 +170,12 @@ class JudgedBody:
         platform: Platform | None,
         pending: dict[str, tuple[int, int]],
         decls: dict[str, tuple[int, int]],
+        *,
+        few: int,
     ) -> None:
         """Let the full path judge one line of each new class; a few are left to the look at all findings."""
+        if len(pending) + len(decls) > _MANY and not self._verdicts.asked:
+            self._from_store(pending, decls)
         if not pending and not decls:
             return
         reps = self._open.lines
@@ -292,17 +186,32 @@ class JudgedBody:
                 if where == index:
                     reps[self._line(document, index, offsets[k])] = token
                     self._open.of_decls.add(self._line(document, index, offsets[k]))
-        if len(reps) <= _FEW:
+        if len(reps) <= few:
             return
-        frame = {document.line_of(index) + offset for index, offset, _ in self.specials_of_chunks()}
+        frame = {self._line(document, index, offset) for index, offset, _ in self.specials}
         frame |= self._version_lines
-        every = sorted(reps)
+        # What is beyond the limit stays without a verdict.
+        left = document.lineage.get(BUDGET, CLASSES)
+        assert isinstance(left, int)
+        every = [] if self._enough else sorted(reps)[:left]
+        document.lineage[BUDGET] = left - len(every)
         for at in range(0, len(every), _BATCH):
             some = every[at : at + _BATCH]
             wanted = frame.union(some)
             judged = judge(document, sorted(wanted | self._closure(document, wanted)), platform)
             self._keep(letters(judged, document, self._tokens(document, some)), some)
+            judged.forget()
         reps.clear()
+
+    def _from_store(self, pending: dict[str, tuple[int, int]], decls: dict[str, tuple[int, int]]) -> None:
+        """Take in what other processes found of this kind of body; the classes that this answers are not judged."""
+        self._verdicts.asked, store = True, active_store()
+        if store is not None:
+            store.load(self._verdicts)
+            for line in pending.keys() & (self._verdicts.clean | self._verdicts.odd.keys()):
+                del pending[line]
+            for token in decls.keys() & self._verdicts.decls:
+                del decls[token]
 
     def _tokens(self, document: Document, some: Iterable[int]) -> dict[int, list[tuple[int, str]] | None]:
         """What ``letters`` has to know of some open lines."""
@@ -318,16 +227,23 @@ class JudgedBody:
 
     def _keep(self, found: dict[int, str], some: Iterable[int]) -> None:
         """Keep the verdicts on the classes of some lines."""
-        opened, verdicts = self._open, self._verdicts
+        opened, verdicts, news = self._open, self._verdicts, Verdicts()
         for line in some:
             verdict = found[line]
             if line in opened.of_decls:
                 if not verdict:
-                    verdicts.decls.add(opened.lines[line])
+                    news.decls.add(opened.lines[line])
             elif verdict and verdict != UNSURE:
-                verdicts.odd[opened.lines[line]] = verdict
+                news.odd[opened.lines[line]] = verdict
             elif not verdict:
-                verdicts.clean.add(opened.lines[line])
+                news.clean.add(opened.lines[line])
+        verdicts.clean |= news.clean
+        verdicts.odd |= news.odd
+        verdicts.decls |= news.decls
+        store = active_store()
+        # What was few enough to be judged without asking is not worth keeping either.
+        if store is not None and verdicts.asked:
+            store.put(verdicts.key, news)
 
     def learn(self, found: dict[int, str]) -> None:
         """Keep what a look at all findings tells about the lines that were left open."""
@@ -356,15 +272,14 @@ class JudgedBody:
 
     def _defining(self, document: Document, wanted: set[str], *, labels: bool = False) -> set[int]:
         wanted = self._names.with_bases(wanted)
-        found = set()
+        found: set[int] = set()
         for index in self._names.chunks_declaring(wanted):
-            facts = self._facts[index]
+            base, names = self._line(document, index, 0), self._facts[index].decls
             offsets = self._decl_lines(index)
-            found |= {self._line(document, index, o) for o, n in zip(offsets, facts.decls, strict=True) if n in wanted}
-        if labels:
+            found.update([base + offsets[k] for k, name in enumerate(names) if name in wanted])
+        if labels and not wanted.isdisjoint(self._labels.keys()):
             for index, chunk in enumerate(self.chunks):
-                facts = facts_in(chunk)
-                if facts.labels and not wanted.isdisjoint(facts.labels):
-                    places = label_offsets(self._code(index))
-                    found |= {self._line(document, index, o) for o, name in places if name in wanted}
+                if self._facts[index].labels and not wanted.isdisjoint(self._facts[index].labels):
+                    base = self._line(document, index, 0)
+                    found.update([base + offset for offset, name in label_lines(chunk) if name in wanted])
         return found

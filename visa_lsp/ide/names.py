@@ -11,17 +11,20 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.mentions import Mentions
 from visa_lsp.ide.quick import Tokens, class_token, special_words
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 _ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
 _INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
 _KIND: Final = re.compile(r"v_type\s*=\s*(\S+)")
 _DIGITS: Final = "0123456789"
 _ODD: Final = "\x05"
+# The token of a name that does not mean the same everywhere in the body: its lines are looked at one by one.
+SCOPED: Final = "\x07"
 
 
 class Ids(dict[str, int]):
@@ -37,22 +40,36 @@ class Ids(dict[str, int]):
 class Names:
     """Names of a body. ``doubled`` are declared twice; ``odd`` ones have signs in them that references cannot have."""
 
+    __slots__ = (
+        "_aliases", "_facts", "_ids", "_places", "_plain", "_stems", "before", "decl", "doubled", "functions", "inputs", "mentions", "odd", "pattern", "scoped", "tokens",
+    )  # fmt: skip
+
     def __init__(self) -> None:
         self.decl: dict[str, Facts] = {}
         self.tokens = Tokens()
         self.doubled: set[str] = set()
         self.odd: set[str] = set()
         self.functions: set[str] = set()
+        self.scoped: set[str] = set()
+        self.before: dict[str, str | None] = {}  # the tokens before the last update, of names that it touched
         self.inputs: dict[str, str] = {}
         self.pattern = TOKEN
         self._aliases: dict[str, list[str]] = {}
-        self._stems: set[str] = set()
+        self._stems: dict[str, set[str]] = {}  # by their small letters
         self._plain: set[str] = set()  # names without a number at the end
         self._facts: list[Facts] = []
-        self._index: dict[int, int] = {}
+        self._places: dict[int, int] | None = None
+        self.mentions = Mentions()
         self._ids = Ids()
 
     # ---- questions ----
+
+    @property
+    def _index(self) -> dict[int, int]:
+        """The number of each chunk that declares something, by its facts."""
+        if self._places is None:
+            self._places = {id(f): i for i, f in enumerate(self._facts) if f.decls}
+        return self._places
 
     def decl_token(self, name: str) -> str:
         """The token of a declared name."""
@@ -83,37 +100,43 @@ class Names:
             return {i for i, f in enumerate(self._facts) if not names.isdisjoint(f.decls)}
         return {self._index[id(self.decl[name])] for name in names if name in self.decl}
 
-    def mentioning(self, names: set[str], where: range) -> Iterator[int]:
+    def mentioning(self, names: set[str]) -> list[int]:
         """The chunks that may have one of some names in them."""
-        if len(names) <= 8:
-            packed = [self._ids[n].to_bytes(4, "little") for n in names if n in self._ids]
-            for index in where:
-                if any(p in self._facts[index].names for p in packed):
-                    yield index
-            return
-        ids = {self._ids[n] for n in names if n in self._ids}
-        for index in where:
-            if not ids.isdisjoint(array("I", self._facts[index].names)):
-                yield index
+        return self.mentions.having([self._ids[n] for n in names if n in self._ids])
 
-    def note(self, facts: Facts, names: set[str]) -> None:
-        """Keep the names of a chunk."""
-        names.update(_ALIAS.findall("\n".join(facts.rests)))
-        names.update(facts.decls)
-        facts.names = array("I", map(self._ids.__getitem__, names)).tobytes()
+    def note(self, facts: Facts, names: set[str], *, more: bytes = b"") -> None:
+        """Keep the names of a chunk; ``more`` are those that it may have had before."""
+        if facts.decls:
+            if any(["alias" in rest for rest in facts.rests]):
+                names.update(_ALIAS.findall("\n".join(facts.rests)))
+            names.update(facts.decls)
+        ids = set(map(self._ids.__getitem__, names))
+        if more:
+            known = set(array("I", more))
+            if ids <= known:
+                return
+            self.mentions.add(facts, ids - known)
+            ids |= known
+        else:
+            self.mentions.add(facts, ids)
+        facts.names = array("I", ids).tobytes()
 
-    def near(self, word: str, near: Callable[[str, Iterable[str]], str | None]) -> set[str]:
+    def note_first(self, facts: Facts, names: set[str], ids: Ids) -> None:
+        """Keep the names of a chunk of which nothing is known yet."""
+        self._ids = ids
+        self.note(facts, names)
+
+    def near(self, word: str, like: Callable[[str, Iterable[str]], str | None]) -> set[str]:
         """Every declared name that ``near_name`` could find for a word, whatever class of variable is meant."""
         stem = word.rstrip(_DIGITS)
         found: set[str] = set()
         if stem != word:
             number = int(word[len(stem) :])
-            for other in self._stems:
-                if other.lower() == stem.lower():
-                    for width in range(1, 12):
-                        name = f"{other}{number:0{width}d}"
-                        if name in self.decl:
-                            found.add(name)
+            for other in self._stems.get(stem.lower(), ()):
+                for width in range(1, 12):
+                    name = f"{other}{number:0{width}d}"
+                    if name in self.decl:
+                        found.add(name)
             if len(stem) <= 2:
                 return found
         by_kind: dict[str, list[str]] = {}
@@ -122,10 +145,14 @@ class Names:
             letter = match.group(1) if match else ""
             by_kind.setdefault(letter if letter in "APST" else "G", []).append(name)
         for names in by_kind.values():
-            best = near(word, names)
+            best = like(word, names)
             if best:
                 found.add(best)
         return found
+
+    def declaring(self) -> list[int]:
+        """The chunks that declare something, in order."""
+        return list(self._index.values())
 
     # ---- changes ----
 
@@ -137,6 +164,7 @@ class Names:
         specials: Sequence[str],
         functions: set[str],
         ids: Ids,
+        scoped: Callable[[set[str]], set[str]] | None,
         *,
         fresh: bool,
     ) -> set[str] | None:
@@ -146,36 +174,59 @@ class Names:
             match = _INPUT.match(text)
             if match:
                 inputs[match.group(1)] = inputs.get(match.group(1), "") + "\n" + text.split()[0] + match.group(2)
-        self._facts, self._ids = facts, ids
-        self._index = {id(f): i for i, f in enumerate(facts)}
+        self._facts, self._ids, self._places, self.before = facts, ids, None, {}
+        self.mentions.facts = facts
         wide = any(not facts[i].narrow for i in added) or not all(map(NARROW_NAME.fullmatch, functions))
         if fresh or (wide and self.pattern is TOKEN):
+            self.scoped = scoped(_twice(facts)) if scoped else set()
+            self.mentions.clear()
             self._build(facts, inputs, functions, wide=wide)
             return None
+        self._moved(gone, [facts[i] for i in added])
         changed = self._differences([facts[i] for i in added], gone)
         changed.update(n for n in inputs.keys() | self.inputs.keys() if inputs.get(n) != self.inputs.get(n))
         changed |= functions ^ self.functions
+        now = scoped(self.doubled) if scoped else set()
+        changed |= now ^ self.scoped
+        self.scoped = now
         self.inputs, self.functions = inputs, functions
         return self._retokened(changed) if changed else changed
+
+    def _moved(self, gone: list[Facts], added: list[Facts]) -> None:
+        """Bring up to date where names are mentioned."""
+        kept = len(gone) == len(added) == 1 and gone[0].names and added[0].names == gone[0].names
+        if kept:
+            self.mentions.replace(gone[0], added[0])
+            return
+        for f in gone:
+            self.mentions.drop(f)
+        for f in added:
+            if f.names:
+                self.mentions.add(f, array("I", f.names))
 
     def _build(self, facts: list[Facts], inputs: dict[str, str], functions: set[str], *, wide: bool) -> None:
         self.inputs, self.functions = inputs, functions
         self.pattern = WIDE_TOKEN if wide else TOKEN
         self.decl, self.tokens, self.doubled, self.odd = {}, Tokens(), set(), set()
-        self._aliases, self._stems, self._plain = {}, set(), set()
+        self._aliases, self._stems, self._plain = {}, {}, set()
         decl, tokens, special = self.decl, self.tokens, special_words()
         plain: dict[str, str] = {}
         for f in facts:
             if not f.narrow:
                 self.odd.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
-            self._note_stems(f)
+            self._note_stems(f.decls)
             for name, rest in zip(f.decls, f.rests, strict=True):
                 if name in decl:
                     self.doubled.add(name)
                     continue
                 decl[name] = f
                 token = plain.get(rest)
-                if token is None or name in inputs or name in special:
+                if name in self.scoped:
+                    token = SCOPED
+                    base = _base(rest)
+                    if base:
+                        self._aliases.setdefault(base, []).append(name)
+                elif token is None or name in inputs or name in special:
                     base = _base(rest)
                     token = self._token(name, rest, tokens.get(base) if base else None)
                     if base:
@@ -193,6 +244,8 @@ class Names:
         match = _ALIAS.search(rest) if "alias" in rest else None
         if match is not None:
             base = match.group(1)
+            if base_token == SCOPED:
+                return SCOPED
             known = base_token or (base if base in special_words() else "\x02")
             definition = rest[: match.start(1)] + known + rest[match.end(1) :]
         token = class_token(definition + self.inputs.get(name, ""))
@@ -214,12 +267,19 @@ class Names:
             tail += 1
         changed = {n for n, _ in (*old[head : len(old) - tail], *new[head : len(new) - tail])}
         gone_ids = {id(f) for f in gone}
-        many = Counter(n for n, _ in new)
+        many = Counter([n for n, _ in new if n in changed])
         slow: set[str] = set()
         for f in added:
-            self.odd.update(n for n in f.decls if not f.narrow and not PLAIN_NAME.fullmatch(n))
-            self._note_stems(f)
-            for name in f.decls:
+            if not f.narrow:
+                self.odd.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
+            others = [name for name in f.decls if name not in changed]
+            self.decl.update(dict.fromkeys(others, f))
+            slow.update(self.doubled.intersection(others))
+            if len(others) == len(f.decls):
+                continue
+            fresh = changed.intersection(f.decls)
+            self._note_stems(fresh)
+            for name in fresh:
                 known = self.decl.get(name)
                 if many[name] > 1 or name in self.doubled or (known is not None and id(known) not in gone_ids):
                     slow.add(name)
@@ -228,20 +288,21 @@ class Names:
         for name, _ in old:
             if name in self.doubled:
                 slow.add(name)
-            elif not many[name]:
+            elif name in changed and not many[name]:
                 self._forget(name)
         if slow:
             self._recount(slow)
         return changed | slow
 
-    def _note_stems(self, facts: Facts) -> None:
-        stems = {n.rstrip(_DIGITS) for n in facts.decls}
-        self._stems |= stems
-        self._plain.update(stems.intersection(facts.decls))
+    def _note_stems(self, names: Collection[str]) -> None:
+        stems = {n.rstrip(_DIGITS) for n in names}
+        for stem in stems:
+            self._stems.setdefault(stem.lower(), set()).add(stem)
+        self._plain.update(stems.intersection(names))
 
     def _forget(self, name: str) -> None:
         self.decl.pop(name, None)
-        self.tokens.pop(name, None)
+        self.before[name] = self.tokens.pop(name, None)
         self.odd.discard(name)
         self.doubled.discard(name)
 
@@ -273,7 +334,7 @@ class Names:
             if name not in affected:
                 affected.add(name)
                 waiting.extend(n for n in self._aliases.get(name, ()) if n in self.decl)
-        before = {name: dict.get(self.tokens, name) for name in affected}
+        before = self.before = {name: self.before.get(name, dict.get(self.tokens, name)) for name in affected}
         places = {name: self._place(name) for name in affected if name in self.decl}
         for name in affected - places.keys():
             self.tokens.pop(name, None)
@@ -290,8 +351,13 @@ class Names:
                 token = self.tokens.get(base)
             if base and name not in self._aliases.setdefault(base, []):
                 self._aliases[base].append(name)
-            self.tokens[name] = self._token(name, rest, token)
+            self.tokens[name] = SCOPED if name in self.scoped else self._token(name, rest, token)
         return {name for name in affected if name in changed or before[name] != dict.get(self.tokens, name)}
+
+
+def _twice(facts: Iterable[Facts]) -> set[str]:
+    """The names that are declared twice."""
+    return {name for name, many in Counter([name for f in facts for name in f.decls]).items() if many > 1}
 
 
 def _base(rest: str) -> str | None:

@@ -51,9 +51,11 @@ class Verdicts:
     ``!`` for lines that have to be looked at one by one. ``UNSURE`` is no verdict.
     """
 
-    __slots__ = ("clean", "decls", "odd")
+    __slots__ = ("asked", "clean", "decls", "key", "odd")
 
-    def __init__(self) -> None:
+    def __init__(self, key: object = None) -> None:
+        self.key = key
+        self.asked = False  # whether what is on disk is here
         self.clean: set[str] = {"", UNKNOWN + ":"}
         self.odd: dict[str, str] = {}
         self.decls: set[str] = set()
@@ -66,7 +68,7 @@ def verdicts_of(key: object) -> Verdicts:
     """The verdicts of a kind of body, shared by all texts of the process."""
     found = _verdicts.get(key)
     if found is None or len(found.clean) + len(found.odd) > _MAX_CLASSES:
-        found = _verdicts[key] = Verdicts()
+        found = _verdicts[key] = Verdicts(key)
         while len(_verdicts) > 64:
             _verdicts.popitem(last=False)
     _verdicts.move_to_end(key)
@@ -92,6 +94,7 @@ def special_words() -> frozenset[str]:
 
 _ids = count()
 _tokens: dict[str, str] = {}
+_definitions: dict[str, str] = {}
 
 
 def class_token(definition: str) -> str:
@@ -100,8 +103,15 @@ def class_token(definition: str) -> str:
     if token is None:
         if len(_tokens) > _MAX_CLASSES:
             _tokens.clear()
+            _definitions.clear()
         token = _tokens[definition] = f"\x01{next(_ids)};"
+        _definitions[token] = definition
     return token
+
+
+def definition_of(token: str) -> str:
+    """What a token stands for; KeyError where that is forgotten."""
+    return _definitions[token]
 
 
 @lru_cache(maxsize=50_000)
@@ -139,9 +149,7 @@ class Sparse(Document):
 
     @property
     def text(self) -> str:
-        """The whole text where it ends in an open comment, else the lines alone: rules search it for what lines hold."""
-        if self.chunks[-1].closes_in_block:
-            return super().text
+        """The lines alone: rules search it for what lines hold."""
         end = "" if self.line_text(self.line_count - 1) else "\n"
         return "\n".join([self.line_text(line) for line in self._lines]) + end
 
@@ -167,6 +175,12 @@ class Judged(NamedTuple):
 
     bound: BoundModule
     findings: list[Diagnostic]
+
+    def forget(self) -> None:
+        """Take the symbols apart: a cycle would wait for the garbage collector, and that for a keystroke to hold up."""
+        for body in self.bound.bodies:
+            for scope in body.scopes:
+                scope.names.clear()
 
 
 def judge(document: Document, lines: Sequence[int], platform: Platform | None) -> Judged:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.bulk import Facts, code_of, instructions_of
+from visa_lsp.syntax.bulk import Facts, decl_offsets, facts_of, instructions_of, label_offsets, statement_of
+from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.tree import Instruction
 
 if TYPE_CHECKING:
-    from visa_lsp.syntax.document import Chunk
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from visa_lsp.syntax.chunks import Chunk
+
+# Of a chunk that is all comment.
+NOTHING: Final = facts_of("\n", {})
 
 
 @dataclass(slots=True)
@@ -27,6 +34,43 @@ class Result:
         self.labels.pop(offset, None)
         self.undeclared.pop(offset, None)
 
+    def edited(self, head: int, behind: int, shift: int) -> Result:
+        """The same of a chunk in which the lines ``[head, behind)`` were replaced, and those behind moved by ``shift``."""
+
+        def place(at: int) -> int:
+            return at if at < head else at + shift
+
+        def kept(at: int) -> bool:
+            return at < head or at >= behind
+
+        return Result(
+            {place(at) for at in self.hard if kept(at)},
+            set(self.decls),
+            {place(at): names for at, names in self.labels.items() if kept(at)},
+            {place(at): names for at, names in self.undeclared.items() if kept(at)},
+        )
+
+
+@dataclass(slots=True)
+class Shelf:
+    """Results of chunks that are not there now, and the tokens that names had when they went.
+
+    ``before`` has the names whose token changed since; what is taken back is right but for lines with one of ``others``.
+    """
+
+    results: dict[int, tuple[Chunk, Result]] = field(default_factory=dict)
+    before: dict[str, str | None] = field(default_factory=dict)
+
+    def note(self, changed: Iterable[str], before: Mapping[str, str | None]) -> None:
+        """The tokens of some names have changed."""
+        if self.results:
+            for name in changed:
+                self.before.setdefault(name, before.get(name))
+
+    def others(self, tokens: dict[str, str]) -> set[str]:
+        """The names that stand for something else than they did."""
+        return {name for name, token in self.before.items() if dict.get(tokens, name) != token}
+
 
 @dataclass(slots=True)
 class Open:
@@ -36,7 +80,7 @@ class Open:
     declarations are not all clean, ``lines`` one line of each class without a verdict.
     """
 
-    work: list[tuple[int, str, list[tuple[int, str]]]] = field(default_factory=list)
+    work: list[tuple[int, Sequence[str], list[tuple[int, str]]]] = field(default_factory=list)
     decls: list[int] = field(default_factory=list)
     lines: dict[int, str] = field(default_factory=dict)
     of_decls: set[int] = field(default_factory=set)
@@ -49,26 +93,88 @@ def facts_in(chunk: Chunk) -> Facts:
     return facts
 
 
-# A few chunks are looked at again and again: those at the ends of a body, and those under the user's hands.
-@lru_cache(maxsize=16)
-def code_in(chunk: Chunk) -> str:
-    """The code of a chunk."""
-    return code_of(chunk.text, chunk.opens_in_block)
+def read(chunk: Chunk, share: dict[str, str]) -> Facts:
+    """The facts of a chunk, from those of the chunk that it was edited out of where that is enough."""
+    if chunk.swallowed:
+        return NOTHING
+    return _derived(chunk, share) or facts_of(code_in(chunk), share)
 
 
-@lru_cache(maxsize=16)
-def instructions_in(chunk: Chunk) -> tuple[str, ...]:
+def _derived(chunk: Chunk, share: dict[str, str]) -> Facts | None:
+    """The facts of a chunk of instructions, or of declarations, of which some lines are others now."""
+    origin = chunk.origin
+    if origin is None or not isinstance(origin.base.cache, Facts):
+        return None
+    known, base, head, tail = origin.base.cache, origin.base, origin.head, origin.tail
+    if known.strange or known.specials or not known.narrow or chunk.opens_in_block or base.opens_in_block:
+        return None
+    code = code_in(chunk)
+    new = facts_of(_between(code, head, chunk.count - tail), share)
+    if new.strange or new.specials or new.labels or not new.narrow:
+        return None
+    if not known.decls:
+        old = facts_of(_between(code_in(base), head, base.count - tail), {})
+        if old.labels or new.decls:
+            return None
+        has_code = not code.isspace()
+        return Facts((), (), (), known.labels, has_code, False, False, False, True, False, known.names)
+    if known.has_code or len(known.decls) != base.count or len(new.decls) != chunk.count - tail - head:
+        return None
+    behind = base.count - tail
+    decls = known.decls[:head] + new.decls + known.decls[behind:]
+    rests = known.rests[:head] + new.rests + known.rests[behind:]
+    return Facts(decls, rests, (), (), False, False, False, False, True, False, known.names)
+
+
+def _between(code: str, first: int, behind: int) -> str:
+    """Some lines of a code, each with a newline before it."""
+    lines = code.split("\n", behind + 1)
+    return "".join(["\n" + line for line in lines[first + 1 : behind + 1]])
+
+
+@lru_cache(maxsize=64)
+def instructions_in(chunk: Chunk) -> Sequence[str]:
     """The lines of a chunk, those of directives blank."""
-    return tuple(instructions_of(code_in(chunk), facts_in(chunk)).split("\n")[1:])
+    return instructions_of(code_in(chunk), facts_in(chunk)).split("\n")[1:]
 
 
-def common(old: list[Chunk], new: list[Chunk]) -> tuple[int, int]:
+@lru_cache(maxsize=64)
+def decl_lines(chunk: Chunk) -> Sequence[int]:
+    """The line of each declaration of a chunk."""
+    many = len(facts_in(chunk).decls)
+    return range(many) if many == chunk.count else decl_offsets(code_in(chunk))
+
+
+@lru_cache(maxsize=64)
+def label_lines(chunk: Chunk) -> Sequence[tuple[int, str]]:
+    """(line, name) of each label of a chunk."""
+    return label_offsets(code_in(chunk)) if facts_in(chunk).labels else ()
+
+
+@lru_cache(maxsize=64)
+def first_instruction(chunk: Chunk) -> int:
+    """The line of the first instruction of a chunk; -1 without one."""
+    lines = instructions_in(chunk)
+    return next((i for i, line in enumerate(lines) if isinstance(statement_of(line.rstrip()), Instruction)), -1)
+
+
+def common(old: Sequence[Chunk], new: Sequence[Chunk]) -> tuple[int, int]:
     """How many chunks at the head and at the tail are the same."""
     most = min(len(old), len(new))
     head = 0
-    while head < most and old[head] is new[head]:
-        head += 1
-    tail = 0
-    while tail < most - head and old[-1 - tail] is new[-1 - tail]:
-        tail += 1
+    step = most
+    while step:
+        # Slices compare chunk by chunk without a step of Python's in between.
+        if old[head : head + step] == new[head : head + step]:
+            head += step
+            step = min(step, most - head)
+        else:
+            step //= 2
+    tail, step, most = 0, most - head, most - head
+    while step:
+        if old[len(old) - tail - step : len(old) - tail] == new[len(new) - tail - step : len(new) - tail]:
+            tail += step
+            step = min(step, most - tail)
+        else:
+            step //= 2
     return head, tail

@@ -7,12 +7,13 @@ the first of them is bound. Invariant: a template holds places relative to words
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index import index_of
+from visa_lsp.ide.line_keys import keys_of, kind_of, pieces_in, version_of
 from visa_lsp.ide.token_at import bound_at, statement_of, symbol_of
 from visa_lsp.ide.tokens import Token, TokenKind, tokens_of
 from visa_lsp.isa.model import Role
@@ -20,10 +21,9 @@ from visa_lsp.sema.model import SymbolKind
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.ide.analysis import Analysis
-    from visa_lsp.ide.index import Group, Index, Part
     from visa_lsp.sema.model import Body, Bound
 
 TYPES: Final = (
@@ -62,8 +62,7 @@ _CLASS: Final = {
     SymbolKind.SAMPLER: "handle",
     SymbolKind.SURFACE: "handle",
 }
-_PIECE: Final = re.compile(r"(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*|[0-9][A-Za-z0-9_]*)")
-_MOST_TEMPLATES: Final = 100_000
+_MOST_KEYS: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,15 @@ class Mark(NamedTuple):
     modifiers: int
 
 
-_templates: dict[str, tuple[Mark, ...] | None] = {}
+@dataclass(slots=True)
+class Known:
+    """What is known of lines under one ``.version``: templates by key without lengths, packed tokens by whole key."""
+
+    templates: dict[str, tuple[Mark, ...] | None] = field(default_factory=dict)
+    packed: dict[str, bytes] = field(default_factory=lambda: {"": b""})
+
+
+_known: dict[str, Known] = {}
 
 
 def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[SemanticToken]:
@@ -100,10 +107,11 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
         return
     for at in range(document.chunk_at(max(0, first)), document.chunk_at(max(0, end)) + 1):
         base = document.line_of(at)
-        inside = range(max(0, first - base), end + 1 - base)
-        for line, start, length, type_, bits in chunk_tokens(analysis, at, inside):
-            words = tuple(word for number, word in enumerate(MODIFIERS) if bits >> number & 1)
-            yield SemanticToken(base + line, Span(start, start + length), TYPES[type_], words)
+        for line, tokens in enumerate(chunk_lines(analysis, at, range(first - base, end + 1 - base)), base):
+            if tokens and first <= line <= end:
+                for start, length, type_, bits in unpacked(tokens):
+                    words = tuple(word for number, word in enumerate(MODIFIERS) if bits >> number & 1)
+                    yield SemanticToken(line, Span(start, start + length), TYPES[type_], words)
 
 
 def coloured_by_chunk(analysis: Analysis) -> bool:
@@ -112,115 +120,100 @@ def coloured_by_chunk(analysis: Analysis) -> bool:
     return not (isinstance(analysis, Focus) or document.line_count < WHOLE or index_of(document).scopes)
 
 
-def chunk_tokens(analysis: Analysis, at: int, inside: range | None = None) -> list[tuple[int, int, int, int, int]]:
-    """(line, column, length, type, modifier bits) of the tokens of a chunk; lines and ``inside`` count from its first."""
+def packed(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
+    """The (column, length, type, modifier bits) of a line's tokens in the form of the protocol, as text.
+
+    The first token is without its distance in lines, which depends on the lines before.
+    """
+    out, column = [], 0
+    for start, length, type_, bits in tokens:
+        out.append(b"%d,%d,%d,%d" % (start - column, length, type_, bits))
+        column = start
+    return b",0,".join(out)
+
+
+def unpacked(line: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """What ``packed`` was made of."""
+    numbers = [0, *map(int, line.split(b","))]
+    column = 0
+    for at in range(1, len(numbers), 5):
+        column += numbers[at]
+        yield column, numbers[at + 1], numbers[at + 2], numbers[at + 3]
+
+
+def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> list[bytes]:
+    """The ``packed`` tokens of every line of a chunk, columns in code points; lines out of ``inside`` may lack them."""
+    found = some_lines(analysis, at, inside=inside)
+    assert found is not None
+    return found
+
+
+def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: range | None = None) -> list[bytes] | None:
+    """``chunk_lines``; None where more than ``most`` templates are missing: that many of them are worked out then."""
     index = index_of(analysis.document)
     part = index.parts[at]
-    group = index.group_at(analysis.document.line_of(at))
-    classes = _classes(index, group)
-    codes = part.code.split("\n")[1 : part.chunk.count + 1]
-    chosen = range(len(codes)) if inside is None else range(inside.start, min(inside.stop, len(codes)))
-    version = _version(index)
-    lines = []
-    missing: dict[str, int] = {}
-    for i in chosen:
-        code = codes[i].rstrip()
-        if not code:
-            continue
-        pieces = _PIECE.split(code)
-        key = version + "".join([_word(p, classes) if n & 1 else p for n, p in enumerate(pieces)])
-        lines.append((i, key, pieces))
-        if key not in _templates:
-            missing.setdefault(key, i)
-    if missing:
-        _learn(analysis, at, missing)
-    found: list[tuple[int, int, int, int, int]] = []
-    for i, key, pieces in lines:
-        marks = _templates.get(key)
-        if marks is None:
-            view = focus(analysis, [analysis.document.line_of(at) + i])
-            found.extend(_plain(token, i) for token in _of_line(view, analysis.document.line_of(at) + i))
-            continue
-        starts = [0]
-        total = 0
-        for piece in pieces:
-            total += len(piece)
-            starts.append(total)
-        for piece, skip, end_piece, end_skip, type_, bits in marks:
-            start = starts[piece] + skip
-            found.append((i, start, starts[end_piece] + end_skip - start, type_, bits))
-    return found
+    wanted = range(part.chunk.count) if inside is None else inside
+    keys = keys_of(analysis, at)
+    if keys is None:
+        bound = _bound_lines(analysis, at, [i for i in range(part.chunk.count) if i in wanted])
+        return [bound.get(i, b"") for i in range(part.chunk.count)]
+    known = _known_of(version_of(index))
+    found = list(map(known.packed.get, keys))
+    if None in found:
+        lines = part.code.split("\n")[1:]
+        missing = {keys[i]: i for i, line in enumerate(found) if line is None and i in wanted}
+        kinds = {key: kind_of(key) for key in missing}
+        fresh = {kind: missing[key] for key, kind in kinds.items() if kind not in known.templates}
+        base = analysis.document.line_of(at)
+        chosen = dict(list(fresh.items())[:most])
+        if chosen:
+            view = focus(analysis, [base + i for i in chosen.values()])
+            for kind, i in chosen.items():
+                tokens = list(map(_plain, _of_line(view, base + i)))
+                known.templates[kind] = _template(pieces_in(lines[i].rstrip()), tokens)
+        if len(chosen) < len(fresh):
+            return None
+        for key, i in missing.items():
+            marks = known.templates[kinds[key]]
+            if marks is not None:
+                known.packed[key] = _filled(marks, pieces_in(lines[i].rstrip()))
+        odd = [i for i, key in enumerate(keys) if i in wanted and found[i] is None and key not in known.packed]
+        bound = _bound_lines(analysis, at, odd)
+        found = [bound.get(i, known.packed.get(key, b"")) for i, key in enumerate(keys)]
+    return found  # type: ignore[return-value]
 
 
-def words_in(part: Part) -> tuple[str, ...]:
-    """The words of a chunk, each once."""
-    known = part.memo.get("words")
-    if known is None:
-        known = part.memo["words"] = tuple(sorted({w for w in _PIECE.findall(part.code) if not w[0].isdigit()}))
-    return known  # type: ignore[return-value]
+def _filled(marks: tuple[Mark, ...], pieces: Sequence[str]) -> bytes:
+    """The tokens of a line that a template fits."""
+    starts = [0, *accumulate(map(len, pieces))]
+    spans = [(starts[m.piece] + m.skip, starts[m.end_piece] + m.end_skip, m) for m in marks]
+    return packed((start, end - start, m.type, m.modifiers) for start, end, m in spans)
 
 
-def colours_depend_on(analysis: Analysis, at: int) -> object:
-    """A value that stays the same as long as the tokens of a chunk do."""
-    index = index_of(analysis.document)
-    classes = _classes(index, index.group_at(analysis.document.line_of(at)))
-    return _version(index), tuple(map(classes.get, words_in(index.parts[at])))
+def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int, bytes]:
+    """The packed tokens of some lines of a chunk, by binding them."""
+    if not chosen:
+        return {}
+    base = analysis.document.line_of(at)
+    view = focus(analysis, [base + i for i in chosen])
+    return {i: packed(map(_plain, _of_line(view, base + i))) for i in chosen}
 
 
-def _classes(index: Index, group: Group) -> Mapping[str, str]:
-    """What each name of a body is declared as, by one sign."""
-    known: dict[int, Mapping[str, str]] = index.__dict__.setdefault("classes", {})
-    found = known.get(group.first)
-    if found is None:
-        signs: dict[str, str] = {}
-        for part in index.parts[group.first : group.end]:
-            if part.facts.labels:
-                signs.update(dict.fromkeys(part.facts.labels, "\x01L"))
-        signs.update((name, "\x01L") for _, name, _ in index.functions(group))
-        for part in index.parts[group.first : group.end]:
-            if part.facts.decls:
-                signs.update(part.signs)
-        for _, name in index.inputs(group):
-            if name in signs:
-                signs[name] = signs[name] + "i"
-        found = known[group.first] = signs
-    return found
-
-
-def _version(index: Index) -> str:
-    known = index.__dict__.get("version")
-    if known is None:
-        texts = (
-            text for part in index.parts for _, text in part.facts.specials if text.lstrip().startswith(".version")
-        )
-        known = index.__dict__["version"] = next(texts, "") + "\x02"
+def _known_of(version: str) -> Known:
+    known = _known.get(version)
+    if known is None or len(known.packed) > _MOST_KEYS:
+        if len(_known) > 16:
+            _known.clear()
+        known = _known[version] = Known()
     return known
 
 
-def _word(piece: str, classes: Mapping[str, str]) -> str:
-    if piece[0].isdigit():
-        return piece if len(piece) < 3 else "\x03x" if piece[1] in "xX" else "\x03d" if piece.isdigit() else piece
-    return classes.get(piece, piece)
-
-
-def _learn(analysis: Analysis, at: int, missing: Mapping[str, int]) -> None:
-    """Bind one line of each kind that has not been met, and note where its tokens are."""
-    if len(_templates) > _MOST_TEMPLATES:
-        _templates.clear()
-    document = analysis.document
-    base = document.line_of(at)
-    view = focus(analysis, [base + i for i in missing.values()])
-    for key, i in missing.items():
-        tokens = [_plain(token, i) for token in _of_line(view, base + i)]
-        _templates[key] = _template(_PIECE.split(document.code(base + i).rstrip()), tokens)
-
-
-def _template(pieces: Sequence[str], tokens: Sequence[tuple[int, int, int, int, int]]) -> tuple[Mark, ...] | None:
+def _template(pieces: Sequence[str], tokens: Sequence[tuple[int, int, int, int]]) -> tuple[Mark, ...] | None:
     starts = [0]
     for piece in pieces:
         starts.append(starts[-1] + len(piece))
     marks = []
-    for _, start, length, type_, bits in tokens:
+    for start, length, type_, bits in tokens:
         begin, end = _locate(pieces, starts, start), _locate(pieces, starts, start + length)
         if begin is None or end is None:
             return None
@@ -238,9 +231,9 @@ def _locate(pieces: Sequence[str], starts: Sequence[int], column: int) -> tuple[
     return (len(pieces), 0) if column == starts[-1] else None
 
 
-def _plain(token: SemanticToken, line: int) -> tuple[int, int, int, int, int]:
+def _plain(token: SemanticToken) -> tuple[int, int, int, int]:
     bits = sum(1 << MODIFIERS.index(word) for word in token.modifiers)
-    return line, token.span.start, token.span.end - token.span.start, TYPES.index(token.type), bits
+    return token.span.start, token.span.end - token.span.start, TYPES.index(token.type), bits
 
 
 def _of_line(analysis: Analysis, line: int) -> Iterator[SemanticToken]:

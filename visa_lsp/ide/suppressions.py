@@ -8,6 +8,7 @@ slug; without brackets everything is meant. The command line and the server both
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -48,6 +49,7 @@ Authority: the comments are visa-lsp's own; other tools take them for plain comm
 
 _COMMENT: Final = re.compile(r"visa:\s*ignore(?P<scope>-next-line|-file)?(?:\s*\[(?P<codes>[^\]]*)\]|(?=\s*(?:$|\*/)))")
 _MARK: Final = "visa:"
+_MARKED: Final = attrgetter("marked")
 _ALL: Final = "ALL"
 _PLATFORM_BOUND: Final = ("wrong-platform",)
 
@@ -76,7 +78,7 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
     """Every suppression in the comments of a text, in text order."""
     found: list[Suppression] = []
     line = offset = 0
-    for chunk in document.chunks:
+    for chunk in document.chunks if any(map(_MARKED, document.chunks)) else ():
         if not chunk.marked:
             line += chunk.count
             offset += chunk.length
@@ -174,13 +176,18 @@ def _useless(suppression: Suppression) -> Diagnostic:
     return Diagnostic(USELESS_SUPPRESSION, suppression.span, message, fixes=fixes)
 
 
-def visible(analysis: Analysis, extra: Collection[str] = ()) -> tuple[Diagnostic, ...]:
+def visible(
+    analysis: Analysis, extra: Collection[str] = (), *, found: Collection[Diagnostic] | None = None
+) -> tuple[Diagnostic, ...]:
     """All findings to be shown of an analysis, suppressions applied, in text order.
 
-    ``extra`` names rules, by code, that run although they are off by default.
+    ``extra`` names rules, by code, that run although they are off by default; ``found`` gives what is known already.
     """
     silencers = suppressions(analysis.document)
-    found = tuple(_found(analysis, extra)) if extra else analysis.diagnostics
+    if found is not None:
+        found = tuple(found)
+    else:
+        found = tuple(_found(analysis, extra)) if extra else analysis.diagnostics
     if not silencers:
         return found
     silent = [check.rule for check in CHECKS if not (check.default or check.rule.code in extra)]

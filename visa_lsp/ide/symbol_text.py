@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.focus import Focus
 from visa_lsp.ide.index import index_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa.operands import ALIGN_TEXT, align_bytes
@@ -33,7 +34,7 @@ def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     if symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE):
         return _label(analysis, symbol)
     if symbol.predefined:
-        return _predefined(body, symbol)
+        return _predefined(analysis, body, symbol)
     return _variable(analysis, body, symbol)
 
 
@@ -51,7 +52,7 @@ def _variable(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     if symbol.input is not None:
         end = symbol.input.offset + symbol.input.size
         facts.append(f"input: payload bytes {symbol.input.offset} to {end - 1} ({symbol.input.size} bytes)")
-    facts.append(_uses(symbol.references))
+    facts.append(_uses(analysis, symbol.references))
     return f"```visa\n{head}\n```\n\n" + "  \n".join(facts)
 
 
@@ -87,13 +88,14 @@ def _names(symbols: Iterable[Symbol]) -> str:
     return ", ".join(names[:_MAX_LINES]) + (f" and {len(names) - _MAX_LINES} more" if len(names) > _MAX_LINES else "")
 
 
-def _uses(references: Iterable[Reference]) -> str:
-    """Counts of reads and writes with their lines."""
+def _uses(analysis: Analysis, references: Iterable[Reference]) -> str:
+    """Counts of reads and writes with their lines; of a very busy name those that come first."""
     reads = [r.place.line + 1 for r in references if r.role in (Role.READ, Role.READ_WRITE)]
     writes = [r.place.line + 1 for r in references if r.role in (Role.WRITE, Role.READ_WRITE)]
     if not reads and not writes:
         return "never read or written"
-    return f"{_counted(writes, 'write')}, {_counted(reads, 'read')}"
+    rest = "; more further down" if isinstance(analysis, Focus) and analysis.cut else ""
+    return f"{_counted(writes, 'write')}, {_counted(reads, 'read')}{rest}"
 
 
 def _counted(lines: list[int], word: str) -> str:
@@ -104,7 +106,7 @@ def _counted(lines: list[int], word: str) -> str:
     return f"{len(lines)} {word}{'s' if len(lines) > 1 else ''} (line {shown})"
 
 
-def _predefined(body: Body, symbol: Symbol) -> str:
+def _predefined(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     names = sorted({name for name, s in body.predefined.items() if s is symbol}, key=lambda n: (n[0] != "%", n))
     letter = _LETTER[symbol.kind]
     head = f"{symbol.name}  // predefined, {letter}{symbol.id}"
@@ -125,7 +127,7 @@ def _predefined(body: Body, symbol: Symbol) -> str:
     if aliases:
         facts.append("aliased by " + _names(aliases))
     if symbol.references:
-        facts.append(_uses(symbol.references))
+        facts.append(_uses(analysis, symbol.references))
     return "\n\n".join([*parts, "  \n".join(facts)] if facts else parts)
 
 

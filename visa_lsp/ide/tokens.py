@@ -192,7 +192,7 @@ def _operand(node: tree.Operand, slot: Slot | None) -> Iterator[Token]:
         case tree.Ref():
             yield from _ref(node, node, slot)
         case tree.IndirectRef():
-            yield from _indirect(node)
+            yield from _indirect(node, node)
         case tree.AddressOfRef():
             yield _word(TokenKind.VARIABLE, node.name, node)
             if node.offset:
@@ -205,6 +205,8 @@ def _operand(node: tree.Operand, slot: Slot | None) -> Iterator[Token]:
             for item in node.items:
                 if isinstance(item, tree.Ref):
                     yield from _ref(item, node, slot)
+                elif isinstance(item, tree.IndirectRef):
+                    yield from _indirect(item, node)
                 elif isinstance(item, tree.Literal):
                     yield Token(TokenKind.NUMBER, item.span, "", node, item)
         case tree.Quoted() if slot is not None and slot.shape in _FUNCTIONS:
@@ -241,18 +243,18 @@ def _ref(node: tree.Ref, operand: tree.Operand, slot: Slot | None) -> Iterator[T
         yield _word(TokenKind.DATA_SHAPE, node.suffix, operand)
 
 
-def _indirect(node: tree.IndirectRef) -> Iterator[Token]:
+def _indirect(node: tree.IndirectRef, operand: tree.Operand) -> Iterator[Token]:
     if node.modifier:
-        yield _word(TokenKind.SOURCE_MODIFIER, node.modifier, node)
-    yield _word(TokenKind.VARIABLE, node.name, node)
+        yield _word(TokenKind.SOURCE_MODIFIER, node.modifier, operand)
+    yield _word(TokenKind.VARIABLE, node.name, operand)
     if node.index:
-        yield _number(TokenKind.ORIGIN, node.index, node)
+        yield _number(TokenKind.ORIGIN, node.index, operand)
     if node.offset:
-        yield _number(TokenKind.BYTE_OFFSET, node.offset, node)
+        yield _number(TokenKind.BYTE_OFFSET, node.offset, operand)
     if node.region:
-        yield Token(TokenKind.REGION, node.region.span, "", node, node.region)
+        yield Token(TokenKind.REGION, node.region.span, "", operand, node.region)
     if node.suffix:
-        yield _word(TokenKind.TYPE, node.suffix, node)
+        yield _word(TokenKind.TYPE, node.suffix, operand)
 
 
 def _address(node: tree.AddressRef) -> Iterator[Token]:

@@ -68,7 +68,7 @@ class Settings:
 _FLAGS: Final = {"codeLens": "code_lens", "workspaceDiagnostics": "workspace_diagnostics"}
 _LISTS: Final = {"ignore": "ignore", "extendSelect": "extend_select"}
 # Settings of clients, known here so that they are not called unknown.
-_CLIENT: Final = frozenset({"serverPath", "trace", "trusted", "interpreter", "python", "run", "server"})
+_CLIENT: Final = frozenset({"inlineValues", "serverPath", "trace", "trusted", "interpreter", "python", "run", "server"})
 
 
 def settings_of(value: object, base: Settings | None = None) -> Settings:

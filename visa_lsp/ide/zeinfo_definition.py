@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.zeinfo_at import spot_at
 from visa_lsp.zeinfo.against import placed_layout
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.placement import arguments_of, inputs_of
+from visa_lsp.zeinfo.placement import Argument, arguments_of, inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.layout import Registers
-    from visa_lsp.zeinfo.placement import Argument, TextInput
+    from visa_lsp.zeinfo.placement import TextInput
     from visa_lsp.zeinfo.source import Source
 
 
@@ -97,12 +97,29 @@ def _text_of(spot: Spot, texts: Sequence[KernelText]) -> KernelText | None:
 def _pair(
     source: Source, spot: Spot, text: KernelText, platform: Registers | None
 ) -> tuple[Argument, TextInput | None] | None:
-    """The argument that a spot is in, and the input at its place."""
+    """The argument that a spot is in, and the input at its place.
+
+    An entry without bytes of its own, such as a surface, stands for the address of its argument; local ids for the first input.
+    """
     kernel = spot.kernel
-    if kernel is None or spot.table.name != "PayloadArgument" or number(spot.item, "size") in (None, 0):
+    if kernel is None or spot.table.name not in _ARGUMENTS:
         return None
     layout = placed_layout(source, kernel, text, platform)
-    argument = next((a for a in arguments_of(kernel, layout) if a.item is spot.item), None)
-    if argument is None:
-        return None
-    return argument, next((i for i in inputs_of(text) if i.overlaps(argument)), None)
+    inputs = inputs_of(text)
+    if spot.table.name == "PerThreadPayloadArgument":
+        first, size = layout.grf + (number(spot.item, "offset") or 0), number(spot.item, "size") or 0
+        argument = Argument(spot.item, word_of(spot.item, "arg_type"), first, size, local=False)
+    else:
+        arguments = arguments_of(kernel, layout)
+        index = number(spot.item, "arg_index")
+        own = next((a for a in arguments if a.item is spot.item), None)
+        same = (a for a in arguments if index not in (None, -1) and number(a.item, "arg_index") == index)
+        found = own or next((a for a in same if a.kind in _HELD), None)
+        if found is None:
+            return None
+        argument = found
+    return argument, next((i for i in inputs if i.overlaps(argument)), None)
+
+
+_HELD: Final = ("buffer_address", "arg_bypointer", "arg_byvalue")
+_ARGUMENTS: Final = ("PayloadArgument", "PerThreadPayloadArgument", "BindingTableIndex")

@@ -6,7 +6,7 @@ asks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from lsprotocol import types
 
@@ -34,12 +34,17 @@ class Text(Protocol):
 
 
 SOURCE: Final = "visa-lsp"
-_SEVERITY: Final = {
+SEVERITY: Final = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.INFORMATION: types.DiagnosticSeverity.Information,
     Severity.HINT: types.DiagnosticSeverity.Hint,
 }
+
+
+def point(document: Text, line: int, column: int, encoding: Encoding) -> int:
+    """The offset of a client's line and column."""
+    return document.offset(line, code_points(document.line_text(line), column, encoding))
 
 
 def to_offset(document: Text, position: types.Position, encoding: Encoding) -> int:
@@ -64,6 +69,26 @@ def position(document: Text, offset: int, encoding: Encoding) -> types.Position:
 def range_of(document: Text, span: Span, encoding: Encoding) -> types.Range:
     """The client's range of a span."""
     return types.Range(position(document, span.start, encoding), position(document, span.end, encoding))
+
+
+def raw_range(document: Text, span: Span, encoding: Encoding) -> dict[str, Any]:
+    """The client's range of a span as the JSON value that it is: long lists of them are not worth objects."""
+    line, column = document.position(span.start)
+    text = document.line_text(line)
+    end = column + span.end - span.start
+    if end > len(text):
+        far = position(document, span.end, encoding)
+        last = {"line": far.line, "character": far.character}
+    else:
+        last = {"line": line, "character": end if text.isascii() else units(text[:end], encoding)}
+    if not text.isascii():
+        column = units(text[:column], encoding)
+    return {"start": {"line": line, "character": column}, "end": last}
+
+
+def raw_edits(document: Text, edits: Iterable[Edit], encoding: Encoding) -> list[dict[str, Any]]:
+    """The client's edits as JSON values."""
+    return [{"range": raw_range(document, e.span, encoding), "newText": e.new_text} for e in edits]
 
 
 def line_range(document: Text, line: int, span: Span, encoding: Encoding) -> types.Range:
@@ -100,7 +125,7 @@ def diagnostic(
     return types.Diagnostic(
         range=range_of(document, found.span, encoding),
         message=found.message,
-        severity=_SEVERITY[found.severity],
+        severity=SEVERITY[found.severity],
         code=found.code,
         source=SOURCE,
         related_information=places or None,

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 import uuid
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -56,7 +57,10 @@ class Work:
 async def working(
     ls: VisaServer, title: str, token: types.ProgressToken | None = None, *, own: bool = False
 ) -> AsyncIterator[Work]:
-    """Show that something is going on from here to the end of the block; with ``own`` also without a client's token."""
+    """Show that something is going on from here to the end of the block; with ``own`` also without a client's token.
+
+    A client that cancels the progress cancels the request.
+    """
     window = ls.client_capabilities.window
     if token is None and own and window is not None and window.work_done_progress:
         token = str(uuid.uuid4())
@@ -67,11 +71,23 @@ async def working(
             logger.info("the client makes no progress token")
             token = None
     work = Work(ls, token)
+    if token is not None:
+        ls.protocol.progress.tokens[token] = _cancelling(asyncio.current_task())
     work._send(types.WorkDoneProgressBegin(title=title, cancellable=True))  # noqa: SLF001 - its own module
     try:
         yield work
     finally:
+        if token is not None:
+            ls.protocol.progress.tokens.pop(token, None)
         work._send(types.WorkDoneProgressEnd())  # noqa: SLF001 - its own module
+
+
+def _cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
+    """A future whose cancelling, which is how pygls tells it, cancels a task."""
+    waiting: Future[None] = Future()
+    if task is not None:
+        waiting.add_done_callback(lambda _: task.cancel())
+    return waiting
 
 
 def send_partial(ls: VisaServer, token: types.ProgressToken, value: Any) -> None:

@@ -1,24 +1,31 @@
 """The wire's manners: every request is answered exactly once, whatever it holds and whenever it comes.
 
 pygls drops what it cannot read and what comes at the wrong time; here such requests get an error. Large answers that are
-JSON values already (``Raw``) pass by its converter. Invariant: no message ends the server but ``exit``.
+JSON values (``Raw``) or JSON text (``Encoded``) already pass by its converter. Invariant: no message ends the server but ``exit``.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
+import json
 import logging
+import time
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from visa_lsp.lsp.wire import changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from concurrent.futures import Future
+
+    from visa_lsp.lsp.wire import Change
 
     Handled = Generator[Any, Any, Any]
 
@@ -38,6 +45,13 @@ class Raw:
     value: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A result as JSON text already, in pieces that go one behind the other."""
+
+    pieces: list[bytes]
+
+
 class Protocol(LanguageServerProtocol):
     """pygls' protocol with the gaps closed."""
 
@@ -47,6 +61,20 @@ class Protocol(LanguageServerProtocol):
         super().__init__(*args, **more)
         self._asked: set[Any] = set()
         self._greeted = False
+        self.heard = time.monotonic()
+        # Takes an edit as it comes, without the library's way from JSON to values and through its handlers.
+        self.on_change: Callable[[str, int, list[Change]], None] | None = None
+
+    @property
+    def ending(self) -> bool:
+        """Whether the client has asked for the end."""
+        return self._shutdown
+
+    @property
+    def answering(self) -> bool:
+        """Whether a request of the client waits for its answer."""
+        # The library keeps what notifications have left behind, too.
+        return any(not future.done() for ident, future in self._request_futures.items() if ident not in self._asked)
 
     # ---- what comes in ----
 
@@ -56,6 +84,7 @@ class Protocol(LanguageServerProtocol):
 
     def handle_message(self, message: Any) -> None:
         """Judge a message as a whole, then hand it on; a request that cannot be handled is answered with an error."""
+        self.heard = time.monotonic()
         if isinstance(message, list) and message:
             for item in message:
                 self.handle_message(item)
@@ -118,6 +147,11 @@ class Protocol(LanguageServerProtocol):
                 self._handle_cancel_notification(ident)
             return
         self._traced(f"Received notification '{method}'.", message.get("params"))
+        if method == types.TEXT_DOCUMENT_DID_CHANGE and self.on_change is not None:
+            edit = changes_of(message.get("params"))
+            if edit is not None:
+                self.on_change(*edit)
+                return
         if method not in self.fm.builtin_features and method not in self.fm.features:
             return
         whole = self._read(message)
@@ -177,13 +211,43 @@ class Protocol(LanguageServerProtocol):
         return super().send_request(method, params, callback, ident)
 
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
-        if error is None and isinstance(result, Raw):
+        if error is None and isinstance(result, Encoded):
+            self._result_types.pop(msg_id, None)
+            self._send_encoded(msg_id, result.pieces)
+        elif error is None and isinstance(result, Raw):
             self._result_types.pop(msg_id, None)
             self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result.value})
         else:
             super()._send_response(msg_id, result, error)
         if self.trace is not types.TraceValue.Off:
             self._traced(f"Sending response '({msg_id})'.", None)
+
+    def tell(self, method: str, pieces: list[bytes]) -> None:
+        """Send a notification whose parameters are JSON text."""
+        self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "method": "{method}", "params": '.encode(), pieces)
+
+    def _send_encoded(self, msg_id: Any, pieces: list[bytes]) -> None:
+        """Send an answer that is JSON text; as ``_send_data`` does it, without a second copy as characters."""
+        self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "id": {json.dumps(msg_id)}, "result": '.encode(), pieces)
+
+    def _send_pieces(self, head: bytes, pieces: list[bytes]) -> None:
+        if self.writer is None:
+            logger.error("Unable to send data, no available transport!")
+            return
+        size = len(head) + sum(map(len, pieces)) + 1
+        logger.info("Sending %d bytes", size)
+        header = f"Content-Length: {size}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n".encode()
+        message = b"".join([header if self._include_headers else b"", head, *pieces, b"}"])
+        try:
+            waiting = self.writer.write(message)
+            if inspect.isawaitable(waiting):
+                asyncio.ensure_future(waiting)  # noqa: RUF006 - as pygls does it; the writer keeps it
+        except BrokenPipeError:
+            logger.exception("the client is gone")
+            raise
+        except Exception as failure:
+            logger.exception("a message cannot be sent")
+            self._server._report_server_error(failure, JsonRpcInternalError)  # noqa: SLF001 - as pygls does it
 
     def _send_handler_result(self, future: Any, *, msg_id: Any) -> None:
         """Answer a request; a refusal in words is no fault of ours and is not logged as one."""
@@ -226,12 +290,12 @@ class Protocol(LanguageServerProtocol):
         yield from self._pass_on(types.TEXT_DOCUMENT_DID_CLOSE, params)
 
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
-    def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Handled:
+    async def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Any:
         """Call a command with its arguments as one list of JSON values; a cancelled request ends the command too."""
         handler = self.fm.commands.get(params.command)
         if handler is None:
             raise JsonRpcInvalidParams.of(ValueError(f"there is no command {params.command!r}"))
-        return (yield handler, (list(params.arguments or []), params.work_done_token), None)
+        return await handler(list(params.arguments or []), params.work_done_token)
 
 
 async def pause() -> None:

@@ -6,6 +6,7 @@ take long and are called off the event loop; what goes wrong with a user's text 
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,29 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Rule
 
 Result = dict[str, Any]
+
+
+class Stop:
+    """Asks work on another thread to end; asked before the work has begun, it is ended at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked = False
+        self._how: Callable[[], None] | None = None
+
+    def ask(self) -> None:
+        """End the work."""
+        with self._lock:
+            self._asked, how = True, self._how
+        if how is not None:
+            how()
+
+    def by(self, how: Callable[[], None]) -> None:
+        """Say how the work is ended; ``how`` may be called on any thread."""
+        with self._lock:
+            self._how, asked = how, self._asked
+        if asked:
+            how()
 
 
 def _everything(_rule: Rule) -> bool:
@@ -40,17 +64,19 @@ class Services:
     """A path None means a text that is not saved yet.
 
     * ``assemble(text, path, platform)`` writes the object beside the text
-    * ``run(text, path, options)``: ``launch`` or ``launchText``, ``platform``, ``engine``, ``checks``
+    * ``run(text or None, path, options, stop)``: ``launch``, ``launchText`` or ``quick``, ``platform``, ``engine``,
+      ``checks``, ``data``; without a text the program is the object ``path``, or what the launch file says, with the
+      texts of ``opened`` (by path) instead of their files
     * ``disassemble(text or None, path or None, platform)``: an object's file as text, or a text by way of its object
-    * ``zeinfo(text, path, platform)`` and ``launch_template(text, path, platform)``
+    * ``zeinfo(text, path, platform)`` and ``launch_template(text, path, options)``: ``platform``, ``kernel``, ``quick``
     * ``explain(word, platform)``
     * ``file_rules(path, ignore, extend)``: the settings of a file, with those of the editor laid over them
     """
 
     assemble: Callable[[str, str | None, str | None], Result]
-    run: Callable[[str, str | None, dict[str, str]], Result]
+    run: Callable[[str | None, str | None, dict[str, Any], Stop], Result]
     disassemble: Callable[[str | None, str | None, str | None], Result]
     zeinfo: Callable[[str, str | None, str | None], Result]
-    launch_template: Callable[[str, str | None, str | None], Result]
+    launch_template: Callable[[str, str | None, dict[str, Any]], Result]
     explain: Callable[[str, str | None], Result]
     file_rules: Callable[[str, tuple[str, ...], tuple[str, ...]], FileRules] = _plain_rules

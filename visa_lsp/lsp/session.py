@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections import OrderedDict
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
@@ -17,12 +18,15 @@ from pygls.lsp.server import LanguageServer
 
 from visa_lsp.ide.workspace import Language, Workspace
 from visa_lsp.lsp.files import Files
+from visa_lsp.lsp.idle import Idle
 from visa_lsp.lsp.protocol import Protocol
 from visa_lsp.lsp.services import FileRules
+from visa_lsp.lsp.wire import serve_stdio
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable
+    from typing import BinaryIO
 
     from visa_lsp.ide.inline_values import RunValues
     from visa_lsp.ide.workspace import OpenDocument
@@ -43,10 +47,23 @@ class VisaServer(LanguageServer):
         self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
         self.files = Files(self.documents)
         self.pending: dict[str, asyncio.Task[None]] = {}
-        self.runs: dict[str, RunValues] = {}
+        self.idle = Idle(self)
+        self.runs: dict[str, tuple[str, RunValues]] = {}
         self.shown: set[str] = set()
         self.sent_tokens: OrderedDict[str, Any] = OrderedDict()
         self._rules: dict[str, FileRules] = {}
+
+    def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+        """Answer on standard input and output until the client ends it."""
+        self._stop_event = Event()
+        try:
+            serve_stdio(self, self._stop_event, stdin, stdout)
+        except BrokenPipeError:
+            logger.warning("the client is gone")
+        except (KeyboardInterrupt, SystemExit):
+            pass
+        finally:
+            self.shutdown()
 
     @property
     def exit_code(self) -> int:

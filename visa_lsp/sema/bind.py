@@ -45,6 +45,7 @@ _FIRST_ID = {
     SymbolKind.SAMPLER: predefined.FIRST_SAMPLER,
     SymbolKind.SURFACE: predefined.FIRST_SURFACE,
 }
+_UNKNOWN_COUNT = 0xFFFF  # elements of a variable whose declaration does not say how many
 _CLASS_CODE = {SymbolKind.GENERAL: 0, SymbolKind.SAMPLER: 1, SymbolKind.SURFACE: 2}
 _STATE_TYPE = {SymbolKind.ADDRESS: UW, SymbolKind.PREDICATE: BOOL, SymbolKind.SAMPLER: UD, SymbolKind.SURFACE: UD}
 
@@ -68,6 +69,7 @@ class _Binder:
         self.version_line = -1
         self.pending: Symbol | None = None  # the subroutine whose label line is still to come
         self.counts: dict[SymbolKind, int] = {}
+        self.named: dict[str, Body] = {}  # the first body of each name
 
     def statement(self, line: int, node: tree.Statement) -> None:
         ctx = self.ctx
@@ -136,11 +138,13 @@ class _Binder:
             if node.name is not None:
                 seed.name(ctx, node.name)
             place = ctx.place(node.name.span if node.name else node.span)
-            twin = next((b for b in ctx.bodies if b.name == name and b.place is not None and name), None)
+            twin = self.named.get(name)
             if twin is not None and twin.place is not None:
                 ctx.problem("redeclared-body", place.span, (twin.place, "first declared here"), name=name)
             previous = None if ctx.bodies else ctx.body
             ctx.open_body(name, is_kernel=word == ".kernel", place=place)
+            if name:
+                self.named.setdefault(name, ctx.body)
             if previous is not None and self.version_line < 0:
                 ctx.body.first_line = 0
             self.counts = {}
@@ -173,7 +177,9 @@ class _Binder:
         label = ctx.label(node.name, Role.OTHER)
         label.references.pop()
         if label.place is not None:
-            ctx.problem("duplicate-label", node.name.span, (label.place, "first defined here"), name=label.name)
+            ctx.problem(
+                "duplicate-label", node.name.span, (label.place, "first defined here"), name=label.name, of=label.kind
+            )
         else:
             label.place = ctx.place(node.name.span)
         self._record("label", node, label)
@@ -192,7 +198,9 @@ class _Binder:
         symbol = Symbol(node.name.text, kind, self._next_id(kind), ctx.place(node.name.span), node, scope=ctx.scope)
         self._decl_shape(node, symbol)
         symbol.name_index = ctx.string(symbol.name)
-        symbol.attributes = tuple(self._attribute(item) for item in node.attrs)
+        # The tool drops the attributes of samplers, names and all.
+        if symbol.kind is not SymbolKind.SAMPLER:
+            symbol.attributes = tuple(self._attribute(item) for item in node.attrs)
         self._declare(node.name, symbol)
 
     def _next_id(self, kind: SymbolKind) -> int:
@@ -212,6 +220,7 @@ class _Binder:
                 symbol.type = type_named(node.type.text)
                 if symbol.type is None:
                     ctx.problem("unknown-type", node.type.span, name=node.type.text)
+                    symbol.unsized = True
             symbol.type = symbol.type or UD
         elif node.type is not None:
             ctx.problem("seed-property", node.type.span, of=symbol.kind)
@@ -219,9 +228,14 @@ class _Binder:
             ctx.problem("seed-count", node.name.span, end=node.span.end, of=symbol.kind)
         elif node.num_elts is None:
             ctx.problem("missing-property", node.name.span, name=symbol.name, prop="num_elts")
+            symbol.unsized = True
         else:
             count = ctx.number(node.num_elts, 1, None, "element count")
+            symbol.unsized |= count is None
             symbol.num_elements = count if count is not None else 1
+        if symbol.unsized:
+            # What is not known must not look too small elsewhere.
+            symbol.num_elements = _UNKNOWN_COUNT
         symbol.align = self._align(node.align)
         if node.alias is not None:
             base = ctx.lookup(node.alias.name, Role.OTHER)
@@ -240,7 +254,7 @@ class _Binder:
                 ctx.problem("bad-alignment", node.span, got=node.text)
             return ALIGN_CODE.get(node.text, 0)
         value = ctx.number(node)
-        if value is not None and value not in ALIGN_BY_BYTES:
+        if value is not None and (value not in ALIGN_BY_BYTES or value == 1):
             ctx.problem("bad-alignment", node.span, got=str(value))
         return ALIGN_BY_BYTES.get(value or 1, 0)
 
@@ -278,13 +292,17 @@ class _Binder:
         size = ctx.number(node.size, 0, 65535, "input size") if node.size is not None else None
         if symbol is None or offset is None:
             return
-        if symbol.kind not in _CLASS_CODE:
-            ctx.problem("bad-input", node.name.span, name=symbol.name, got=symbol.kind.value)
+        if symbol.kind not in _CLASS_CODE or symbol.predefined:
+            got = "predefined variable" if symbol.predefined else symbol.kind.value
+            ctx.problem("bad-input", node.name.span, name=symbol.name, got=got)
             return
+        kind = _CLASS_CODE[symbol.kind]
         if size is None:
             size = symbol.byte_size if symbol.kind is SymbolKind.GENERAL else 4 * symbol.num_elements
-        kind = _CLASS_CODE[symbol.kind] | _provenance(node.directive.text) << 3
-        entry = Input(kind, symbol.id, offset, size)
+        else:
+            # Without a size the tool forgets what was said about the origin.
+            kind |= _provenance(node.directive.text) << 3
+        entry = Input(kind, symbol.id, (offset + 0x8000 & 0xFFFF) - 0x8000, size)
         ctx.body.inputs.append(entry)
         symbol.input, symbol.input_place = entry, ctx.place(node.name.span)
 
@@ -296,7 +314,8 @@ class _Binder:
         known = KERNEL_ATTRIBUTES.get(name)
         if known is None:
             ctx.problem("unknown-kernel-attribute", node.name.span, name=name, of_variable=False)
-        index = ctx.string("OutputAsmPath" if name == "AsmName" else name)
+        renamed = name == "AsmName" and isinstance(node.value, (tree.Quoted, tree.Word))
+        index = ctx.string("OutputAsmPath" if renamed else name)
         attribute = self._attr_value(node, index, known)
         ctx.body.attributes.append((attribute, ctx.place(node.name.span)))
 
@@ -315,12 +334,24 @@ class _Binder:
                     ctx.problem("attribute-value", value.span, name="Target", got=text, known=known)
                 return Attribute(index, 1, b"\x00" if text == "cm" else b"\x01")
             data = text.encode("latin-1", "replace")[:255]
-            flag = known is not None and known.kind is AttributeKind.FLAG
-            return Attribute(index, len(data), b"" if flag else data)
+            return Attribute(index, len(data), _of_text(data, known))
         number = ctx.number(value) or 0
-        if node.name.text == "Target":
-            return Attribute(index, 1, bytes([number & 0xFF]))
+        if known is None:
+            number = 0  # the tool keeps no value of what it does not know
+        elif known.kind is AttributeKind.FLAG:
+            number = 1
         return Attribute(index, 4, (number & 0xFFFFFFFF).to_bytes(4, "little"))
+
+
+def _of_text(data: bytes, known: AttributeDef | None) -> bytes:
+    """What the tool writes for a text, by the kind that the attribute should have; an integer is written in 1, 2 or 4 bytes."""
+    if known is None:
+        return bytes(len(data))
+    if known.kind is AttributeKind.STRING:
+        return data
+    if len(data) not in (1, 2, 4):
+        return b""
+    return (1).to_bytes(len(data), "little") if known.kind is AttributeKind.FLAG else data
 
 
 def _provenance(directive: str) -> int:

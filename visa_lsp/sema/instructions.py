@@ -28,7 +28,7 @@ from visa_lsp.program.model import (
     PredicateOperand,
     RawOperand,
 )  # fmt: skip
-from visa_lsp.sema import operands, seed
+from visa_lsp.sema import lsc_operands, operands, seed
 from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
 from visa_lsp.sema.slots import bind_operand, items_of
@@ -101,6 +101,9 @@ def match_modifiers(
 def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int, before: int) -> Bound:
     line = node
     name_span = node.words[0].span
+    if node.exec is None and row.exec_style is ExecStyle.MASKED:
+        node = _with_strange_mask(node)
+        line = node
     values: dict[str, object] = {}
     for f in row.fields:
         values[f.name] = f.const if f.const is not None else _default(f)
@@ -114,7 +117,9 @@ def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int, before: in
         modifiers.append(size)
         missing.remove(size[0])
     for word in bad:
-        ctx.problem("unknown-modifier", word.span, row=row, word=word.text)
+        # On logic the finalizer reads a saturation and writes none.
+        ignored = word.text == "sat" and row.family == "logic" and row.mnemonic != "bfn"
+        ctx.problem("ignored-saturation" if ignored else "unknown-modifier", word.span, row=row, word=word.text)
     for modifier in missing:
         if not bad:
             ctx.problem("missing-modifier", name_span, row=row, modifier=modifier)
@@ -139,9 +144,23 @@ def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int, before: in
     inst = None
     if clean:
         _counts(row, values)
+        lsc_operands.default_pitch(values)
         _tool_quirks(row, values)
         inst = Inst(row, tuple(cast("FieldValue", values[f.name]) for f in row.fields), ctx.line)
     return Bound(ctx.line, line, row, tuple(bound), inst)
+
+
+def _with_strange_mask(node: tree.Instruction) -> tree.Instruction:
+    """The instruction with a first operand such as ``(N1, 16)`` read as what it stands for: a parenthesis with no known mask."""
+    match node.operands:
+        case [
+            tree.Group(
+                items=(tree.Ref(name=mask, modifier=None, indices=None, region=None), tree.Literal() as size)
+            ) as group,
+            *rest,
+        ] if size.suffix is None:
+            return replace(node, exec=tree.ExecText(mask, size.value, group.span), operands=tuple(rest))
+    return node
 
 
 def _default(field: Field) -> object:
@@ -196,7 +215,12 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str,
     if size is None:
         return
     # An exec byte holds every size; where only an instruction's page forbids one, a rule says so and the object is made.
-    stored = field is not None and row.fields[row.index[field]].kind is FieldKind.EXEC
+    kind = row.fields[row.index[field]].kind if field is not None else None
+    if kind is FieldKind.EXEC_CODE and size in EXEC_SIZES and size not in row.exec_sizes:
+        # The code knows three sizes; for any other the tool writes that of 16.
+        ctx.problem("inexact-exec-size", node.exec.size.span, row=row, size=size)
+        size = 16
+    stored = kind is FieldKind.EXEC
     if size not in EXEC_SIZES or (size not in row.exec_sizes and not stored):
         ctx.problem("exec-size", node.exec.size.span, row=row, size=size)
         return
@@ -321,6 +345,9 @@ def _tool_quirks(row: Row, values: dict[str, object]) -> None:
     if isinstance(values.get("src0"), PredicateOperand) and row.meaning == Effect("mov"):
         # A move from a predicate reads all its bits whatever size the text gives: (M1_NM, 1) is written.
         values["exec"] = _NO_EXEC
+    elif row.meaning == Effect("jmp"):
+        # The whole thread jumps: size 1 under M1 is written, whatever the parenthesis says.
+        values["exec"] = ExecControl(1)
     named = {s.name for s in row.slots}
     for before, f in itertools.pairwise(row.fields):
         # A vector item without an operand repeats the one before it (the thread count of a named barrier's wait).

@@ -5,7 +5,7 @@ Each form fills several fields of the record; the names are those that ``isa.mod
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import Instruction as Row
@@ -163,12 +163,23 @@ def _address(ctx: Binding, slot: Slot, node: tree.AddressRef, values: dict[str, 
     _set(values, immscale=scale, immoffset=offset)
     values[slot.name] = register
     if slot.shape is Shape.LSC_ADDRESS_STRIDED:
-        data_bytes = 4
-        values["pitch"] = _scalar(ctx, node.items[1].base) if len(node.items) > 1 else Immediate(UD, data_bytes)
+        # Without a pitch it depends on the data shape, which may stand behind: `default_pitch` fills it in.
+        values["pitch"] = _scalar(ctx, node.items[1].base) if len(node.items) > 1 else None
     extra = node.items[2:] if slot.shape is Shape.LSC_ADDRESS_STRIDED else node.items[1:]
     for more in extra:
         ctx.problem("address-items", more.span, got=len(node.items), wanted="one register")
     return register if ok and scale is not None and offset is not None else None
+
+
+def default_pitch(values: dict[str, object]) -> None:
+    """The pitch of a strided message that names none: its lanes lie side by side."""
+    if "pitch" not in values or values["pitch"] is not None:
+        return
+    size = lsc_codes.DATASIZES.get(cast("int", values["datasize"]))
+    count = 1
+    if values["order"] != lsc_codes.ORDER_TRANSPOSED:
+        count = lsc_codes.ELEMS_VALUE.get(cast("int", values["elems"]), 1)
+    values["pitch"] = Immediate(UD, (size.register_bytes if size else 4) * count)
 
 
 def _is_null(item: tree.AddressItem) -> bool:

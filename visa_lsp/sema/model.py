@@ -6,6 +6,7 @@ rules in ``checks`` turn problems into diagnostics, ``lower`` turns bodies into 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,6 +74,9 @@ class Symbol(Struct, eq=False):
     decl: tree.Decl | None = None
     type: DataType | None = None
     num_elements: int = 1
+    unsized: bool = (
+        False  # the declaration does not say how large it is; ``num_elements`` is then the most there can be
+    )
     align: int = 0
     alias: tuple[Symbol, int] | None = None
     scope: Scope | None = None
@@ -83,6 +87,7 @@ class Symbol(Struct, eq=False):
     attributes: tuple[Attribute, ...] = ()
     name_index: int = 0
     doc: str = ""
+    end: tuple[Symbol, int] | None = None  # what ``base`` has found
 
     @property
     def byte_size(self) -> int:
@@ -91,12 +96,21 @@ class Symbol(Struct, eq=False):
 
     def base(self) -> tuple[Symbol, int]:
         """The variable at the end of the alias chain, and the byte offset in it; cycles end where they close."""
-        symbol, offset, seen = self, 0, set[int]()
-        while symbol.alias is not None and id(symbol) not in seen:
+        if self.alias is None:
+            return self, 0
+        chain: list[Symbol] = []
+        symbol, seen = self, set[int]()
+        while symbol.alias is not None and symbol.end is None and id(symbol) not in seen:
             seen.add(id(symbol))
-            base, step = symbol.alias
-            symbol, offset = base, offset + step
-        return symbol, offset
+            chain.append(symbol)
+            symbol = symbol.alias[0]
+        # A chain may be as long as the text: what one member of it has found serves all.
+        found = symbol.end or (symbol, 0)
+        for member in reversed(chain):
+            assert member.alias is not None
+            found = (found[0], found[1] + member.alias[1])
+            member.end = found
+        return found
 
 
 class Scope(Struct, eq=False):
@@ -189,7 +203,8 @@ class BoundModule(Struct, frozen=True):
 
     def body_at(self, line: int) -> Body | None:
         """The body that a line belongs to."""
-        return next((b for b in self.bodies if b.first_line <= line <= b.last_line), None)
+        at = bisect_right(self.bodies, line, key=lambda body: body.first_line) - 1
+        return self.bodies[at] if at >= 0 and line <= self.bodies[at].last_line else None
 
 
 __all__ = [

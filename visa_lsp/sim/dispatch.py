@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.model import FileVariable, Kernel
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.memory import Buffer, Memory, Sampler
     from visa_lsp.sim.observers import Observer
@@ -40,7 +40,26 @@ class Dispatch:
     slm_bytes: int = 0
     samplers: Mapping[int, Sampler] = field(default_factory=dict)
     symbols: Mapping[str, int] = field(default_factory=dict)
+    file_variables: Sequence[FileVariable] = ()  # by index; aliases of file scope name them
     step_budget: int = 200_000_000
+
+
+@dataclass(slots=True)
+class Sent:
+    """Messages of one instruction that are recorded instead of carried out: how many, and the payload of the first.
+
+    ``payload`` has the bytes of each operand by the name of its field, ``reason`` says why nothing was done.
+    """
+
+    mnemonic: str
+    reason: str
+    kernel: str
+    instruction: int
+    line: int
+    group: tuple[int, int, int]
+    thread: int
+    payload: tuple[tuple[str, bytes], ...]
+    count: int = 1
 
 
 @dataclass(slots=True)
@@ -55,6 +74,8 @@ class RunResult:
     barriers: int = 0
     reads: int = 0
     writes: int = 0
+    sent: tuple[Sent, ...] = ()
+    limits: tuple[str, ...] = ()  # what observers could not look at
 
 
 def run(dispatch: Dispatch, observers: Sequence[Observer] = ()) -> RunResult:

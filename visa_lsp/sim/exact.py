@@ -8,7 +8,7 @@ then rounds in the right direction; results for f64 are final.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isfinite, nextafter
+from math import floor, isfinite, nextafter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -33,6 +33,7 @@ _RATIONAL: Final[dict[str, Callable[..., Fraction]]] = {
     "inv": lambda a: 1 / a,
     "invm": lambda a: 1 / a,
     "lrp": lambda a, b, c: a * b + (1 - a) * c,
+    "frc": lambda a: a - floor(a),
 }
 WORDS: Final = frozenset({*_RATIONAL, "sqrt", "sqrtm"})
 
@@ -70,6 +71,8 @@ def _special(word: str, values: list[float]) -> float:
                 return float(a * b)
             case (("div" | "divm"), [a, b]):
                 return float(a / b)
+            case ("frc", [a]):
+                return float(a - np.floor(a))
             case (("inv" | "invm"), [a]):
                 return float(np.float64(1) / a)
             case ("mad", [a, b, c]):

@@ -30,7 +30,8 @@ class FaultKind(Enum):
 class Fault:
     """One finding about a run. ``instruction`` is an index into the kernel, ``line`` the source line from 0 or -1.
 
-    ``lane`` is None where the whole thread is meant; ``other`` names the other party of a race or a barrier.
+    ``lane`` is None where the whole thread is meant; ``other`` names the other party: of a race, a barrier, or the
+    declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``, which is ``kernel`` where it is empty.
     """
 
     kind: FaultKind
@@ -43,6 +44,9 @@ class Fault:
     line: int = -1
     address: int | None = None
     other: str | None = None
+    variable: str = ""
+    other_line: int = -1
+    other_kernel: str = ""
 
     @property
     def is_note(self) -> bool:

@@ -15,6 +15,8 @@ import numpy as np
 
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.sim.effects import EFFECTS
+from visa_lsp.sim.effects.flow import resume
+from visa_lsp.sim.effects.recorded import record
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.lanes import compile_lane
 from visa_lsp.sim.operands import Op, Site, Touch
@@ -23,8 +25,9 @@ from visa_lsp.sim.registers import Frame, Layout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.program.model import Inst, Kernel
-    from visa_lsp.sim.machine import Group, Machine
+    from visa_lsp.program.model import FileVariable, Inst, Kernel
+    from visa_lsp.sim.group import Group
+    from visa_lsp.sim.machine import Machine
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -48,9 +51,9 @@ class Wait:
 class Code:
     """A kernel or function compiled for one platform: ops, register layout, and the views that the ops use."""
 
-    def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
+    def __init__(self, kernel: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
         self.kernel = kernel
-        self.layout = Layout(kernel, grf_bytes)
+        self.layout = Layout(kernel, grf_bytes, shared)
         self.notes: dict[int, str] = {}
         self.touches: dict[int, list[Touch]] = {}
         self._views: dict[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]], int] = {}
@@ -85,7 +88,7 @@ class Code:
                     return self._watched(build(site), pc)
                 reason = f"the simulator does not model {inst.row.mnemonic}: {inst.row.summary}"
             elif isinstance(meaning, Unmodelled):
-                reason = f"the simulator does not model {inst.row.mnemonic}: {meaning.reason}"
+                return self._watched(record(site, meaning.reason), pc)
             else:
                 reason = f"the simulator does not model {inst.row.mnemonic}: the instruction table gives it no meaning"
         except KernelFault as fault:
@@ -165,8 +168,8 @@ def _joined(op: Op, pc: int) -> Op:
 
 def _end(f: Frame) -> int | None:
     """Running off the end of a body ends it, like a ``ret`` of all lanes."""
-    del f
-    return END
+    f.emask = 0
+    return resume(f)
 
 
 class Thread:

@@ -46,7 +46,9 @@ def modifier_of(operand: object) -> OperandModifier:
     return operand.modifier if isinstance(operand, General | Indirect) else OperandModifier.NONE
 
 
-def int_source(site: Site, operand: object, exec_type: ty.DataType, dtype: np.dtype[Any]) -> Fetch:
+def int_source(
+    site: Site, operand: object, exec_type: ty.DataType, dtype: np.dtype[Any], lanes: int | None = None
+) -> Fetch:
     """Lanes of an integer source in ``dtype``: bits kept up to the execution type's width, then extended."""
     type_ = site.operand_type(operand)
     if type_.is_float:
@@ -54,7 +56,7 @@ def int_source(site: Site, operand: object, exec_type: ty.DataType, dtype: np.dt
     storage = DTYPE[type_]
     if exec_type.is_signed and not type_.is_signed and type_.size == exec_type.size:
         storage = DTYPE[exec_type]
-    fetch = site.read(operand, dtype=storage)
+    fetch = site.read(operand, lanes, storage)
     modifier = modifier_of(operand)
     if storage != dtype:
         inner = fetch
@@ -92,11 +94,11 @@ def _modified(fetch: Fetch, modifier: OperandModifier, *, unsigned: bool) -> Fet
     return fetch
 
 
-def float_source(site: Site, operand: object, exec_type: ty.DataType) -> Fetch:
+def float_source(site: Site, operand: object, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
     """Lanes of a source as f32 (f64 for df), the value exact except for integers too wide for the type."""
     type_ = site.operand_type(operand)
     target = F8 if exec_type is ty.DF else F4
-    fetch = site.read(operand)
+    fetch = site.read(operand, lanes)
     if type_ is ty.BF:
         inner = fetch
         fetch = lambda f: values.bf_to_f(inner(f))  # noqa: E731
@@ -114,6 +116,12 @@ def float_source(site: Site, operand: object, exec_type: ty.DataType) -> Fetch:
 def keeps_denormals(f: Frame, type_: ty.DataType) -> bool:
     """Whether the mode of a float type keeps denormals."""
     return f.keep_df if type_ is ty.DF else f.keep_hf if type_ is ty.HF else f.keep_f
+
+
+def flushed_source(site: Site, operand: object, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
+    """Lanes of a float source, with denormals of the execution type flushed where the modes say so."""
+    fetch, smallest = float_source(site, operand, exec_type, lanes), values.SMALLEST_NORMAL[exec_type]
+    return lambda f: fetch(f) if f.plain or keeps_denormals(f, exec_type) else values.flush(fetch(f), smallest)
 
 
 def converter(site: Site, exec_type: ty.DataType, operand: object) -> Convert:
@@ -145,9 +153,11 @@ def converter(site: Site, exec_type: ty.DataType, operand: object) -> Convert:
             v = values.narrow(v, ty.HF, f.rounding).astype(np.float32)
         if sat:
             v = values.unit_clamp(v)
+        if v.dtype != storage:
+            v = values.narrow(v, dst, f.rounding)
         if not f.plain and not keeps_denormals(f, dst):
-            v = values.flush(v, smallest)
-        return v if v.dtype == storage else values.narrow(v, dst, f.rounding)
+            v = values.flush_bf(v) if dst is ty.BF else values.flush(v, smallest)
+        return v
 
     return to_float
 
@@ -318,7 +328,9 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
             s = [values.flush(a, smallest) for a in s]
         if f.rounding is Rounding.EVEN or directed is None:
             return function(s)
-        return exact.evaluate(directed, s, f.rounding, double=exec_type is ty.DF)
+        # Lanes of hf stay rounded to odd: ``converter`` rounds them to their type.
+        result = exact.evaluate(directed, s, f.rounding, double=exec_type is ty.DF)
+        return values.narrow(result, ty.F, f.rounding) if exec_type is ty.F else result
 
     return [float_source(site, s, exec_type) for s in sources], compute
 

@@ -12,17 +12,25 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.dispatch import Dispatch
 from visa_lsp.sim.launch_args import Arguments
-from visa_lsp.sim.launch_config import GROUPS, LaunchConfig, LaunchError
+from visa_lsp.sim.launch_config import (
+    GROUPS,
+    LOCAL_SIZE,
+    MAX_GROUP_REGISTER_BYTES,
+    MAX_SHARED_BYTES,
+    LaunchConfig,
+    LaunchError,
+)
 from visa_lsp.sim.launch_layout import Block, Geometry, Layout
 from visa_lsp.sim.launch_names import Names
 from visa_lsp.sim.launch_world import World
+from visa_lsp.sim.registers import Layout as Registers
 from visa_lsp.sim.wellformed import check_body
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.program.model import FileVariable, Kernel, Module
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch_config import Array, Triple
     from visa_lsp.sim.memory import Buffer
@@ -66,8 +74,9 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     if info is not None and info.name != kernel.name:
         raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")
     for body in (kernel, *program.functions):
-        check_body(body, platform.grf_bytes)
+        check_body(body, platform.grf_bytes, program.variables)
     geometry = _geometry(kernel, info, config, platform)
+    _check_registers(kernel, geometry, program.variables)
     world = World(info.env.slm_size if info else _static_slm(kernel))
     world.add_sections(config.sections)
     world.add_symbols(config.symbols)
@@ -81,6 +90,10 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     else:
         block = Block(geometry, _end_of_inputs(kernel, geometry.grf_bytes))
         Names(kernel, config, geometry, world).fill(block)
+    if not 0 <= world.slm_bytes <= MAX_SHARED_BYTES:
+        raise LaunchError(
+            f"a group of '{kernel.name}' needs {world.slm_bytes} bytes of shared local memory; at most {MAX_SHARED_BYTES} (16 MiB) are allowed"
+        )
     dispatch = Dispatch(
         kernel=kernel,
         functions={function.name: function for function in program.functions},
@@ -95,6 +108,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
         slm_bytes=world.slm_bytes if info or world.slm_bytes else _DEFAULT_SLM,
         samplers=world.samplers,
         symbols=world.symbols,
+        file_variables=program.variables,
     )
     return PreparedLaunch(dispatch, geometry, world.arrays, names, printf)
 
@@ -146,6 +160,16 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
             GROUPS,
         )
     return geometry
+
+
+def _check_registers(kernel: Kernel, geometry: Geometry, shared: Sequence[FileVariable]) -> None:
+    size = Registers(kernel, geometry.grf_bytes, shared).size * geometry.threads
+    if size > MAX_GROUP_REGISTER_BYTES:
+        raise LaunchError(
+            f"the {geometry.threads} threads of a group of '{kernel.name}' have {size} bytes of registers; at most "
+            f"{MAX_GROUP_REGISTER_BYTES} (256 MiB) are allowed",
+            LOCAL_SIZE,
+        )
 
 
 def _end_of_inputs(kernel: Kernel, grf_bytes: int) -> int:

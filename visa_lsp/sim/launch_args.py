@@ -142,6 +142,9 @@ class Arguments:
             if a.arg_type == "arg_byvalue" and a.arg_index == entry.arg_index and a.source_offset >= 0
         ]
         whole = max((a.source_offset + a.size for a in parts), default=entry.size)
+        declared = self._declared_bytes(entry.arg_index)
+        if parts and declared:
+            whole = min(whole, declared)  # the byte that ends a struct may have a dword of the payload
         natural = next((cl_dtype(a.type_name) for a in self.info.arguments if a.index == entry.arg_index), None)
         if len(parts) > 1 and arg.typed and arg.array.nbytes >= whole:
             data = arg.array.tobytes()  # a struct whose tail holds nothing but padding
@@ -149,6 +152,11 @@ class Arguments:
             data = value_bytes(arg, whole, natural, self.key(entry.arg_index))
         start = max(0, entry.source_offset)
         return data[start : start + entry.size]
+
+    def _declared_bytes(self, index: int) -> int:
+        """Bytes of an argument as the source has it (``struct S;48``); 0 where that is not told."""
+        told = next((a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == index), "")
+        return int(told) if told.isdecimal() and len(told) < 10 else 0
 
     def by_pointer(self, entry: PayloadArgument) -> bytes:
         """Give the address, offset or handle of an argument by pointer; nothing where the binding table has it."""

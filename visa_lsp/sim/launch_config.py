@@ -14,7 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_BUFFER_BYTES: Final = 1 << 30
+MAX_BUFFER_BYTES: Final = 1 << 30  # of one array, and of all arrays of a launch file; a run works on copies of them
+MAX_SHARED_BYTES: Final = 1 << 24  # of a group's shared local memory; hardware has 64 to 128 KiB
+MAX_GROUP_REGISTER_BYTES: Final = 1 << 28  # of the threads of a group
 
 # What a LaunchError may blame beside an argument: names that no argument has.
 GROUPS: Final = ":groups"

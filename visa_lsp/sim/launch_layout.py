@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.sim.launch_config import LOCAL_SIZE, LaunchError
+from visa_lsp.sim.launch_config import LOCAL_SIZE, MAX_GROUP_REGISTER_BYTES, LaunchError
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch_config import Array, Triple
 
 MAX_GROUP_ITEMS: Final = 65536
+MAX_PAYLOAD_BYTES: Final = 1 << 16  # of one thread; a real one has 32 KB of registers
 _LAST_WITH_EMPTY_ROW: Final = 120  # generation of TGLLP
 _LOCAL_ID_BYTES: Final = 2
 
@@ -116,6 +117,11 @@ class Block:
 
     def __init__(self, geometry: Geometry, size: int) -> None:
         self.geometry = geometry
+        if size > MAX_PAYLOAD_BYTES or size * geometry.threads > MAX_GROUP_REGISTER_BYTES:
+            raise LaunchError(
+                f"the arguments and ids of a thread take {size} bytes; at most {MAX_PAYLOAD_BYTES} are allowed, and "
+                f"{MAX_GROUP_REGISTER_BYTES} for all threads of a group"
+            )
         self._rows = np.zeros((geometry.threads, align(size, geometry.grf_bytes)), np.uint8)
         self._words: Array = self._rows.view(np.uint32)
         # Element 2 holds the thread's number in its group in its low byte, as barriers and sub-group ids expect it.

@@ -7,19 +7,21 @@ It prints nothing. Groups run one after another, threads of a group round robin;
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.sim.dispatch import RunResult
+from visa_lsp.sim.dispatch import RunResult, Sent
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
+from visa_lsp.sim.group import Barrier, Group
 from visa_lsp.sim.interp import Code, Thread, Wait
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers import Observer
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.program.model import Input, Kernel
     from visa_lsp.sim.dispatch import Dispatch
@@ -29,41 +31,11 @@ if TYPE_CHECKING:
 
 QUANTUM: Final = 20_000
 MAX_FAULTS: Final = 200
+MAX_FRAME_BYTES: Final = 1 << 29  # of all activations at once; checkers keep twice as much beside them
 SCRATCH_BYTES: Final = 1 << 18
 FUNCTION_ADDRESSES: Final = 0x7FFF_0000
 _STATELESS: Final = frozenset({0xFF, 0xFD})
 _SLM_INDEX: Final = 0xFE
-
-
-class Barrier:
-    """A counter of arrivals; each completed round is a generation."""
-
-    def __init__(self, expected: int) -> None:
-        self.expected = expected
-        self.arrived = 0
-        self.generation = 0
-
-    def signal(self) -> None:
-        """One more has arrived."""
-        self.arrived += 1
-        if self.arrived >= self.expected:
-            self.release()
-
-    def release(self) -> None:
-        """End the round, whoever is missing."""
-        self.arrived = 0
-        self.generation += 1
-
-
-class Group:
-    """A thread group: its id, shared local memory and barriers."""
-
-    def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:
-        self.id = number
-        self.slm = Buffer("shared local memory", np.zeros(slm_bytes, np.uint8))
-        self.barrier = Barrier(threads)
-        self.named: dict[int, Barrier] = {}
-        self.signalled: dict[tuple[int, int], int] = {}  # (thread, barrier) -> generation it signalled in
 
 
 class Machine:
@@ -79,6 +51,8 @@ class Machine:
         self.result = RunResult()
         self._faults: list[Fault] = []
         self._seen: set[tuple[FaultKind, str, int, str]] = set()
+        self._frame_bytes = 0
+        self._sent: dict[tuple[str, int], Sent] = {}
         self._codes: dict[int, Code] = {}
         self._traced: dict[int, list[Op]] = {}
         self._free: dict[int, list[Frame]] = {}
@@ -94,7 +68,9 @@ class Machine:
         """The compiled form of a kernel or function."""
         found = self._codes.get(id(kernel))
         if found is None:
-            found = self._codes[id(kernel)] = Code(kernel, self.dispatch.platform.grf_bytes)
+            found = self._codes[id(kernel)] = Code(
+                kernel, self.dispatch.platform.grf_bytes, self.dispatch.file_variables
+            )
         return found
 
     def ops_of(self, code: Code) -> list[Op]:
@@ -137,6 +113,12 @@ class Machine:
             frame = free.pop()
             frame.reset()
             return frame
+        self._frame_bytes += code.layout.size
+        if self._frame_bytes > MAX_FRAME_BYTES:
+            raise KernelFault(
+                FaultKind.CALL,
+                f"the threads and functions of a group have more than {MAX_FRAME_BYTES} bytes of registers",
+            )
         return Frame(code)
 
     def release(self, frame: Frame) -> None:
@@ -198,6 +180,8 @@ class Machine:
         self.result.instructions = dict(counts)
         self.result.steps = sum(counts.values())
         self.result.faults = tuple(self._faults)
+        self.result.sent = tuple(self._sent.values())
+        self.result.limits = tuple(line for observer in self.observers for line in observer.limits())
         return self.result
 
     _running: Thread | None = None
@@ -245,13 +229,23 @@ class Machine:
             other = f"{'thread' if len(ended) == 1 else 'threads'} {names} {'has' if len(ended) == 1 else 'have'} ended"
         for thread, _ in live:
             wait = waits[thread.number]
+            line, kernel = -1, ""
             if not ended:
                 away = next(
                     (t for t, _ in live if waits[t.number].what != wait.what or t.frame.pc != thread.frame.pc), thread
                 )
                 what = waits[away.number].what
-                other = f"thread {away.number} waits at {what}" if away is not thread else "nobody else can come"
-            self.report(thread, FaultKind.BARRIER, f"{wait.what} can never complete", other=other)
+                other = "nobody else can come"
+                if away is not thread:
+                    body = away.frame.code.kernel
+                    line, kernel = body.instructions[away.frame.pc - 1].line, body.name  # it stands behind its barrier
+                    other = f"thread {away.number} waits at {what}" + (f", line {line + 1}" if line >= 0 else "")
+            fault = thread_fault(
+                thread, FaultKind.BARRIER, f"{wait.what} can never complete", other=other, other_line=line, other_kernel=kernel,
+            )  # fmt: skip
+            place = thread.frame.pc - 1  # it stands behind its barrier
+            where = thread.frame.code.kernel.instructions[place].line
+            self._add(replace(fault, instruction=place, line=where))
         for thread, _ in live:
             waits[thread.number].release()
 
@@ -302,6 +296,33 @@ class Machine:
             observer.barrier(thread)
         self._take()
 
+    def arrived(self, thread: Thread, barrier: Barrier) -> None:
+        """A thread counts as arrived at a barrier of any kind."""
+        for observer in self.observers:
+            observer.arrived(thread, barrier)
+
+    def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
+        """A thread goes on only after a round of a barrier."""
+        for observer in self.observers:
+            observer.waits(thread, barrier, generation)
+
+    def fenced(self, thread: Thread) -> None:
+        """A thread has executed a fence."""
+        for observer in self.observers:
+            observer.fenced(thread)
+
+    def sent(self, thread: Thread, pc: int, reason: str, payload: Callable[[], list[tuple[str, bytes]]]) -> None:
+        """A message that is recorded, not carried out; the payload of an instruction's first is kept."""
+        kernel = thread.frame.code.kernel
+        known = self._sent.get((kernel.name, pc))
+        if known is not None:
+            known.count += 1
+            return
+        inst = kernel.instructions[pc]
+        self._sent[kernel.name, pc] = Sent(
+            inst.row.mnemonic, reason, kernel.name, pc, inst.line, thread.group.id, thread.number, tuple(payload())
+        )
+
     def note(self, thread: Thread, kind: FaultKind, message: str) -> None:
         """Something that only observers of this kind of fault want to hear of."""
         if any(kind in o.kinds for o in self.observers):
@@ -315,7 +336,7 @@ class Machine:
         self._add(thread_fault(thread, kind, message, lane=lane, address=address, other=other))
 
     def _add(self, fault: Fault) -> None:
-        key = (fault.kind, fault.kernel, fault.instruction, fault.message if fault.instruction < 0 else "")
+        key = (fault.kind, fault.kernel, fault.instruction, fault.message if fault.instruction < 0 else fault.variable)
         if key in self._seen or len(self._faults) >= MAX_FAULTS:
             return
         self._seen.add(key)
@@ -326,17 +347,22 @@ class Machine:
     def _report_fatal(self, fault: KernelFault) -> None:
         if self._running:
             self.report(self._running, fault.kind, fault.message, lane=fault.lane, address=fault.address)
+        else:
+            self._add(Fault(fault.kind, fault.message, self.dispatch.kernel.name, (0, 0, 0), 0))
 
 
 def thread_fault(
     thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None,
-    address: int | None = None, other: str | None = None,
+    address: int | None = None, other: str | None = None, other_line: int = -1, other_kernel: str = "",
 ) -> Fault:  # fmt: skip
     """A fault at the place where a thread stands."""
     frame = thread.frame
     kernel = frame.code.kernel
     line = kernel.instructions[frame.pc].line if frame.pc < len(kernel.instructions) else -1
-    return Fault(kind, message, kernel.name, thread.group.id, thread.number, lane, frame.pc, line, address, other)
+    return Fault(
+        kind, message, kernel.name, thread.group.id, thread.number, lane, frame.pc, line, address, other,
+        other_line=other_line, other_kernel=other_kernel,
+    )  # fmt: skip
 
 
 def _place_input(frame: Frame, item: Input, payload: bytes) -> None:

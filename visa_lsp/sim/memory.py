@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -28,6 +28,8 @@ class Buffer:
     def __init__(self, name: str, data: bytearray | Array, address: int = 0) -> None:
         self.name = name
         self.private = False  # each thread has a part of its own, taken over by others when it has ended
+        self.whole: Buffer = self  # whom observers know these bytes by
+        self.line: Image | None = None  # the same bytes as an image of dwords, made when a typed message wants one
         if isinstance(data, bytearray):
             raw = np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
         else:
@@ -163,8 +165,8 @@ class Image(Buffer):
         out[~inside] = 0
         return out, inside
 
-    def write(self, x: Array, y: Array, z: Array, values: Array) -> Array:
-        """Store (n, 4) float32 or integer channels, converted to the format; returns which lay inside."""
+    def write(self, x: Array, y: Array, z: Array, values: Array, chosen: Sequence[int] = (0, 1, 2, 3)) -> Array:
+        """Store the chosen of (n, 4) float32 or integer channels, converted to the format; returns which lay inside."""
         at, inside = self.texel_offsets(x, y, z)
         values = values[:, : self.channels]
         if self.kind == "norm":
@@ -174,7 +176,12 @@ class Image(Buffer):
         elif self.kind == "int":
             info = np.iinfo(self.channel_type)
             values = np.clip(values, info.min, info.max)
-        texels = np.ascontiguousarray(values.astype(self.channel_type)).view(np.uint8).reshape(at.size, -1)
+        channels = values.astype(self.channel_type)
+        kept = [c for c in range(self.channels) if c not in chosen]
+        if kept:
+            old = self.load(at, self.texel_bytes).view(self.channel_type).reshape(at.size, self.channels)
+            channels[:, kept] = old[:, kept]
+        texels = np.ascontiguousarray(channels).view(np.uint8).reshape(at.size, -1)
         self.store(at[inside], texels[inside])
         return inside
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.program.model import RawOperand
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers import Access
 from visa_lsp.sim.operands import Site, lane_mask
@@ -28,10 +29,31 @@ _ALL: Final = [np.arange(n) for n in range(65)]
 
 def surface(site: Site, name: str = "surface") -> Open:
     """How to find what a surface field stands for when the instruction runs."""
+    pointer = state_pointer(site, name)
+    if pointer is not None:
+        return _pointed(pointer)
     cell = site.code.layout.surface_base[site.integer(name)]
 
     def find(f: Frame) -> tuple[Space | None, int]:
         value = f.surfaces[cell]
+        assert f.thread is not None
+        return f.thread.machine.space(f, value), value
+
+    return find
+
+
+def state_pointer(site: Site, name: str) -> Callable[[Frame], int] | None:
+    """The pointer to a surface's or sampler's state in a general variable (text 4.2); None where the field is a number."""
+    operand = site.inst.get(name)
+    if not isinstance(operand, RawOperand):
+        return None
+    view = site.raw_view(operand, "<u8", 1, 1, 8)
+    return (lambda _f: 0) if view is None else lambda f: int(f.views[view][0, 0])
+
+
+def _pointed(pointer: Callable[[Frame], int]) -> Open:
+    def find(f: Frame) -> tuple[Space | None, int]:
+        value = pointer(f)
         assert f.thread is not None
         return f.thread.machine.space(f, value), value
 
@@ -163,6 +185,30 @@ def float_updates(size: int) -> dict[str, Update]:
         "fadd": number(np.add),
         "fsub": number(np.subtract),
         "fcmpwr": lambda o, a, b: b if _float(o, size) == _float(a, size) else o,
+    }
+
+
+def bfloat_updates() -> dict[str, Update]:
+    """The updates of bfloat16 atomics: the upper halves of f32 numbers, results rounded to nearest even."""
+
+    def wide(bits: int) -> Any:
+        return np.frombuffer((bits << 16).to_bytes(4, "little"), np.float32)[0]
+
+    def narrow(value: Any) -> int:
+        bits = _bits(value, 4)
+        if np.isnan(value):
+            return bits >> 16 | 0x40
+        return bits + 0x7FFF + (bits >> 16 & 1) >> 16
+
+    def number(function: Callable[[Any, Any], Any]) -> Update:
+        return lambda o, a, _b: narrow(function(wide(o), wide(a)))
+
+    return {
+        "bfadd": number(np.add),
+        "bfsub": number(np.subtract),
+        "bfmin": number(np.fmin),
+        "bfmax": number(np.fmax),
+        "bfcas": lambda o, a, b: b if wide(o) == wide(a) else o,
     }
 
 

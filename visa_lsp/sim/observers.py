@@ -18,6 +18,7 @@ from visa_lsp.sim.memory import Memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.registers import Frame
@@ -78,7 +79,20 @@ class Observer:
         """A message writes, or reads and writes."""
 
     def barrier(self, thread: Thread) -> None:
-        """A thread arrives at a barrier."""
+        """A thread executes a barrier or the first half of a split one."""
+
+    def arrived(self, thread: Thread, barrier: Barrier) -> None:
+        """A thread counts as arrived at a barrier of any kind, whose round is still open."""
+
+    def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
+        """A thread will go on when a round of a barrier is complete."""
+
+    def fenced(self, thread: Thread) -> None:
+        """A thread executes a fence."""
+
+    def limits(self) -> tuple[str, ...]:
+        """What the observer could not look at, in words; asked after the run."""
+        return ()
 
     def fault(self, fault: Fault) -> None:
         """The run has a finding."""
@@ -129,7 +143,7 @@ class BoundsChecker(Checker):
         first = int(np.flatnonzero(outside)[0])
         at = int(access.at[first])
         count = int(outside.sum())
-        more = f", as do {count - 1} more lanes" if count > 1 else ""
+        more = _others(count - 1)
         self._find(
             FaultKind.OUT_OF_BOUNDS,
             access.thread,
@@ -137,6 +151,11 @@ class BoundsChecker(Checker):
             lane=int(access.lanes[first]),
             address=at,
         )
+
+
+def _others(count: int) -> str:
+    """How many more lanes do the same."""
+    return f", as {'does' if count == 1 else 'do'} {count} more {'lane' if count == 1 else 'lanes'}" if count else ""
 
 
 def _place(access: Access, at: int) -> str:
@@ -161,14 +180,21 @@ class BarrierChecker(Checker):
         missing = thread.dispatch_mask & ~frame.emask
         if missing and thread.dispatch_mask:
             lane = (missing & -missing).bit_length() - 1
-            waiting = frame.waiting or any(call[3] for call in frame.calls)
+            instructions = frame.code.kernel.instructions
+            place = next(
+                (p for p, lanes in sorted(frame.waiting.items()) if lanes & missing and p < len(instructions)), None
+            )
+            waiting = place is not None or any(call[3] for call in frame.calls)
             state = "wait elsewhere" if waiting else "have left the kernel"
+            line = instructions[place].line if place is not None else -1
+            where = f", which wait at line {line + 1}" if line >= 0 else ""
             self._find(
                 FaultKind.BARRIER,
                 thread,
                 f"the barrier is reached with lanes {frame.emask:#x} of {thread.dispatch_mask:#x}; the others {state}",
                 lane=lane,
-                other=f"lanes {missing:#x} of the same thread",
+                other=f"lanes {missing:#x} of the same thread{where}",
+                other_line=line,
             )
 
 
@@ -192,7 +218,7 @@ class AlignmentChecker(Checker):
         if not bad.size:
             return
         first = int(bad[0])
-        more = f", as do {bad.size - 1} more lanes" if bad.size > 1 else ""
+        more = _others(bad.size - 1)
         self._find(
             FaultKind.MISALIGNED,
             access.thread,

@@ -43,6 +43,8 @@ Enable = Callable[["Frame"], int]
 Store = Callable[["Frame", int, Array], None]
 
 TSC: Final = 6
+ARG: Final = 8  # and behind it %retval, %sp, %fp
+HW_ID: Final = 12
 CR0: Final = 14
 CE0: Final = 15
 
@@ -215,8 +217,9 @@ class Site:
     def _touch(
         self, operand: object, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False
     ) -> None:
-        """Keep for observers which registers the instruction touches; predefined variables always hold something."""
-        if start < self.code.layout.predefined_end:
+        """Keep for observers which registers the instruction touches; most predefined variables always hold something."""
+        layout = self.code.layout
+        if start < layout.predefined_end and not layout.offset(ARG) <= start < layout.offset(HW_ID):
             return
         field = next((f.name for f, v in zip(self.inst.row.fields, self.inst.values, strict=True) if v is operand), "")
         var = operand.var if isinstance(operand, General | RawOperand) else 0

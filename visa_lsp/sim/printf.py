@@ -32,8 +32,10 @@ _TYPES: Final = {
     8: (8, "<d"),
 }
 _ELEMENTS: Final = {9: 1, 10: 2, 11: 3, 12: 6, 13: 4, 14: 8}
+_SHORT: Final = {"hh": 8, "h": 16}
+_ZEROS: Final = re.compile(r"\.?0*p")
 _DIRECTIVE: Final = re.compile(
-    r"%(?P<flags>[-+ #0]*)(?P<width>\d{0,4})(?:\.(?P<precision>\d{0,4}))?(?:v(?P<vector>\d+))?(?:hh|hl|h|ll|l)?(?P<kind>[a-zA-Z%])"
+    r"%(?P<flags>[-+ #0]*)(?P<width>\d{0,4})(?:\.(?P<precision>\d{0,4}))?(?:v(?P<vector>\d+))?(?P<length>hh|hl|h|ll|l)?(?P<kind>[a-zA-Z%])"
 )
 
 Value = int | float | str
@@ -113,9 +115,11 @@ class _Records:
             self.at = len(self.raw) + 1
             return None
         values: list[Value] = []
-        for _ in range(count):
-            value = struct.unpack_from(layout, self.raw, self.at)[0]
-            self.at += size
+        start, self.at = self.at, self.at + count * size
+        # Short elements of a vector lie side by side, in the room that they would have had as dwords.
+        step = struct.calcsize(layout.removesuffix("3x").removesuffix("2x")) if count > 1 else size
+        for i in range(count):
+            value = struct.unpack_from(layout, self.raw.ljust(self.at + 4, b"\0"), start + i * step)[0]
             if kind == _STRING:
                 value = self._string(value) or "(null)"
             values.append(value)
@@ -128,12 +132,15 @@ def _one(match: re.Match[str], value: Value) -> str:
     head = "%" + match["flags"] + match["width"] + ("" if match["precision"] is None else "." + match["precision"])
     if kind in "diuxXo" and isinstance(value, int | float):
         number = int(value)
+        bits = _SHORT.get(match["length"])
+        if bits is not None and kind in "uxXo":
+            number &= (1 << bits) - 1
         if kind in "uxXo" and number < 0:
             number &= 0xFFFFFFFF if number >= -(1 << 31) else (1 << 64) - 1
         return (head + ("d" if kind == "u" else kind)) % number
     if kind in "fFeEgGaA" and isinstance(value, int | float):
         if kind in "aA":
-            text = float(value).hex()
+            text = _ZEROS.sub("p", float(value).hex())
             return text.upper() if kind == "A" else text
         return (head + kind) % float(value)
     if kind == "c" and isinstance(value, int):

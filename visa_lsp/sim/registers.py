@@ -16,9 +16,9 @@ from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.values import Rounding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.model import FileVariable, Kernel, Variable
     from visa_lsp.sim.interp import Code, Thread
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -34,7 +34,7 @@ _NULL_GRFS: Final = 32
 class Layout:
     """Byte offsets of the variables of a kernel in its register file. ``size`` grows as operands ask for more."""
 
-    def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
+    def __init__(self, kernel: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
         self.kernel = kernel
         self.grf_bytes = grf_bytes
         self._offsets: dict[int, int] = {}
@@ -44,9 +44,14 @@ class Layout:
             self._offsets[variable.number] = at
             size = grf_bytes if variable.name == "%r0" else variable.num_elements * variable.type.size
             at += -(-size // grf_bytes) * grf_bytes
+        # Variables of file scope belong to the thread, not to one body: they travel with the predefined ones.
+        self._shared: list[int] = []
+        for variable_ in shared:
+            self._shared.append(at)
+            at += -(-max(1, variable_.num_elements * variable_.type.size) // grf_bytes) * grf_bytes
         self.predefined_end = at
         for number, declared in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
-            if not (declared.alias_index or declared.alias_offset):
+            if not is_alias(declared):
                 self._offsets[number] = at
                 at += -(-declared.byte_size // grf_bytes) * grf_bytes
         self.declared_end = at
@@ -69,6 +74,11 @@ class Layout:
         declared = self.kernel.variable(variable)
         if declared is None:
             raise KernelFault(FaultKind.OPERAND, f"there is no variable V{variable}")
+        if declared.alias_scope:
+            if declared.alias_index >= len(self._shared):
+                raise KernelFault(FaultKind.OPERAND, f"there is no variable {declared.alias_index} of file scope")
+            self._offsets[variable] = at = self._shared[declared.alias_index] + declared.alias_offset
+            return at
         self._offsets[variable] = 0  # an alias that leads back to itself ends here
         self._offsets[variable] = at = self.offset(declared.alias_index) + declared.alias_offset
         return at
@@ -77,7 +87,7 @@ class Layout:
         """The variable that an alias chain ends in."""
         seen = set()
         declared = self.kernel.variable(variable)
-        while declared and (declared.alias_index or declared.alias_offset) and variable not in seen:
+        while declared and is_alias(declared) and not declared.alias_scope and variable not in seen:
             seen.add(variable)
             variable = declared.alias_index
             declared = self.kernel.variable(variable)
@@ -98,6 +108,11 @@ class Layout:
         self.size = max(self.size, -(-end // self.grf_bytes) * self.grf_bytes)
 
 
+def is_alias(variable: Variable) -> bool:
+    """Whether a variable names part of another one, of its body or of the file."""
+    return bool(variable.alias_index or variable.alias_offset or variable.alias_scope)
+
+
 def _bases(counts: Iterable[int]) -> list[int]:
     bases: list[int] = []
     at = 0
@@ -111,7 +126,7 @@ class Frame:
     """One activation: registers, masks, and where it stands.
 
     ``waiting`` holds the lanes that wait per instruction; ``calls`` the subroutine frames (return place, emask, call
-    mask, waiting lanes).
+    mask, waiting lanes, place of the subroutine).
     """
 
     __slots__ = (
@@ -144,7 +159,7 @@ class Frame:
         self.shadow = None
         self.emask = self.call_mask = 0
         self.waiting: dict[int, int] = {}
-        self.calls: list[tuple[int, int, int, dict[int, int]]] = []
+        self.calls: list[tuple[int, int, int, dict[int, int], int]] = []
         self.pc = 0
         self.set_modes(0)
 

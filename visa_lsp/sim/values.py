@@ -157,6 +157,11 @@ def flush(x: Array, smallest: float) -> Array:
     return np.where(tiny, np.copysign(x.dtype.type(0), x), x) if tiny.any() else x
 
 
+def flush_bf(bits: Array) -> Array:
+    """The same for bfloat16, held as its bits: those without an exponent keep their sign only."""
+    return np.where(bits & 0x7F80, bits, bits & 0x8000).astype(bits.dtype)
+
+
 SMALLEST_NORMAL: Final[dict[ty.DataType, float]] = {
     ty.DF: 2.0**-1022,
     ty.F: 2.0**-126,

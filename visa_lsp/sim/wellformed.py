@@ -12,17 +12,20 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.program.model import Address, AddressOf, General, Indirect, Predicate, PredicateOperand, RawOperand, State
 from visa_lsp.sim.launch_config import LaunchError
+from visa_lsp.sim.registers import is_alias
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst, Kernel
+    from collections.abc import Sequence
+
+    from visa_lsp.program.model import FileVariable, Inst, Kernel
 
 MAX_REGISTER_BYTES: Final = 1 << 24  # for one activation; a real thread has 32 KB
 MAX_PAYLOAD_BYTES: Final = 1 << 16
 
 
-def check_body(body: Kernel, grf_bytes: int) -> None:
-    """Refuse a body that names what it does not have."""
-    _registers(body, grf_bytes)
+def check_body(body: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
+    """Refuse a body that names what it does not have; ``shared`` are the variables of file scope."""
+    _registers(body, grf_bytes, shared)
     _inputs(body)
     for inst in body.instructions:
         for field, value in zip(inst.row.fields, inst.values, strict=True):
@@ -31,10 +34,15 @@ def check_body(body: Kernel, grf_bytes: int) -> None:
                 raise LaunchError(f"{_place(body, inst)}: {inst.row.mnemonic}: {wrong}")
 
 
-def _registers(body: Kernel, grf_bytes: int) -> None:
-    total = 0
+def _registers(body: Kernel, grf_bytes: int, shared: Sequence[FileVariable]) -> None:
+    total = sum(variable.num_elements * variable.type.size + grf_bytes for variable in shared)
     for number, variable in enumerate(body.variables, predefined.FIRST_VARIABLE):
-        if variable.alias_index or variable.alias_offset:
+        if variable.alias_scope:
+            if variable.alias_index >= len(shared):
+                raise LaunchError(
+                    f"'{body.name}': an alias names variable {variable.alias_index} of file scope, there is none"
+                )
+        elif is_alias(variable):
             _alias(body, number)
         else:
             total += variable.byte_size + grf_bytes
@@ -50,7 +58,7 @@ def _alias(body: Kernel, number: int) -> None:
     seen = {number}
     while True:
         variable = body.variable(number)
-        if variable is None or not (variable.alias_index or variable.alias_offset):
+        if variable is None or variable.alias_scope or not is_alias(variable):
             break
         number = variable.alias_index
         if number in seen:

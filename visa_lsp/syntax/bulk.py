@@ -8,9 +8,10 @@ no instruction and judges nothing; the grammar stays the only authority on what 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
@@ -37,7 +38,7 @@ TOKEN: Final = re.compile(f"{_BEFORE}([A-Za-z_]++[0-9][A-Za-z0-9_]*+|{_VALUE})")
 WIDE_TOKEN: Final = re.compile(f"{_BEFORE}([A-Za-z_][A-Za-z0-9_]*+|{_VALUE})")
 NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
 PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\U0010ffff]")
+_CONTROL: Final = re.compile(r"[^\t\n\r -~]")
 # Lines longer than this are not treated in bulk: the parser refuses the longest ones by their length.
 _LONG: Final = 4000
 
@@ -56,8 +57,7 @@ def code_of(text: str, in_block: bool) -> str:
     return "\n" + text
 
 
-@dataclass(slots=True)
-class Facts:
+class Facts(Struct):
     """What a block says by itself. ``decls`` and ``rests`` go together; ``specials`` are all other directives.
 
     ``names`` is for whoever keeps track of names. ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.

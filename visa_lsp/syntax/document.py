@@ -13,70 +13,17 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.bulk import bodies_of, code_of, statement_of
-from visa_lsp.syntax.comments import strip
+from visa_lsp.syntax.bulk import bodies_of, statement_of
+from visa_lsp.syntax.chunks import Chunk, codes_in, lines_in, split_lines
 from visa_lsp.syntax.parse import parse_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.syntax.tree import Statement
     from visa_lsp.text import Span
 
 CHUNK_LINES: Final = 256
-
-
-def split_lines(text: str) -> list[str]:
-    """The lines of a text with their ends kept; only a newline ends a line, and the last one may be empty."""
-    lines = text.split("\n")
-    return [line + "\n" for line in lines[:-1]] + [lines[-1]]
-
-
-# What every comment that speaks to this program has in it.
-_MARK: Final = "visa:"
-
-
-class Chunk:
-    """Some consecutive lines as one text. ``marked`` ones may have a suppression in them. Immutable but for ``cache``, which holds what was derived from the text.
-
-    All but the last chunk of a document end with a newline. A line that opens a body is the first of its chunk.
-    """
-
-    __slots__ = ("cache", "closes_in_block", "count", "length", "marked", "opens_in_block", "text")
-
-    def __init__(self, text: str, count: int, opens_in_block: bool) -> None:
-        self.text = text
-        self.count = count
-        self.length = len(text)
-        self.marked = _MARK in text
-        self.opens_in_block = opens_in_block
-        self.closes_in_block = _closes(text, opens_in_block)
-        self.cache: object = None
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines with their ends."""
-        return split_lines(self.text)[: self.count]
-
-    def codes(self) -> list[str]:
-        """The lines without comments, ends and blanks before the ends."""
-        return [line.rstrip() for line in code_of(self.text, self.opens_in_block).split("\n")[1 : self.count + 1]]
-
-    def start(self, inside: int) -> int:
-        """Offset of a line in the chunk."""
-        return sum(map(len, self.text.split("\n", inside)[:inside])) + inside
-
-    def entered(self, in_block: bool) -> Chunk:
-        """The same text behind another state of comments."""
-        return self if in_block == self.opens_in_block else Chunk(self.text, self.count, in_block)
-
-
-def _closes(text: str, in_block: bool) -> bool:
-    if not in_block and "/*" not in text:
-        return False
-    for line in text.split("\n"):
-        _, in_block = strip(line.rstrip("\r"), in_block)
-    return in_block
 
 
 def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
@@ -116,8 +63,8 @@ class Document:
         self.chunks = chunks
         self.lineage: dict[object, object] = {} if lineage is None else lineage
         # The lines of the chunk that was asked for last: questions come in the order of the text.
-        self._last_codes: tuple[int, list[str]] = (-1, [])
-        self._last_lines: tuple[int, list[str]] = (-1, [])
+        self._last_codes: tuple[int, Sequence[str]] = (-1, ())
+        self._last_lines: tuple[int, Sequence[str]] = (-1, ())
 
     @staticmethod
     def parse(text: str) -> Document:
@@ -164,7 +111,7 @@ class Document:
             return ""
         chunk, inside = self._locate(line)
         if self._last_codes[0] != chunk:
-            self._last_codes = (chunk, self.chunks[chunk].codes())
+            self._last_codes = (chunk, codes_in(self.chunks[chunk]))
         return self._last_codes[1][inside]
 
     def line_text(self, line: int) -> str:
@@ -173,7 +120,7 @@ class Document:
             return ""
         chunk, inside = self._locate(line)
         if self._last_lines[0] != chunk:
-            self._last_lines = (chunk, self.chunks[chunk].text.split("\n"))
+            self._last_lines = (chunk, lines_in(self.chunks[chunk]))
         return self._last_lines[1][inside].rstrip("\r")
 
     def statement(self, line: int) -> Statement | None:
@@ -237,13 +184,17 @@ class Document:
         first = min(max(bisect_right(self._first_offsets, start) - 1, 0), len(self.chunks) - 1)
         last = min(max(bisect_right(self._first_offsets, end) - 1, first), len(self.chunks) - 1)
         base = self._first_offsets[first]
-        old = "".join([c.text for c in self.chunks[first : last + 1]])
-        # The chunk that holds `end` keeps its own newline, so that what is replaced ends where a chunk ends.
-        is_last = last + 1 == len(self.chunks)
-        text = old[: start - base] + new_text + old[end - base :]
-        fresh = _chunks(text, self.chunks[first].opens_in_block, last=is_last)
-        in_block = fresh[-1].closes_in_block if fresh else self.chunks[first].opens_in_block
-        rest = self.chunks[last + 1 :]
+        chunks = self.chunks
+        one = chunks[first].edited(start - base, end - base, new_text, most=2 * CHUNK_LINES) if first == last else None
+        if one is not None:
+            fresh = [one]
+        else:
+            old = "".join([c.text for c in chunks[first : last + 1]])
+            # The chunk that holds `end` keeps its own newline, so that what is replaced ends where a chunk ends.
+            text = old[: start - base] + new_text + old[end - base :]
+            fresh = _chunks(text, chunks[first].opens_in_block, last=last + 1 == len(chunks))
+        in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
+        rest = chunks[last + 1 :]
         if rest and rest[0].opens_in_block != in_block:
             moved: list[Chunk] = []
             for index, chunk in enumerate(rest):
@@ -254,4 +205,18 @@ class Document:
                 in_block = moved[-1].closes_in_block
             else:
                 rest = tuple(moved)
-        return Document((*self.chunks[:first], *fresh, *rest), self.lineage)
+        document = Document((*chunks[:first], *fresh, *rest), self.lineage)
+        document._first_lines = _spliced(self._first_lines, first, last + 1, [c.count for c in fresh])
+        document._first_offsets = _spliced(self._first_offsets, first, last + 1, [c.length for c in fresh])
+        return document
+
+
+def _spliced(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
+    """Prefix sums after the values ``[first, end)`` were replaced."""
+    new = [*accumulate(fresh, initial=sums[first])]
+    moved = new[-1] - sums[end]
+    rest = [at + moved for at in sums[end + 1 :]] if moved else sums[end + 1 :]
+    return sums[:first] + new + rest
+
+
+__all__ = ["CHUNK_LINES", "Chunk", "Document", "split_lines"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Severity
 from visa_lsp.zeinfo import rules
+from visa_lsp.zeinfo.dataflow import has_own_memory
 from visa_lsp.zeinfo.disagreement import Disagreement
 from visa_lsp.zeinfo.facts import uses_of
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
@@ -144,9 +145,10 @@ def _environment(source: Source, item: Item, text: KernelText) -> list[Disagreem
     if child(env, "has_sample") is not None:
         check.flag("has_sample", uses.sample, "samples images")
     if uses.stateless_write is not None and _true(env, "has_no_stateless_write"):
+        # A remark only: for BDW, where every buffer is reached by address, the compiler writes this too.
         check.differs(
             rules.FLAG_DIFFERS, "has_no_stateless_write", "false", text.instruction(uses.stateless_write),
-            f"the kernel writes by address ({uses.stateless_write.row.mnemonic})",
+            f"the kernel writes by address ({uses.stateless_write.row.mnemonic})", Severity.INFORMATION,
         )  # fmt: skip
     bound = {number(b, "bti_value") for b in entries(item, "binding_table_indices")}
     bound |= {number(a, "bti_value") for a in entries(item, "payload_arguments")}
@@ -208,10 +210,12 @@ class _Check:
             )
         )  # fmt: skip
 
-    def differs(self, rule: Rule, key: str, value: str, place: Span, text_says: str) -> None:
+    def differs(
+        self, rule: Rule, key: str, value: str, place: Span, text_says: str, severity: Severity | None = None
+    ) -> None:
         present = child(self.env, key)
         said = f"{key} is {str(present.plain()).lower()}" if present is not None else f"there is no {key}"
-        self.say(rule, key, place, f"{said}, but {text_says}", text_says, value)
+        self.say(rule, key, place, f"{said}, but {text_says}", text_says, value, severity)
 
     def flag(self, key: str, inst: Inst | None, what: str) -> None:
         if _true(self.env, key) == (inst is not None):
@@ -251,7 +255,7 @@ class _Check:
                 rules.SLM_DIFFERS, "slm_size", str(wanted), self.text.attribute("SLMSize"),
                 f"the kernel has SLMSize={wanted // 1024}, {wanted} bytes",
             )  # fmt: skip
-        elif inst is not None and not size and not local:
+        elif inst is not None and not size and not local and has_own_memory(self.text.kernel):
             self.differs(
                 rules.SLM_DIFFERS, "slm_size", "", self.text.instruction(inst),
                 f"the kernel uses shared local memory ({inst.row.mnemonic})",

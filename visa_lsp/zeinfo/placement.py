@@ -110,13 +110,16 @@ class _Placement:
         cross = [i for i in inputs if i.end > self.layout.cross_start]
         self._per_thread()
         lonely = []
+        idle = [i for i in cross if not any(i.overlaps(a) for a in arguments)]
         for argument in arguments:
             over = [i for i in cross if i.overlaps(argument)]
             if not over:
                 lonely.append(argument)
-            else:
-                self._sizes(argument, over, arguments)
-        idle = [i for i in cross if not any(i.overlaps(a) for a in arguments)]
+            elif not self._fits(argument, over, arguments):
+                partner = next((i for i in idle if i.size == argument.size and over[0].first != argument.first), None)
+                if partner is not None:
+                    idle.remove(partner)
+                self._sizes(argument, over, partner)
         for argument in lonely:
             partner = next((i for i in idle if i.size == argument.size), None)
             if partner is not None:
@@ -154,31 +157,37 @@ class _Placement:
             said,
         )
 
-    def _sizes(self, argument: Argument, over: list[TextInput], arguments: list[Argument]) -> None:
+    def _fits(self, argument: Argument, over: list[TextInput], arguments: list[Argument]) -> bool:
+        """Whether an argument and the inputs at its bytes may be one thing."""
         first = over[0]
-        if first.first == argument.first and first.size == argument.size:
-            return
-        if (
-            len(over) == 1
-            and first.first <= argument.first
-            and argument.end <= first.end
-            and self._is_header(first, arguments)
-        ):
-            return
         exact = first.first == argument.first
+        if exact and first.size == argument.size:
+            return True
+        inside = len(over) == 1 and first.first <= argument.first and argument.end <= first.end
+        if inside and self._is_header(first, arguments):
+            return True
         if exact and (first.size <= argument.size <= _DWORD or (argument.local and first.size in (2, 4, 8))):
-            return
+            return True
         if exact and len(over) > 1 and over[-1].end <= up(argument.end) and _gapless(over):
-            return
+            return True
         if exact and len(over) == 1 and argument.size % _DWORD and up(argument.end) == first.end:
-            return
+            return True
+        return exact and 4 * first.size == 3 * argument.size  # a vector of three takes the room of four
+
+    def _sizes(self, argument: Argument, over: list[TextInput], partner: TextInput | None) -> None:
+        first = over[0]
+        exact = first.first == argument.first
         place = "" if exact else f", and starts at byte {first.first}, not {argument.first}"
+        message = f"{argument.title} has {argument.size} bytes from byte {argument.first} on, .input {first.name} has {first.size}{place}"
+        value = str(first.size) if exact and len(over) == 1 else ""
+        at, says = first, f".input {first.name}: {first.size} bytes from byte {first.first} on"
+        if partner is not None:  # it has been moved: the input that is left over is its own
+            message += f"; .input {partner.name} has its size and lies at byte {partner.first}"
+            at, says = partner, f".input {partner.name}: {partner.size} bytes from byte {partner.first} on"
+            value = str(self.layout.offset(partner.first))
         self._add(
-            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(first.index),
-            f"{argument.title} has {argument.size} bytes from byte {argument.first} on, .input {first.name} has {first.size}{place}",
-            f".input {first.name}: {first.size} bytes from byte {first.first} on",
-            f"{argument.title}: {argument.size} bytes, which lie from byte {argument.first} on",
-            str(first.size) if exact and len(over) == 1 else "",
+            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(at.index), message, says,
+            f"{argument.title}: {argument.size} bytes, which lie from byte {argument.first} on", value,
         )  # fmt: skip
 
     @staticmethod

@@ -148,26 +148,21 @@ class _Walk:
         misspelt = [
             a.name for a in table.attributes if a.words and a.name in words and word(a.words, words[a.name]) is None
         ]
-        meant: set[str] = set()
+        meant: dict[str, str] = {}
         for key, child in item.value.items():
             row = table.get(key)
             if row is None:
                 if self.report.full:
                     return
-                meant.add(self._unknown(item, key, table))
+                meant[self._unknown(item, key, table)] = key
                 continue
             self._since(item, key, row)
             if not row.applies(words) and not any(f"{name}=" in row.when for name in misspelt):
                 self._misplaced(item, key, row)
             self._value(child, row)
         for row in table.attributes:
-            if (
-                row.required
-                and row.name not in item.value
-                and row.name not in meant
-                and row.since <= max(self.version, SEED_VERSION)
-            ):
-                self._missing(item, row, what)
+            if row.required and row.name not in item.value and row.since <= max(self.version, SEED_VERSION):
+                self._missing(item, row, what, meant.get(row.name, ""))
 
     def _unknown(self, item: Item, key: str, table: Table) -> str:
         """Report a key; gives the known key that it most likely means."""
@@ -198,8 +193,16 @@ class _Walk:
         span = self.report.source.key_span(item, key)
         self.report.add(rules.OUT_OF_PLACE, span, f"'{key}' applies only where {row.when_text}")
 
-    def _missing(self, item: Item, row: Attribute, what: str) -> None:
+    def _missing(self, item: Item, row: Attribute, what: str, misspelt: str) -> None:
+        """A required key that is not there, or that another key stands for."""
         source = self.report.source
+        if misspelt:
+            span = source.key_span(item, misspelt)
+            self.report.add(
+                rules.MISSING, span, f"the key '{row.name}' is missing in {what}, '{misspelt:.60}' is no key",
+                fixes=(Fix(f"change to '{row.name}'", (Edit(span, row.name),)),),
+            )  # fmt: skip
+            return
         fixes: tuple[Fix, ...] = ()
         span = source.span(item)
         if item.key_places and source.text[source.start(item)] != "{" and row.type in SCALARS:

@@ -6,9 +6,9 @@ Invariant: a text of hostile size, depth or alias count ends in a ``YamlError`` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -31,8 +31,7 @@ class YamlError(Exception):
         self.column = column
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True, gc=False):
     """A value with its place. ``key_places`` tells where the keys of a map stand."""
 
     value: dict[str, Item] | list[Item] | Scalar

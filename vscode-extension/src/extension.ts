@@ -4,11 +4,13 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { Runner } from './run/command.ts';
 import { LaunchTests } from './run/testing.ts';
+import { QuickForm } from './run/form.ts';
 import { ResultsPanel } from './run/panel.ts';
 import { messageOf, Server } from './server/client.ts';
 import { Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
 import { FlowView } from './views/flow.ts';
+import { InlineValues } from './views/inline.ts';
 import { explain, lineInFront, showReferences, showZeInfo } from './views/texts.ts';
 import { ISA_SCHEME, IsaEditor } from './views/isa.ts';
 
@@ -19,6 +21,9 @@ export interface Api {
   results: ResultsPanel;
   flow: FlowView;
   status: Status;
+  runner: Runner;
+  form: QuickForm;
+  inline: InlineValues;
 }
 
 let server: Server | undefined;
@@ -28,10 +33,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const current = new Server(context, output, show);
   server = current;
   const results = new ResultsPanel(context);
-  const runner = new Runner(current, results);
+  const inline = new InlineValues(current);
+  const form: QuickForm = new QuickForm(context, current, (uri, quick): Promise<unknown> => runner.quick(uri, quick));
+  const runner = new Runner(current, results, inline, form);
   const flow = new FlowView(context, current);
   const isa = new IsaEditor(context, current);
-  const tests = new LaunchTests(current, results);
+  const tests = new LaunchTests(current, results, inline);
   const status = new Status(context, current);
 
   // Lenses and links of the server call its commands; what they do is shown in our views.
@@ -101,10 +108,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     output,
     current,
     results,
+    form,
+    inline,
     flow,
     tests,
     status,
     command('visa.runKernel', (uri) => runner.run(uri)),
+    command('visa.quickRun', (uri) => runner.ask(uri)),
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
     command('visa.assembleFile', assemble),
     command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
@@ -128,7 +138,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     }),
   );
   await current.restart();
-  return { server: current, tests, results, flow, status };
+  return { server: current, tests, results, flow, status, runner, form, inline };
 }
 
 export async function deactivate(): Promise<void> {

@@ -1,12 +1,12 @@
-// Runs host/index.js inside the extension host of a VS Code that has the .vsix. Usage: node host_tests.mjs VSIX FOLDER SERVER
+// Runs HOST/index.js (host/ unless named) inside the extension host of a VS Code that has the .vsix. Usage: node host_tests.mjs VSIX FOLDER SERVER [HOST]
 // SERVER is the visa-lsp program, set as visa.serverPath in the machine's settings.
 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openBrowser, startCode } from './lib.mjs';
 
-const [vsix, folder, program] = process.argv.slice(2);
-const host = join(dirname(fileURLToPath(import.meta.url)), 'host');
+const [vsix, folder, program, tests = 'host'] = process.argv.slice(2);
+const host = join(dirname(fileURLToPath(import.meta.url)), tests);
 const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off' };
 const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program }, driver: true });
 const { context, page } = await openBrowser();
@@ -18,7 +18,7 @@ const payload = [
 ];
 
 const status = await new Promise((resolve) => {
-  setTimeout(() => resolve('no answer in 150 s'), 150000).unref();
+  setTimeout(() => resolve('no answer in 400 s'), 400000).unref();
   void (async () => {
     await page.exposeFunction('codeAutomationLog', (_, args) => {
       const line = args.join(' ');

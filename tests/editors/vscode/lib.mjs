@@ -10,6 +10,9 @@ import { join } from 'node:path';
 const installed = process.env.VISA_LSP_TEST_VSCODE;
 const { chromium } = createRequire(`${installed}/`)('playwright-core');
 
+/** How long is waited for what must come, in milliseconds; a machine may be busy with other tests. */
+export const LONG = 120000;
+
 const SETTINGS = {
   'workbench.startupEditor': 'none',
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
@@ -52,7 +55,7 @@ export async function startCode({ vsix, settings = {}, machine = {}, python, dri
     child.stdout.on('data', look);
     child.stderr.on('data', look);
     child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
-    setTimeout(() => reject(new Error(`the server does not come up: ${said}`)), 60000).unref();
+    setTimeout(() => reject(new Error(`the server does not come up: ${said}`)), LONG).unref();
   });
   const stop = () =>
     new Promise((resolve) => {
@@ -81,19 +84,19 @@ export async function openBrowser(width = 1280, height = 800) {
 /** Opens a folder, waits for its files and trusts it unless told otherwise. */
 export async function openFolder(page, origin, folder, { trust = true } = {}) {
   await page.goto(`${origin}/?folder=${folder}`);
-  await page.locator('.explorer-folders-view .monaco-list-row').first().waitFor({ timeout: 60000 });
+  await page.locator('.explorer-folders-view .monaco-list-row').first().waitFor({ timeout: LONG });
   const restricted = page.locator('.statusbar-item', { hasText: 'Restricted Mode' });
   if (trust && (await restricted.waitFor({ timeout: 3000 }).then(() => true, () => false))) {
     await restricted.click();
     await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
-    await restricted.waitFor({ state: 'hidden', timeout: 10000 });
+    await restricted.waitFor({ state: 'hidden', timeout: LONG });
     await page.keyboard.press('Control+W');
   }
 }
 
 export async function openFile(page, name) {
   await page.locator('.explorer-folders-view .monaco-list-row', { hasText: name }).first().dblclick();
-  await page.locator('.tab.active', { hasText: name }).waitFor({ timeout: 30000 });
+  await page.locator('.tab.active', { hasText: name }).waitFor({ timeout: LONG });
 }
 
 /** Runs a command by its title. */
@@ -108,12 +111,12 @@ export async function command(page, title) {
     }
   }
   await input.fill(`>${title}`);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor({ timeout: 10000 });
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor({ timeout: LONG });
   await page.keyboard.press('Enter');
 }
 
 /** The page inside a webview that holds what a selector names. */
-export async function webview(page, selector, timeout = 30000) {
+export async function webview(page, selector, timeout = LONG) {
   const end = Date.now() + timeout;
   while (Date.now() < end) {
     for (const frame of page.frames()) {
@@ -127,6 +130,16 @@ export async function webview(page, selector, timeout = 30000) {
     await page.waitForTimeout(100);
   }
   throw new Error(`no view shows ${selector}`);
+}
+
+/** Takes a picture of the page as `NAME.png` of a folder, with no notification in the way. */
+export async function photograph(page, folder, name) {
+  if (await page.locator('.notification-toast').first().isVisible()) {
+    await command(page, 'Notifications: Clear All Notifications');
+    await page.locator('.notification-toast').first().waitFor({ state: 'hidden', timeout: LONG });
+  }
+  await page.waitForTimeout(700);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
 /** Runs steps in order, prints each as one JSON line with its time; a picture of the page is taken where one fails. */

@@ -3,7 +3,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBrowser, openFile, openFolder, startCode, steps, webview } from './lib.mjs';
+import { LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
 
 const [vsix, folder, pictures] = process.argv.slice(2);
 mkdirSync(pictures, { recursive: true });
@@ -16,24 +16,26 @@ const good = await steps(
   {
     async 'open the folder'() {
       await openFolder(page, code.origin, folder);
-      await page.locator('.notification-list-item', { hasText: 'is not installed' }).waitFor({ timeout: 60000 });
+      await page.locator('.notification-list-item', { hasText: 'is not installed' }).waitFor({ timeout: LONG });
       await page.waitForTimeout(500);
       await picture('install');
     },
     async 'install the server'() {
       await page.locator('.notification-list-item .monaco-button', { hasText: 'Install' }).click();
       await openFile(page, 'saxpy.visaasm');
-      await page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: 120000 });
+      await page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: LONG });
+      await page.locator('.codelens-decoration', { hasText: 'Run' }).first().waitFor({ timeout: LONG });
+      await photograph(page, pictures, 'open');
     },
     async 'run the tests'() {
       await page.locator('.activitybar .action-label[aria-label^="Testing"]').click();
       const item = page.locator('.test-explorer .monaco-list-row', { hasText: 'saxpy' }).first();
-      await item.waitFor({ timeout: 30000 });
+      await item.waitFor({ timeout: LONG });
       await page.locator('.test-explorer-tree, .test-explorer').first().hover();
       await page.locator('.pane-header .action-label[aria-label^="Run Tests"], .title-actions .action-label[aria-label^="Run Tests"]').first().click();
       for (const name of ['saxpy', 'mandelbrot']) {
         const row = page.locator('.test-explorer .monaco-list-row', { hasText: name }).first();
-        await row.locator('.codicon-testing-passed-icon').waitFor({ timeout: 60000 });
+        await row.locator('.codicon-testing-passed-icon').waitFor({ timeout: LONG });
       }
       await page.mouse.move(900, 500);
       await page.waitForTimeout(600);
@@ -43,9 +45,7 @@ const good = await steps(
     async 'run the kernel'() {
       await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
       const view = await webview(page, 'article table td');
-      await page.locator('.notification-toast').waitFor({ state: 'hidden', timeout: 20000 }).catch(() => undefined);
-      await page.waitForTimeout(500);
-      await picture('run');
+      await photograph(page, pictures, 'run');
       return (await view.locator('article').last().locator('tbody tr').first().innerText()).split('\t');
     },
   },

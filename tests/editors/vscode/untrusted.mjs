@@ -4,7 +4,7 @@
 import assert from 'node:assert';
 import { existsSync, writeFileSync, chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBrowser, openFile, openFolder, startCode, steps } from './lib.mjs';
+import { LONG, openBrowser, openFile, openFolder, startCode, steps } from './lib.mjs';
 
 const [vsix, folder, program] = process.argv.slice(2);
 const mark = join(folder, 'started');
@@ -19,9 +19,9 @@ const good = await steps(
   {
     async 'the folder is not trusted'() {
       await openFolder(page, code.origin, folder, { trust: false });
-      await page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ timeout: 20000 });
+      await page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ timeout: LONG });
       await openFile(page, 'saxpy.visaasm');
-      await page.locator('.notification-list-item', { hasText: 'In a folder that you trust' }).waitFor({ timeout: 60000 });
+      await page.locator('.notification-list-item', { hasText: 'In a folder that you trust' }).waitFor({ timeout: LONG });
     },
     async 'no run is offered, and no configured program was started'() {
       assert.equal(await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').count(), 0);
@@ -30,9 +30,9 @@ const good = await steps(
     async 'trust starts the server'() {
       await page.locator('.notification-list-item .monaco-button', { hasText: 'Manage Trust' }).click();
       await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
-      await page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ state: 'hidden', timeout: 10000 });
+      await page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ state: 'hidden', timeout: LONG });
       await page.keyboard.press('Control+W');
-      await page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: 60000 });
+      await page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: LONG });
       assert.ok(existsSync(mark));
     },
   },

@@ -1,10 +1,10 @@
 // What a user sees: every view is brought up with mouse and keyboard in a real VS Code, looked into, and photographed.
 // Usage: node views.mjs VSIX FOLDER SERVER PICTURES. FOLDER is a copy of examples/.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import assert from 'node:assert';
 import { join } from 'node:path';
-import { command, openBrowser, openFile, openFolder, startCode, steps, webview } from './lib.mjs';
+import { command, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
 
 const [vsix, folder, program, pictures] = process.argv.slice(2);
 mkdirSync(pictures, { recursive: true });
@@ -19,13 +19,9 @@ const settings = {
 const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
 const { context, page } = await openBrowser(1280, 800);
 
-const picture = async (name) => {
-  await page.locator('.notification-toast').waitFor({ state: 'hidden', timeout: 15000 }).catch(() => undefined);
-  await page.waitForTimeout(700);
-  await page.screenshot({ path: join(pictures, `${name}.png`) });
-};
+const picture = (name) => photograph(page, pictures, name);
 const line = (text) => page.locator('.editor-instance .view-line', { hasText: text }).first();
-const ready = () => page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: 60000 });
+const ready = () => page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: LONG });
 
 async function goTo(number) {
   await page.keyboard.press('Control+1');
@@ -44,7 +40,7 @@ const passed = await steps(
       await openFolder(page, code.origin, folder, { trust: false });
       await openFile(page, 'saxpy.visaasm');
       await ready();
-      await page.locator('.codelens-decoration', { hasText: 'Run' }).first().waitFor({ timeout: 60000 });
+      await page.locator('.codelens-decoration', { hasText: 'Run' }).first().waitFor({ timeout: LONG });
       await goTo(lineOf(good, '    mad (M1'));
       const colour = async (text) => line(text).evaluate((row) => {
         const spans = [...row.querySelectorAll('span > span')].filter((span) => span.textContent.trim());
@@ -58,7 +54,7 @@ const passed = await steps(
       const token = line('mad (M1').locator('span > span', { hasText: 'x_value' }).first();
       await token.hover();
       const box = page.locator('.monaco-hover:visible .hover-contents').first();
-      await box.waitFor({ timeout: 20000 });
+      await box.waitFor({ timeout: LONG });
       const text = await box.innerText();
       assert.match(text, /GRF|byte/i);
       await picture('hover');
@@ -70,14 +66,14 @@ const passed = await steps(
       await line('mad (M1').locator('span > span', { hasText: 'x_value' }).first().click();
       await page.keyboard.press('F12');
       const wanted = lineOf(good, '.decl x_value');
-      await page.locator('.statusbar-item', { hasText: `Ln ${wanted},` }).waitFor({ timeout: 10000 });
+      await page.locator('.statusbar-item', { hasText: `Ln ${wanted},` }).waitFor({ timeout: LONG });
     },
     async completion() {
       await goTo(lineOf(good, '    mad (M1'));
       await page.keyboard.press('End');
       await page.keyboard.press('Enter');
       await page.keyboard.type('mu');
-      await page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'mul' }).first().waitFor({ timeout: 15000 });
+      await page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'mul' }).first().waitFor({ timeout: LONG });
       await picture('completion');
       await page.keyboard.press('Escape');
       for (let n = 0; n < 12; n++) {
@@ -88,21 +84,21 @@ const passed = await steps(
       await line('mad (M1').locator('span > span', { hasText: 'y_value' }).first().click();
       await page.keyboard.press('F2');
       const box = page.locator('.rename-box input');
-      await box.waitFor({ timeout: 10000 });
+      await box.waitFor({ timeout: LONG });
       await box.fill('result');
       await page.keyboard.press('Enter');
-      await line(/result.*\(0,0\)/).waitFor({ timeout: 10000 });
+      await line(/result.*\(0,0\)/).waitFor({ timeout: LONG });
       const rows = await page.locator('.view-line', { hasText: 'result' }).count();
       await page.keyboard.press('Control+z');
-      await line(/mad.*y_value/).waitFor({ timeout: 10000 });
+      await line(/mad.*y_value/).waitFor({ timeout: LONG });
       return rows;
     },
     async problems() {
       await command(page, 'File: Revert File');
       writeFileSync(saxpy, good.replace('    mad (M1, 16) y_value', '    madd (M1, 16) y_value').replace('x_value(0,0)<1;1,0> y_value', 'x_valu(0,0)<1;1,0> y_value'));
-      await page.locator('.editor-instance .squiggly-error').first().waitFor({ timeout: 30000 });
+      await page.locator('.editor-instance .squiggly-error').first().waitFor({ timeout: LONG });
       await page.keyboard.press('Control+Shift+M');
-      await page.locator('.markers-panel .monaco-list-row', { hasText: 'did you mean' }).first().waitFor({ timeout: 20000 });
+      await page.locator('.markers-panel .monaco-list-row', { hasText: 'did you mean' }).first().waitFor({ timeout: LONG });
       await picture('problems');
       const rows = await page.locator('.markers-panel .monaco-list-row').allInnerTexts();
       await page.keyboard.press('Control+Shift+M');
@@ -114,7 +110,7 @@ const passed = await steps(
       const text = await view.locator('ul.reports a').first().innerText();
       assert.match(text, /V201/);
       writeFileSync(saxpy, good);
-      await page.locator('.editor-instance .squiggly-error').first().waitFor({ state: 'hidden', timeout: 20000 });
+      await page.locator('.editor-instance .squiggly-error').first().waitFor({ state: 'hidden', timeout: LONG });
       return text;
     },
     async 'run with an image'() {
@@ -125,11 +121,54 @@ const passed = await steps(
       await command(page, 'View: Close All Editors');
       await openFile(page, 'larger.launch.yaml');
       await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
-      const view = await webview(page, 'article canvas', 60000);
+      const view = await webview(page, 'article canvas');
       const size = await view.locator('canvas').first().evaluate((c) => [c.width, c.height]);
       assert.deepEqual(size, [128, 72]);
       await picture('run-image');
       return view.locator('header').innerText();
+    },
+    async 'quick run'() {
+      await command(page, 'View: Close All Editors');
+      const launch = join(folder, 'saxpy.launch.yaml');
+      const kept = readFileSync(launch, 'utf8');
+      rmSync(launch);
+      await openFile(page, 'saxpy.visaasm');
+      await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
+      const form = await webview(page, 'table.form');
+      await form.getByLabel('Thread groups: x, y, z').fill('many');
+      await form.getByRole('button', { name: 'Run', exact: true }).click();
+      await form.locator('p.bad', { hasText: "groups: 'many' is no number" }).waitFor({ timeout: LONG });
+      await form.getByLabel('Thread groups: x, y, z').fill('4');
+      await form.getByLabel('a: value').fill('2.5');
+      await form.getByLabel('n: value').fill('50');
+      for (const name of ['x', 'y']) {
+        await form.getByLabel(`${name}: length, or lengths with x between them`).fill('64');
+      }
+      await form.getByLabel('y: contents').selectOption('ones');
+      await form.getByRole('button', { name: 'Run', exact: true }).click();
+      const view = await webview(page, 'article table td');
+      const row = view.locator('article').last().locator('tbody tr').first();
+      assert.deepEqual((await row.innerText()).split('\t').slice(1, 4), ['1', '3.5', '6']);
+      await command(page, 'View: Toggle Primary Side Bar Visibility');
+      await picture('quick-run');
+      await command(page, 'View: Toggle Primary Side Bar Visibility');
+      await form.getByRole('button', { name: 'Save as Launch File' }).click();
+      await page.locator('.tab.active', { hasText: 'saxpy.launch.yaml' }).waitFor({ timeout: LONG });
+      assert.match(readFileSync(launch, 'utf8'), /groups: \[4, 1, 1\]/);
+      writeFileSync(launch, kept);
+      return (await row.innerText()).split('\t');
+    },
+    async 'values beside the lines'() {
+      await command(page, 'View: Close All Editors');
+      await openFile(page, 'saxpy.visaasm');
+      await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
+      await webview(page, 'article table td');
+      await line('.input y').waitFor({ timeout: LONG });
+      const text = await line('.input y').evaluate((row) =>
+        [...row.querySelectorAll('span')].map((span) => getComputedStyle(span, '::after').content).find((c) => c.includes('float32')),
+      );
+      assert.match(text, /y = float32\[100\]/);
+      return text;
     },
     async 'control-flow graph'() {
       await command(page, 'View: Close All Editors');
@@ -151,14 +190,14 @@ const passed = await steps(
       );
       await page.locator('.activitybar .action-label[aria-label^="Testing"]').click();
       const row = (name) => page.locator('.test-explorer .monaco-list-row', { hasText: name }).first();
-      await row('wrong').waitFor({ timeout: 30000 });
+      await row('wrong').waitFor({ timeout: LONG });
       await page.locator('.test-explorer').first().hover();
       await page.locator('.pane-header .action-label[aria-label^="Run Tests"], .title-actions .action-label[aria-label^="Run Tests"]').first().click();
-      await row('saxpy').locator('.codicon-testing-passed-icon').waitFor({ timeout: 60000 });
-      await row('wrong').locator('.codicon-testing-failed-icon').waitFor({ timeout: 60000 });
-      await row('mandelbrot').locator('.codicon-testing-passed-icon').waitFor({ timeout: 60000 });
+      await row('saxpy').locator('.codicon-testing-passed-icon').waitFor({ timeout: LONG });
+      await row('wrong').locator('.codicon-testing-failed-icon').waitFor({ timeout: LONG });
+      await row('mandelbrot').locator('.codicon-testing-passed-icon').waitFor({ timeout: LONG });
       await row('wrong').dblclick();
-      await page.locator('.tab.active', { hasText: 'wrong.launch.yaml' }).waitFor({ timeout: 20000 });
+      await page.locator('.tab.active', { hasText: 'wrong.launch.yaml' }).waitFor({ timeout: LONG });
       await page.waitForTimeout(1000);
       await picture('testing-failed');
       await row('mandelbrot').hover();
@@ -171,14 +210,14 @@ const passed = await steps(
       await page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
       await openFile(page, 'saxpy.visaasm');
       await command(page, 'vISA: Assemble to .isa');
-      await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'saxpy.isa' }).first().waitFor({ timeout: 20000 });
+      await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'saxpy.isa' }).first().waitFor({ timeout: LONG });
       await openFile(page, 'saxpy.isa');
       const view = await webview(page, '.listing .line');
       await view.locator('summary').click();
       await view.locator('.line', { hasText: 'cmp.lt' }).evaluate((row) => row.scrollIntoView({ block: 'center' }));
       await picture('isa');
       await view.locator('button', { hasText: 'Open as Text' }).click();
-      await page.locator('.tab.active', { hasText: 'saxpy.isa.visaasm' }).waitFor({ timeout: 20000 });
+      await page.locator('.tab.active', { hasText: 'saxpy.isa.visaasm' }).waitFor({ timeout: LONG });
       return view.locator('pre').innerText().catch(() => '');
     },
   },

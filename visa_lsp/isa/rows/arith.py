@@ -291,7 +291,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Sum of absolute differences of two bytes.",
         "Takes lanes in pairs: the even lane gets |a0 - b0| + |a1 - b1| over the bytes of both lanes, the odd lane is"
         " undefined.",
-        slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES)),
+        slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES)), exec_sizes=(2, 4, 8, 16, 32),
         pitfalls=("The destination is a word with stride 2 in seed 003's reading.",),
         platforms=until("ICLLP"), dialects=EVERY,
     ),
@@ -299,7 +299,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "sad2add", 0x6A, "arith", INT, 3, Effect("sad2add"),
         "Sum of absolute differences of two bytes, accumulated.",
         "As `sad2`, and adds src2 of the even lane. The odd lane is undefined.",
-        slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES), src(2, _WORDS)),
+        slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES), src(2, _WORDS)), exec_sizes=(2, 4, 8, 16, 32),
         platforms=until("ICLLP"), seed=None,
     ),
     _early_out(

@@ -257,8 +257,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (
             SURFACE,
             raw("off", doc="byte offset per lane"),
-            raw("src0", doc="first operand; %null for inc and dec"),
-            raw("src1", doc="second operand of cmpxchg and fcmpwr, else %null"),
+            raw("src0", doc="operand; what cmpxchg writes, what fcmpwr compares; %null for inc and dec"),
+            raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"),
             raw("dst", Role.WRITE, "old values, or %null"),
         ),
         (ATOMIC_WORDS, width_words({"16": 0x20})), Effect("dword_atomic"),
@@ -268,7 +268,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "low half of a dword.",
         exec_sizes=(1, 2, 4, 8, 16), seed_opcode=0x3B, doc_page="DWORD_ATOMIC",
         pitfalls=(
-            "cmpxchg compares with src0 and writes src1.",
+            "cmpxchg compares with src1 and writes src0; fcmpwr compares with src0 and writes src1.",
             "Lanes that meet at one address are served one after the other, in no fixed order.",
         ),
     ),
@@ -283,7 +283,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "gather4_typed", 0x4B, False,
         "Read pixels of a typed surface.",
         "For each lane reads the pixel at (u, v, r) and returns the chosen channels, converted from the surface's format. "
-        "Each channel starts on a register of its own.",
+        "Each channel starts on a register of its own. Outside the surface alpha is 1 and the other channels are 0.",
     ),
     _typed4(
         "scatter4_typed", 0x4C, True,
@@ -326,8 +326,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "typed_atomic", 0x73, "data_port", "op:b E P surface:s u:r v:r r:r lod:r src0:r src1:r dst:r",
         (
             SURFACE, *_COORDS,
-            raw("src0", doc="first operand; %null for inc and dec"),
-            raw("src1", doc="second operand of cmpxchg, else %null"),
+            raw("src0", doc="operand; what cmpxchg writes, what fcmpwr compares; %null for inc and dec"),
+            raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"),
             raw("dst", Role.WRITE, "old values, or %null"),
         ),
         (ATOMIC_WORDS, width_words({"16": 0x20})), Effect("typed_atomic"),

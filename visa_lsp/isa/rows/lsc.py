@@ -70,8 +70,6 @@ _PACKED: Final = (
 )
 _TRANSPOSED: Final = "A transposed message (`t`) has one address, execution size 1, and d32 or d64 data."
 _NO_SCALE: Final = "A scale other than 1 in the address is for text 4.2; older tools stop at it."
-_STATUS: Final = Unmodelled("the residency of pages is not modelled")
-_IMAGE_BLOCK: Final = Unmodelled("block messages to images are not modelled")
 _FLAGS42: Final = Modifier("ov", {"ov": 1}, optional=True, doc="overfetch (text 4.2)")
 
 
@@ -244,12 +242,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         for sub, atomic in _BF_ATOMICS
     ),
     _untyped(
-        "load_status", (_DST, _ADDRESS), _STATUS,
+        "load_status", (_DST, _ADDRESS), Effect("lsc_load_status"),
         "Ask for each lane whether its address is resident.",
         "Touches the addresses like `lsc_load` and returns one bit per lane, 1 where every page was present.",
     ),
     _untyped(
-        "load_quad_status", (_DST, _ADDRESS), _STATUS,
+        "load_quad_status", (_DST, _ADDRESS), Effect("lsc_load_quad_status"),
         "Read chosen ones of four elements and the residency of their pages.",
         "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
         sub=0x36, dialects=_V42, platforms=_XE2,
@@ -307,7 +305,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     ),
     *(_typed_atomic(atomic) for atomic in lsc_codes.ATOMICS),
     _typed(
-        "load_status", (_DST, _TYPED_ADDRESS), _STATUS,
+        "load_status", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_status"),
         "Ask for each lane whether its pixel is resident.",
         "Touches the pixels like `lsc_load_quad` and returns one bit per lane, 1 where every page was present.",
     ),
@@ -336,19 +334,19 @@ ROWS: Final[tuple[Instruction, ...]] = (
         exec_style=ExecStyle.NONE, exec_sizes=(1,), platforms=_DG2, doc_page="LSC_TYPED", seed=None,
     ),
     _typed(
-        "load_quad_status", (_DST, _TYPED_ADDRESS), _STATUS,
+        "load_quad_status", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_quad_status"),
         "Read pixels and the residency of their pages.",
         "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
         sub=0x36, fields=_TYPED.replace("sfid:b?2", "sfid:b=2"), dialects=_V42, platforms=_XE2,
     ),
     _typed(
-        "load_quad_msrt", (_DST, _TYPED_ADDRESS), Unmodelled("multisampled images are not modelled"),
+        "load_quad_msrt", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_msrt"),
         "Read one sample of pixels of a multisampled image.",
         "Like `lsc_load_quad`; the fourth coordinate is the sample's number.",
         sub=0x31, dialects=_V42, platforms=since("PTL"),
     ),
     _typed(
-        "store_quad_msrt", (_TYPED_ADDRESS, _SRC), Unmodelled("multisampled images are not modelled"),
+        "store_quad_msrt", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store_msrt"),
         "Write one sample of pixels of a multisampled image.",
         "Like `lsc_store_quad`; the fourth coordinate is the sample's number.",
         sub=0x32, dialects=_V42, platforms=since("PTL"),
@@ -356,7 +354,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     message(
         "lsc_load_block2d", None, "lsc", f"sub:b=3 {_TYPED_BLOCK_FIELDS} dst:r src0:v immx:i src1:v immy:i",
         (Slot("dst", Shape.LSC_DATA_TYPED_2D, Role.WRITE, grf_aligned=True, doc="registers that receive the block"), _TYPED_BLOCK),
-        (_TGM, *CACHES), _IMAGE_BLOCK,
+        (_TGM, *CACHES), Effect("lsc_typed_load_block2d"),
         "Read a rectangle of an image.",
         "Reads width bytes of height rows of an image, from byte x of row y on. Rows are padded to a power of two bytes in "
         "the registers, at least four.",
@@ -366,7 +364,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     message(
         "lsc_store_block2d", None, "lsc", f"sub:b=7 {_TYPED_BLOCK_FIELDS} src0:v immx:i src1:v immy:i data:r",
         (_TYPED_BLOCK, Slot("data", Shape.LSC_DATA_TYPED_2D, Role.READ, grf_aligned=True, doc="registers with the block")),
-        (_TGM, *CACHES), _IMAGE_BLOCK,
+        (_TGM, *CACHES), Effect("lsc_typed_store_block2d"),
         "Write a rectangle of an image.",
         "Writes width bytes of height rows of an image, from byte x of row y on.",
         exec_style=ExecStyle.NONE, dialects=_V42, platforms=_XE2, doc_page="LSC_TYPED", seed=None,

@@ -255,7 +255,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     *_sample("sample_lz", 24, "u, v, r, ai", "at level of detail 0"),
     *_sample("sample_c_lz", 25, "ref, u, v, r, ai", "at level of detail 0, and compare with a reference value"),
     *_forms(
-        "lod", 0x6D, 9, Unmodelled("derivatives across lanes are not modelled"),
+        "lod", 0x6D, 9, Effect("lod"),
         "Ask which level of detail a sample would use.",
         "For each lane returns the level of detail that `sample_3d` would choose: clamped in R, unclamped in G; B and A are "
         "undefined. Parameters: u, v, r, ai.",

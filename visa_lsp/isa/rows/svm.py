@@ -87,8 +87,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (
             _ADDRESS,
             raw("dst", Role.WRITE, "old values, or %null"),
-            raw("src0", doc="first operand; %null for inc and dec"),
-            raw("src1", doc="second operand of cmpxchg and fcmpwr, else %null"),
+            raw("src0", doc="operand; what cmpxchg writes, what fcmpwr compares; %null for inc and dec"),
+            raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"),
         ),
         (ATOMIC_WORDS, width_words({"16": 0x20, "64": 0x40, "32": 0})), Effect("svm_atomic"),
         "Atomic operation per lane on memory.",
@@ -98,7 +98,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         exec_sizes=(1, 2, 4, 8, 16), doc_page="SVM_ATOMIC",
         pitfalls=(
             "In the text dst stands before src0; in the object, and in `dword_atomic`, it stands last.",
-            "cmpxchg compares with src0 and writes src1.",
+            "cmpxchg compares with src1 and writes src0; fcmpwr compares with src0 and writes src1.",
         ),
     ),
     _scaled(

@@ -17,8 +17,10 @@ from lsprotocol import types
 from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.inline_values import RunValues
+from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import working
+from visa_lsp.lsp.services import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +39,13 @@ EXPLAIN: Final = "visa.explain"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"
+QUICK: Final = "quick"
 DISASSEMBLY: Final = "visa/disassembly"
 SCHEME: Final = "visa-disassembly"
 UNTRUSTED: Final = "the workspace is not trusted: nothing is written or run in it"
+_LAUNCH: Final = (".launch.yaml", ".launch.yml")
 _MOST_VALUES: Final = 8
+_DEEPEST: Final = 20
 
 
 def register(server: VisaServer) -> None:
@@ -80,13 +85,37 @@ def _options(arguments: Any, needed: str = "uri", second: str = "launch") -> dic
         options = dict(vars(first))
     else:
         raise BadArgument(f"the first argument is `{needed}`, or an object with `{needed}`")
-    kept = {key: value for key, value in options.items() if value is not None}
+    kept = {key: value for key, value in options.items() if value is not None and key != QUICK}
     for key, value in kept.items():
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             raise BadArgument(f"`{key}` must be a string")
     if not isinstance(kept.get(needed), str):
         raise BadArgument(f"the object has no `{needed}`" if needed not in kept else f"`{needed}` must be a string")
     return {key: str(value) for key, value in kept.items()}
+
+
+def _quick(arguments: list[Any]) -> dict[str, Any]:
+    """``{"quick": {...}}`` where the call has such an object: a launch file as a value."""
+    value = _json(arguments[0] if arguments else None)
+    quick = value.get(QUICK) if isinstance(value, dict) else None
+    if quick is None:
+        return {}
+    if not isinstance(quick, dict):
+        raise BadArgument(f"`{QUICK}` must be an object with the keys of a launch file")
+    return {QUICK: quick}
+
+
+def _json(value: Any, depth: int = 0) -> Any:
+    """A value as it travelled: nothing but dictionaries, lists and scalars."""
+    if depth > _DEEPEST:
+        raise BadArgument(f"`{QUICK}` is nested too deeply")
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {str(key): _json(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json(item, depth + 1) for item in value]
+    return value
 
 
 def _text(ls: VisaServer, uri: str) -> str:
@@ -177,34 +206,78 @@ async def on_text_content(
 
 
 async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Run a document's kernel as a launch file says, or as ``launchText``, the text of one, does."""
-    uri = ""
+    """Run a text, an object, or what a launch file names.
+
+    A text or an object is run as its launch file says, as ``launchText`` does, the text of one, or as ``quick`` does, an
+    object with the keys of one, completed from ze_info. A cancelled request ends the run.
+    """
+    uri, stop = "", Stop()
 
     def prepare() -> Callable[[], Result]:
         nonlocal uri
-        options = _options(arguments)
-        uri = options["uri"]
-        if options.get("launch", "").startswith("file:"):
-            options["launch"] = ls.files.path_of(options["launch"]) or ""
-        text, path = _text(ls, uri), ls.files.path_of(uri)
-        platform = _platform(ls, options)
-        if platform:
+        named = _options(arguments)
+        uri = named["uri"]
+        options: dict[str, Any] = {**named, **_quick(arguments)}
+        if uri.endswith(_LAUNCH):
+            return _run_of_launch_file(ls, options, stop)
+        if named.get("launch", "").startswith("file:"):
+            options["launch"] = ls.files.path_of(named["launch"]) or ""
+        platform = _platform(ls, named)
+        if platform and (named.get("platform") or QUICK in options or not _is_object(uri)):
             options["platform"] = platform
-        return lambda: ls.services.run(text, path, options)
+        text, path = None if _is_object(uri) else _text(ls, uri), ls.files.path_of(uri)
+        if text is None and path is None:
+            raise BadArgument("an object has to be a file")
+        return lambda: ls.services.run(text, path, options, stop)
 
-    answer = _refused(ls) or await _answer(ls, "vISA: running", token, prepare)
-    opened = ls.documents.get(uri)
-    if answer.get("kernel") and opened is not None:
-        try:
-            held = info.arguments_beside(ls, opened, str(answer["kernel"]))
-        except Exception:  # without it values are shown by name only
-            logger.exception("the arguments of %s are not known", uri)
-            held = {}
-        ls.runs[uri] = _values_of(answer, held)
-        workspace = ls.client_capabilities.workspace
-        if workspace and workspace.inline_value and workspace.inline_value.refresh_support:
-            ls.workspace_inline_value_refresh(None)
+    try:
+        answer = _refused(ls) or await _answer(ls, "vISA: running", token, prepare)
+    except asyncio.CancelledError:
+        stop.ask()
+        raise
+    _remember(ls, uri, answer)
     return answer
+
+
+def _is_object(uri: str) -> bool:
+    return uri.lower().endswith(".isa")
+
+
+def _run_of_launch_file(ls: VisaServer, options: dict[str, Any], stop: Stop) -> Callable[[], Result]:
+    """The run that a launch file describes: its text, and that of the kernel, as they are open."""
+    path = ls.files.path_of(options["uri"])
+    if QUICK in options:
+        raise BadArgument(f"a launch file is run as it says: `{QUICK}` goes with a text")
+    if path is None:
+        raise BadArgument("a launch file has to be a file: what it names lies beside it")
+    opened = ls.documents.get(options["uri"])
+    if opened is not None:
+        options["launchText"] = opened.analysis.document.text
+    options["launch"] = path
+    texts = {ls.files.path_of(d.key): d.analysis.document.text for d in ls.documents if d.language is Language.VISA}
+    options["opened"] = {place: text for place, text in texts.items() if place is not None}
+    return lambda: ls.services.run(None, None, options, stop)
+
+
+def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
+    """Keep what a run has left, for the inline values of its text."""
+    source = answer.get("source")
+    opened = ls.documents.get(uri)
+    if uri.endswith(_LAUNCH):
+        opened = ls.files.opened_at(Path(source)) if source else None
+    elif _is_object(uri):
+        opened = ls.documents.get(f"{SCHEME}:{uri.partition(':')[2]}.visaasm")
+    if not answer.get("kernel") or opened is None:
+        return
+    try:
+        held = info.arguments_beside(ls, opened, str(answer["kernel"]))
+    except Exception:  # without it values are shown by name only
+        logger.exception("the arguments of %s are not known", uri)
+        held = {}
+    ls.runs[opened.key] = (opened.analysis.document.text, _values_of(answer, held))
+    workspace = ls.client_capabilities.workspace
+    if workspace and workspace.inline_value and workspace.inline_value.refresh_support:
+        ls.workspace_inline_value_refresh(None)
 
 
 def _values_of(answer: Result, arguments: dict[str, int]) -> RunValues:
@@ -225,12 +298,13 @@ def _values_of(answer: Result, arguments: dict[str, int]) -> RunValues:
 
 
 async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the text of a launch file to fill in, with what ze_info tells of the arguments."""
+    """Give the text of a launch file to fill in, with what ze_info tells of the arguments, or filled in by ``quick``."""
 
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments)
-        text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
-        return lambda: ls.services.launch_template(text, path, platform)
+        named = _options(arguments)
+        text, path = _text(ls, named["uri"]), ls.files.path_of(named["uri"])
+        options = {**named, **_quick(arguments), "platform": _platform(ls, named)}
+        return lambda: ls.services.launch_template(text, path, options)
 
     return await _answer(ls, "vISA: reading arguments", token, prepare)
 

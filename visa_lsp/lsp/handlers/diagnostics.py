@@ -7,33 +7,42 @@ Invariant: at most one pending publication per document.
 from __future__ import annotations
 
 import asyncio
+import gc
+import json
 import logging
-from typing import TYPE_CHECKING, Final
+import sys
+from threading import Event
+from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
+from visa_lsp.ide.late import LONG, Stopped, known_late, late_findings
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import diagnostic
+from visa_lsp.lsp.encode import MOST, diagnostic_text, joined
 from visa_lsp.lsp.handlers.info import info_of, text_at
 from visa_lsp.lsp.progress import send_partial, working
+from visa_lsp.lsp.protocol import Encoded, Protocol
 from visa_lsp.lsp.session import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.ide.analysis import Analysis
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
+    from visa_lsp.lsp.services import FileRules
     from visa_lsp.lsp.session import VisaServer
 
 logger = logging.getLogger(__name__)
 
-# Most texts are checked at once; a large one that has to be bound whole waits for a pause in typing.
-_LARGE: Final = 20_000
-_PAUSE: Final = 0.2
+_SETTLED: Final = "settled"
+# Seconds: how long nothing may have been typed, and how long a thread may keep the interpreter from another.
+_PAUSE: Final = 0.4
+_SWITCH: Final = 0.0005
 Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
 
 
@@ -53,7 +62,39 @@ def pulls(ls: VisaServer) -> bool:
 def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, ...]:
     """What is shown of a vISA text: what ``--check`` shows with the same settings."""
     rules = ls.rules_for(uri)
-    return tuple(d for d in visible(analysis, rules.extra) if rules.shows(d.rule))
+    if _has_late(rules, analysis):
+        # Rules about whole kernels come later; they never keep a keystroke's own findings waiting.
+        shown = known_late(analysis, rules.extra) or visible(analysis)
+    else:
+        shown = visible(analysis, rules.extra)
+    return tuple(d for d in shown if rules.shows(d.rule))
+
+
+def _has_late(rules: FileRules, analysis: Analysis) -> bool:
+    """Whether some of the rules look at more than can be looked at on the way."""
+    return bool(rules.extra) and analysis.document.line_count > LONG
+
+
+async def _late(ls: VisaServer, opened: OpenDocument) -> bool:
+    """Look for what comes later, when typing has paused; whether something new is known. Ends with its task."""
+    rules = ls.rules_for(opened.key)
+    if opened.language is not Language.VISA or not _has_late(rules, opened.analysis):
+        return False
+    if known_late(opened.analysis, rules.extra) is not None:
+        return False
+    await asyncio.sleep(_PAUSE)
+    over = Event()
+    sys.setswitchinterval(_SWITCH)
+    try:
+        await asyncio.to_thread(late_findings, opened.analysis, rules.extra, over.is_set)
+    except Stopped:
+        return False
+    except Exception:
+        logger.exception("late findings of %s failed", opened.key)
+        return False
+    finally:
+        over.set()
+    return ls.documents.get(opened.key) is opened
 
 
 def _of_open(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
@@ -63,18 +104,44 @@ def _of_open(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
     return info[1].diagnostics if info is not None else ()
 
 
-def _items(ls: VisaServer, uri: str, document: Text, found: Iterable[Diagnostic]) -> list[types.Diagnostic]:
+def _shown_related(ls: VisaServer) -> bool:
     text = ls.client_capabilities.text_document
     publish = text.publish_diagnostics if text else None
-    related = bool(publish and publish.related_information) or pulls(ls)
-    others: dict[str, Text | None] = {}
+    return bool(publish and publish.related_information) or pulls(ls)
 
-    def other(path: str) -> Text | None:
-        if path not in others:
-            others[path] = text_at(ls, path)
-        return others[path]
 
-    return [diagnostic(document, uri, d, ls.encoding, related=related, other=other) for d in found]
+class _Others(dict[str, "Text | None"]):
+    """The texts of other documents, looked up once."""
+
+    def __init__(self, ls: VisaServer) -> None:
+        super().__init__()
+        self._ls = ls
+
+    def __missing__(self, path: str) -> Text | None:
+        found = self[path] = text_at(self._ls, path)
+        return found
+
+
+def _items(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> list[types.Diagnostic]:
+    related, other = _shown_related(ls), _Others(ls).__getitem__
+    return [diagnostic(document, uri, d, ls.encoding, related=related, other=other) for d in found[:MOST]]
+
+
+def _texts(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> bytes:
+    """Findings as the members of a JSON array; too many of them are only counted."""
+    related, other = _shown_related(ls), _Others(ls).__getitem__
+    shown = found[:MOST]
+    items = [diagnostic_text(document, uri, d, ls.encoding, related=related, other=other) for d in shown]
+    return joined(items, len(found) - len(shown), document)
+
+
+def _published(ls: VisaServer, uri: str, version: int | None, items: bytes) -> None:
+    """Send findings."""
+    number = b"" if version is None else b', "version": %d' % version
+    head = b'{"uri": %b%b, "diagnostics": [' % (json.dumps(uri).encode("ascii"), number)
+    protocol = ls.protocol
+    assert isinstance(protocol, Protocol)
+    protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, items, b"]}"])
 
 
 def schedule(ls: VisaServer, uri: str) -> None:
@@ -93,20 +160,25 @@ async def _publish(ls: VisaServer, uri: str) -> None:
     opened = ls.documents.get(uri)
     if opened is None:
         return
-    if opened.analysis.document.line_count > _LARGE and not opened.analysis.at_once:
-        await asyncio.sleep(_PAUSE)
     try:
-        items = _items(ls, uri, opened.analysis.document, _of_open(ls, opened))
+        items = _texts(ls, uri, opened.analysis.document, _of_open(ls, opened))
     except Exception:
         logger.exception("findings of %s failed", uri)
-        items = []
+        items = b""
     if ls.documents.get(uri) is opened:
-        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, items, opened.version))
+        _published(ls, uri, opened.version, items)
+    if _SETTLED not in opened.analysis.document.lineage:
+        # What was made to open the text stays: it is nothing that a search for garbage has to go through again.
+        opened.analysis.document.lineage[_SETTLED] = True
+        gc.collect(0)
+        gc.freeze()
     if opened.language is Language.VISA:
         for beside in ls.documents:
             # What a ze_info document disagrees with may have changed.
             if beside.language is Language.ZEINFO and beside.key.rpartition("/")[0] == uri.rpartition("/")[0]:
                 schedule(ls, beside.key)
+    if await _late(ls, opened):
+        _published(ls, uri, opened.version, _texts(ls, uri, opened.analysis.document, _of_open(ls, opened)))
 
 
 def clear(ls: VisaServer, uri: str) -> None:
@@ -115,7 +187,7 @@ def clear(ls: VisaServer, uri: str) -> None:
     if waiting is not None:
         waiting.cancel()
     if not pulls(ls):
-        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        _published(ls, uri, None, b"")
 
 
 def refresh(ls: VisaServer) -> None:
@@ -138,11 +210,20 @@ def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
     """What tells the findings of a document from any others; those of ze_info depend on the texts beside it."""
     if opened.language is Language.ZEINFO:
         return "-".join([f"{opened.serial}", *(str(d.serial) for d in ls.documents if d.language is Language.VISA)])
-    return str(opened.serial)
+    late = known_late(opened.analysis, ls.rules_for(opened.key).extra) is not None
+    return f"{opened.serial}{'-late' if late else ''}"
+
+
+async def _pull_again(ls: VisaServer, opened: OpenDocument) -> None:
+    """Let the client ask once more when what comes later is known."""
+    workspace = ls.client_capabilities.workspace
+    can = workspace and workspace.diagnostics and workspace.diagnostics.refresh_support
+    if can and await _late(ls, opened):
+        ls.workspace_diagnostic_refresh(None)
 
 
 @guarded
-async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport | None:
+async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
     """Answer with all findings, or that nothing has changed since the last answer."""
     opened = ls.documents.get(params.text_document.uri)
     if opened is None:
@@ -150,8 +231,12 @@ async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> types.
     result_id = _result_id(ls, opened)
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
-    items = _items(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
-    return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
+    items = _texts(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
+    waiting = ls.pending.pop(opened.key, None)
+    if waiting is not None:
+        waiting.cancel()
+    ls.pending[opened.key] = asyncio.get_running_loop().create_task(_pull_again(ls, opened))
+    return Encoded([b'{"kind": "full", "resultId": "%b", "items": [' % result_id.encode("ascii"), items, b"]}"])
 
 
 async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:

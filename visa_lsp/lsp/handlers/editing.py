@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from visa_lsp.ide.code_actions import code_actions, fix_all
 from visa_lsp.ide.completion import Item, ItemKind, documentation, offers
-from visa_lsp.ide.formatting import format_chunk, format_on_type, format_text
+from visa_lsp.ide.formatting import format_on_type, format_runs, format_text
+from visa_lsp.ide.index import index_of
 from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.signature import signature_help
-from visa_lsp.lsp.convert import diagnostic, range_of, text_edits, to_offset, to_span
+from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, text_edits, to_offset, to_span
+from visa_lsp.lsp.encode import diagnostic_text
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings
 from visa_lsp.lsp.handlers.language import place
 from visa_lsp.lsp.progress import working
+from visa_lsp.lsp.protocol import Encoded, Raw
 from visa_lsp.lsp.session import guarded
+from visa_lsp.text import units
 
 if TYPE_CHECKING:
+    from visa_lsp.diagnostics import Edit
+    from visa_lsp.ide.analysis import Analysis
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.text import Encoding
 
 _ITEM: Final = {
     ItemKind.MNEMONIC: types.CompletionItemKind.Function,
@@ -58,7 +66,7 @@ def register(server: VisaServer) -> None:
 
 
 @guarded
-async def on_completion(ls: VisaServer, params: types.CompletionParams) -> types.CompletionList | None:
+async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     """Offer what may be written here."""
     described = info.info_of(ls, params.text_document)
     if described is not None:
@@ -71,26 +79,31 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> types
     known = text.completion.completion_item if text and text.completion else None
     snippets = bool(known and known.snippet_support)
     found, cut = offers(at[0].analysis, at[1])
-    items = [_completion(ls, at[0], item, params.position.line, snippets=snippets) for item in found]
-    return types.CompletionList(is_incomplete=cut, items=items)
+    document = at[0].analysis.document
+    ranges = {span: raw_range(document, span, ls.encoding) for span in {item.span for item in found}}
+    items = [_completion(at[0].key, item, params.position.line, ranges[item.span], snippets=snippets) for item in found]
+    return Raw({"isIncomplete": cut, "items": items})
 
 
-def _completion(ls: VisaServer, opened: OpenDocument, item: Item, line: int, *, snippets: bool) -> types.CompletionItem:
+def _completion(uri: str, item: Item, line: int, place: dict[str, Any], *, snippets: bool) -> dict[str, Any]:
+    """An offer as the JSON value that it is: there are hundreds of them at each keystroke."""
     insert, form = item.insert, types.InsertTextFormat.PlainText
     if item.snippet and snippets:
         form = types.InsertTextFormat.Snippet
     elif item.snippet:
         insert = item.label if item.kind is ItemKind.MNEMONIC else _PLACEHOLDER.sub(r"\1\2", insert)
-    return types.CompletionItem(
-        label=item.label,
-        kind=_ITEM[item.kind],
-        detail=item.detail or None,
-        sort_text=f"{item.rank:02}{item.label}",
-        filter_text=item.label,
-        insert_text_format=form,
-        text_edit=types.TextEdit(range_of(opened.analysis.document, item.span, ls.encoding), insert),
-        data={"uri": opened.key, "kind": item.kind.value, "line": line},
-    )
+    value: dict[str, Any] = {
+        "label": item.label,
+        "kind": _ITEM[item.kind].value,
+        "sortText": f"{item.rank:02}{item.label}",
+        "filterText": item.label,
+        "insertTextFormat": form.value,
+        "textEdit": {"range": place, "newText": insert},
+        "data": {"uri": uri, "kind": item.kind.value, "line": line},
+    }
+    if item.detail:
+        value["detail"] = item.detail
+    return value
 
 
 @guarded
@@ -138,7 +151,7 @@ async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -
     return types.PrepareRenamePlaceholder(range_of(at[0].analysis.document, found[0], ls.encoding), found[1])
 
 
-async def on_rename(ls: VisaServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
+async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
     """Rename; a refusal is an error that the editor shows."""
     at = place(ls, params)
     if at is None:
@@ -147,36 +160,62 @@ async def on_rename(ls: VisaServer, params: types.RenameParams) -> types.Workspa
         edits = rename(at[0].analysis, at[1], params.new_name)
     except RenameRefused as refusal:
         raise JsonRpcInvalidParams(str(refusal)) from refusal
-    return types.WorkspaceEdit(changes={at[0].key: text_edits(at[0].analysis.document, edits, ls.encoding)})
+    return Raw({"changes": {at[0].key: raw_edits(at[0].analysis.document, edits, ls.encoding)}})
 
 
 @guarded
-async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
-    """Bring the whole text into shape."""
+async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) -> Any:
+    """Bring the whole text into shape; neighbouring lines that change make one edit."""
     opened = ls.opened(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document
-    found: list[types.TextEdit] = []
+    found: list[bytes] = []
     async with working(ls, "vISA: formatting", params.work_done_token) as work:
         for at in range(len(document.chunks)):
-            found += text_edits(document, format_chunk(opened.analysis, at, 0, document.line_count), ls.encoding)
+            edits = chunk_edits(opened.analysis, at, ls.encoding)
+            if edits:
+                found.append(b"," + edits if found else edits)
             await work.step("formatting", at, len(document.chunks))
-    return found
+    return Encoded([b"[", *found, b"]"])
+
+
+def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
+    """The edits that format a chunk, as JSON text; kept while the chunk and its line stay as they are."""
+    document = analysis.document
+    memo = index_of(document).parts[at].memo
+    base = document.line_of(at)
+    form: tuple[bytes, tuple[int, ...]] | None = memo.get(("edits", encoding))  # type: ignore[assignment]
+    if form is None:
+        out, lines = [], []
+        for run in format_runs(analysis, at):
+            end = run.end
+            if not document.chunks[at].text.isascii():
+                end = units(document.line_text(base + run.last), encoding)
+            text = json.dumps(run.text).encode().replace(b"%", b"%%")
+            out.append(
+                b'{"range": {"start": {"line": %%d, "character": 0}, "end": {"line": %%d, "character": %d}}, "newText": %b}'
+                % (end, text)
+            )
+            lines += [run.first, run.last]
+        form = memo["edits", encoding] = (b",".join(out), tuple(lines))
+    if not form[0]:
+        return b""
+    made: tuple[int, bytes] | None = memo.get(("edits made", encoding))  # type: ignore[assignment]
+    if made is None or made[0] != base:
+        made = memo["edits made", encoding] = (base, form[0] % tuple([base + line for line in form[1]]))
+    return made[1]
 
 
 @guarded
-async def on_range_formatting(
-    ls: VisaServer, params: types.DocumentRangeFormattingParams
-) -> list[types.TextEdit] | None:
+async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormattingParams) -> Any:
     """Bring some lines into shape."""
     opened = ls.opened(params.text_document)
     if opened is None:
         return None
     last = params.range.end.line - (params.range.end.character == 0 and params.range.end.line > params.range.start.line)
-    return text_edits(
-        opened.analysis.document, format_text(opened.analysis, params.range.start.line, last), ls.encoding
-    )
+    edits = format_text(opened.analysis, params.range.start.line, last)
+    return Raw(raw_edits(opened.analysis.document, edits, ls.encoding))
 
 
 @guarded
@@ -192,7 +231,7 @@ async def on_type_formatting(
 
 
 @guarded
-async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
     """Offer the fixes of findings in a range."""
     opened = ls.opened(params.text_document)
     only = params.context.only
@@ -205,25 +244,36 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> list
         shown = findings(ls, opened.key, opened.analysis)
     document = opened.analysis.document
     wanted = [str(getattr(kind, "value", kind)) for kind in only or ["quickfix"]]
-    actions: list[types.CodeAction] = []
+    actions: list[str] = []
     if any("source.fixAll".startswith(kind) and kind for kind in wanted) or any(
         k.startswith("source.fixAll") for k in wanted
     ):
         edits = fix_all(shown)
         if edits:
-            change = types.WorkspaceEdit(changes={opened.key: text_edits(document, edits, ls.encoding)})
-            actions.append(types.CodeAction("Apply every safe fix", types.CodeActionKind.SourceFixAll, edit=change))
-    if not any(kind == "" or "quickfix".startswith(kind) for kind in wanted):
-        return actions
-    return actions + [
-        types.CodeAction(
-            title=action.title,
-            kind=types.CodeActionKind.QuickFix,
-            diagnostics=[diagnostic(document, opened.key, action.diagnostic, ls.encoding)]
-            if action.diagnostic
-            else None,
-            is_preferred=action.preferred or None,
-            edit=types.WorkspaceEdit(changes={opened.key: text_edits(document, action.edits, ls.encoding)}),
-        )
-        for action in code_actions(shown, to_span(document, params.range, ls.encoding))
-    ]
+            actions.append(
+                _action("Apply every safe fix", types.CodeActionKind.SourceFixAll, opened, edits, ls.encoding)
+            )
+    if any(kind == "" or "quickfix".startswith(kind) for kind in wanted):
+        for action in code_actions(shown, to_span(document, params.range, ls.encoding)):
+            more = ', "isPreferred": true' if action.preferred else ""
+            if action.diagnostic:
+                more += f', "diagnostics": [{diagnostic_text(document, opened.key, action.diagnostic, ls.encoding)}]'
+            actions.append(
+                _action(action.title, types.CodeActionKind.QuickFix, opened, action.edits, ls.encoding, more)
+            )
+    return Encoded([b"[", ", ".join(actions).encode(), b"]"])
+
+
+def _action(
+    title: str,
+    kind: types.CodeActionKind,
+    opened: OpenDocument,
+    edits: tuple[Edit, ...],
+    encoding: Encoding,
+    more: str = "",
+) -> str:
+    """The JSON text of an offer; ``more`` are further members."""
+    changes = {opened.key: raw_edits(opened.analysis.document, edits, encoding)}
+    return (
+        f'{{"title": {json.dumps(title)}, "kind": "{kind.value}", "edit": {{"changes": {json.dumps(changes)}}}{more}}}'
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
@@ -134,10 +135,12 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
 async def on_inline_value(ls: VisaServer, params: types.InlineValueParams) -> list[types.InlineValueText] | None:
     """Show what the last run left, beside the lines that it is about."""
     opened = ls.opened(params.text_document)
-    run = ls.runs.get(params.text_document.uri)
-    if opened is None or run is None:
+    kept = ls.runs.get(params.text_document.uri)
+    if opened is None or kept is None:
         return None
-    document = opened.analysis.document
+    document, (text, run) = opened.analysis.document, kept
+    if document.text != text:
+        run = replace(run, lines={})  # the lines of another text; arguments are found by their names
     return [
         types.InlineValueText(line_range(document, value.line, value.span, ls.encoding), value.text)
         for value in inline_values(opened.analysis, run, params.range.start.line, params.range.end.line)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer
 
 ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
+MAX_BESIDE: Final = 50  # documents of a folder that are looked into
 _SUFFIXES: Final = (".visaasm", ".isaasm")
 _SYMBOL: Final = {
     "kernel": types.SymbolKind.Module,
@@ -128,28 +129,36 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument, offset: int) -> typ
 
 def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
     """Where the ze_info beside a text speaks of the input, or the kernel, at an offset of the text."""
-    path = ls.files.path_of(opened.key)
-    if path is None:
-        return None
-    where = Path(path)
-    for ending in ENDINGS:
-        uri = ls.files.existing(opened.key, (where.stem + ending,))
-        text = text_at(ls, uri) if uri is not None else None
-        whole = _whole(ls, uri) if uri is not None else None
-        if uri is not None and text is not None and whole is not None:
+    for uri in _documents_beside(ls, opened):
+        text = text_at(ls, uri)
+        whole = _whole(ls, uri)
+        if text is not None and whole is not None:
             found = place_in_document(whole, opened.analysis, opened.key, offset)
             if found is not None:
                 return types.Location(uri, range_of(text, found, ls.encoding))
     return None
 
 
+def _documents_beside(ls: VisaServer, opened: OpenDocument) -> list[str]:
+    """The ze_info documents that may describe a text: those with its name first, then the others of its folder."""
+    path = ls.files.path_of(opened.key)
+    if path is None:
+        return []
+    where = Path(path)
+    try:
+        others = sorted(p for p in where.parent.iterdir() if p.name.endswith(ENDINGS))
+    except OSError:
+        others = []
+    names = [where.stem + ending for ending in ENDINGS] + [p.name for p in others[:MAX_BESIDE]]
+    found = (ls.files.existing(opened.key, (name,)) for name in dict.fromkeys(names))
+    return [uri for uri in found if uri is not None]
+
+
 def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, int]:
     """The variables of a kernel's inputs by the ze_info beside its text; none where there is no ze_info."""
-    path = ls.files.path_of(opened.key)
-    for ending in ENDINGS if path is not None else ():
-        uri = ls.files.existing(opened.key, (Path(path or "").stem + ending,))
-        text = _whole(ls, uri) if uri is not None else None
-        if text is not None:
+    for uri in _documents_beside(ls, opened):
+        text = _whole(ls, uri)
+        if text is not None and kernel in kernel_names(text):
             return input_arguments(text, opened.analysis, kernel)
     return {}
 

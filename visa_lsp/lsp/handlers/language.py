@@ -5,16 +5,17 @@ Each converts, asks ``ide``, converts back.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from lsprotocol import types
 
 from visa_lsp.ide.definition import Target, definition, implementation, type_definition
 from visa_lsp.ide.hover import hover
 from visa_lsp.ide.references import Use, highlights, places
-from visa_lsp.lsp.convert import range_of, to_offset
+from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import send_partial
+from visa_lsp.lsp.protocol import Raw
 from visa_lsp.lsp.session import guarded
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _HIGHLIGHT: Final = {
     Use.DECLARED: types.DocumentHighlightKind.Text,
     Use.NAMED: types.DocumentHighlightKind.Text,
 }
-Locations = types.Location | list[types.LocationLink]
+Locations = types.Location | list[types.Location] | list[types.LocationLink]
 
 
 class AtPosition(Protocol):
@@ -93,7 +94,7 @@ def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, l
 
 @guarded
 async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locations | None:
-    """Lead to the declaration of a name; from ze_info to the text."""
+    """Lead to the declaration of a name; from ze_info to the text, and from an ``.input`` to its argument in ze_info too."""
     described = info.info_of(ls, params.text_document)
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
@@ -103,7 +104,14 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locat
         return None
     text = ls.client_capabilities.text_document
     links = bool(text and text.definition and text.definition.link_support)
-    return _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
+    found = _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
+    line = at[0].analysis.document.line_text(params.position.line).lstrip()
+    filled = info.place_in_info(ls, at[0], at[1]) if line.startswith((".input", ".kernel ")) else None
+    if filled is None:
+        return found
+    if isinstance(found, list):
+        return [*found, types.LocationLink(filled.uri, filled.range, filled.range)]
+    return [found, filled] if found is not None else filled
 
 
 @guarded
@@ -143,29 +151,31 @@ async def on_implementation(ls: VisaServer, params: types.ImplementationParams) 
 
 
 @guarded
-async def on_references(ls: VisaServer, params: types.ReferenceParams) -> list[types.Location] | None:
+async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     """List every place of a name and of its aliases."""
     at = place(ls, params)
     if at is None:
         return None
     spans = places(at[0].analysis, at[1], declarations=params.context.include_declaration)
     document = at[0].analysis.document
-    found = [types.Location(at[0].key, range_of(document, span, ls.encoding)) for span in spans]
     if params.partial_result_token is not None:
-        for start in range(0, len(found), 500):
-            send_partial(ls, params.partial_result_token, found[start : start + 500])
+        for start in range(0, len(spans), 500):
+            part = [types.Location(at[0].key, range_of(document, s, ls.encoding)) for s in spans[start : start + 500]]
+            send_partial(ls, params.partial_result_token, part)
         return []
-    return found
+    return Raw([{"uri": at[0].key, "range": raw_range(document, span, ls.encoding)} for span in spans])
 
 
 @guarded
-async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
+async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) -> Any:
     """Mark the places of a name, reads and writes apart."""
     at = place(ls, params)
     if at is None:
         return None
     document = at[0].analysis.document
-    return [
-        types.DocumentHighlight(range_of(document, o.span, ls.encoding), _HIGHLIGHT[o.use])
-        for o in highlights(at[0].analysis, at[1])
-    ]
+    return Raw(
+        [
+            {"range": raw_range(document, o.span, ls.encoding), "kind": _HIGHLIGHT[o.use].value}
+            for o in highlights(at[0].analysis, at[1])
+        ]
+    )

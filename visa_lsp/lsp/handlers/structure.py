@@ -6,36 +6,35 @@ Long answers are JSON values made here (``Raw``): converting them object by obje
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
 from visa_lsp.ide.folding import FoldKind, folding_ranges
-from visa_lsp.ide.semantic_tokens import (
-    MODIFIERS,
-    TYPES,
-    chunk_tokens,
-    coloured_by_chunk,
-    colours_depend_on,
-    semantic_tokens,
-)
-from visa_lsp.ide.symbols import Outline, OutlineKind, document_symbols, pattern_of, workspace_symbols
+from visa_lsp.ide.index import index_of
+from visa_lsp.ide.semantic_tokens import MODIFIERS, TYPES, coloured_by_chunk
+from visa_lsp.ide.symbols import Outline, OutlineKind, document_symbols, outline, pattern_of, workspace_symbols
+from visa_lsp.ide.token_pieces import Piece, encoded, lines_of, numbers_of, pieces_of
 from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.convert import line_range, to_span
+from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import send_partial, working
-from visa_lsp.lsp.protocol import Raw, pause
+from visa_lsp.lsp.protocol import Encoded, Raw, pause
 from visa_lsp.lsp.session import guarded
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from visa_lsp.ide.index import Part
+    from visa_lsp.ide.symbols import Member, Members
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.text import Encoding
 
 LEGEND: Final = types.SemanticTokensLegend(list(TYPES), list(MODIFIERS))
 _MOST_SYMBOLS: Final = 2000
@@ -85,9 +84,51 @@ def _symbol(ls: VisaServer, document: Text, entry: Outline) -> dict[str, Any]:
     if entry.last > entry.line:
         end = units(document.line_text(entry.last), ls.encoding)
         value["range"] = {"start": {"line": entry.first, "character": 0}, "end": {"line": entry.last, "character": end}}
-    if entry.children:
-        value["children"] = [_symbol(ls, document, child) for child in entry.children]
     return value
+
+
+def _tree(ls: VisaServer, opened: OpenDocument) -> Iterator[bytes]:
+    """The outline as JSON text, made chunk by chunk: most of it was made for an earlier request."""
+    document, index = opened.analysis.document, index_of(opened.analysis.document)
+    comma = b"["
+    for body, parts in outline(opened.analysis):
+        yield comma + json.dumps(_symbol(ls, document, body)).encode()[:-1] + b', "children": ['
+        children = [json.dumps(_symbol(ls, document, child)).encode() for child in body.children]
+        children += [_children(index.parts[p.at], p, document.line_of(p.at), ls.encoding) for p in parts]
+        yield b",".join(children)
+        yield b"]}"
+        comma = b","
+    yield b"]" if comma == b"," else b"[]"
+
+
+def _children(part: Part, shown: Members, base: int, encoding: Encoding) -> bytes:
+    """The entries of a chunk; kept while the chunk and its line stay as they are."""
+    form: bytes | None = part.memo.get(("symbols", encoding)) if shown.whole else None  # type: ignore[assignment]
+    if form is None:
+        form = b",".join([_form(member, part, encoding) for member in shown.shown])
+        if shown.whole:
+            part.memo["symbols", encoding] = form
+    made: tuple[int, bytes] | None = part.memo.get(("symbols made", encoding)) if shown.whole else None  # type: ignore[assignment]
+    if made is None or made[0] != base:
+        made = (base, form % tuple([line for m in shown.shown for line in [base + m.line] * 4]))
+        if shown.whole:
+            part.memo["symbols made", encoding] = made
+    return made[1]
+
+
+def _form(member: Member, part: Part, encoding: Encoding) -> bytes:
+    """The entry of a member with places for its line."""
+    start, end = member.column, member.column + len(member.name)
+    if not part.chunk.text.isascii():
+        text = part.chunk.text.split("\n")[member.line]
+        start, end = units(text[:start], encoding), units(text[:end], encoding)
+    name, detail, kind = json.dumps(member.name), json.dumps(member.detail), _SYMBOL[member.kind].value
+    head = f'{{"name": {name}, "detail": {detail}, "kind": {kind}, '
+    return head.encode().replace(b"%", b"%%") + (
+        b'"range": {"start": {"line": %%d, "character": 0}, "end": {"line": %%d, "character": %d}}, '
+        b'"selectionRange": {"start": {"line": %%d, "character": %d}, "end": {"line": %%d, "character": %d}}}'
+        % (end, start, end)
+    )
 
 
 @guarded
@@ -99,12 +140,12 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     opened = ls.opened(params.text_document)
     if opened is None:
         return None
-    entries = document_symbols(opened.analysis)
     document = opened.analysis.document
     text = ls.client_capabilities.text_document
     known = text.document_symbol if text else None
     if known and known.hierarchical_document_symbol_support:
-        return Raw([_symbol(ls, document, entry) for entry in entries])
+        return Encoded([*_tree(ls, opened)])
+    entries = document_symbols(opened.analysis)
     return Raw(
         [
             _information(ls, opened.key, document, entry, holder)
@@ -128,24 +169,30 @@ def _information(ls: VisaServer, uri: str, document: Text, entry: Outline, holde
 async def on_workspace_symbol(ls: VisaServer, params: types.WorkspaceSymbolParams) -> Any:
     """List the names that fit a query, of every open document and of every text in the folders."""
     token = params.partial_result_token
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, Any] | bytes] = []
     total = 0
     async with working(ls, "vISA: searching", params.work_done_token) as work:
-        sources = itertools.chain(_open_symbols(ls, params.query), _file_symbols(ls, params.query))
+        opened = _open_symbols(ls, params.query) if token is not None else _open_rows(ls, params.query)
+        sources: Iterator[Sequence[dict[str, Any] | bytes]] = itertools.chain(opened, _file_symbols(ls, params.query))
         for part in sources:
             kept = part[: _MOST_SYMBOLS - total]
             total += len(kept)
             found += kept
             if token is not None and len(found) >= 200:
-                send_partial(ls, token, [_structured(v) for v in found])
+                _send_symbols(ls, token, found)
                 found = []
             await work.step()
             if total >= _MOST_SYMBOLS:
                 break
     if token is not None and found:
-        send_partial(ls, token, [_structured(v) for v in found])
+        _send_symbols(ls, token, found)
         found = []
-    return Raw(found)
+    rows = [v if isinstance(v, bytes) else json.dumps(v).encode() for v in found]
+    return Encoded([b"[", b", ".join(rows), b"]"])
+
+
+def _send_symbols(ls: VisaServer, token: types.ProgressToken, found: Sequence[dict[str, Any] | bytes]) -> None:
+    send_partial(ls, token, [_structured(v) for v in found if not isinstance(v, bytes)])
 
 
 def _structured(value: dict[str, Any]) -> types.SymbolInformation:
@@ -164,6 +211,28 @@ def _open_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
             document = opened.analysis.document
             entries = workspace_symbols(opened.analysis, query)
             yield [_information(ls, opened.key, document, entry, holder) for entry, holder in entries]
+
+
+def _open_rows(ls: VisaServer, query: str) -> Iterator[list[bytes]]:
+    """The same as JSON text."""
+    form = '{{"name": {}, "kind": {}, "location": {{"uri": {}, "range": {}}}{}}}'.format
+    place = '{{"start": {{"line": {0}, "character": {1}}}, "end": {{"line": {0}, "character": {2}}}}}'.format
+    for opened in ls.documents:
+        if opened.language is not Language.VISA:
+            continue
+        uri, document = json.dumps(opened.key), opened.analysis.document
+        holders: dict[str, str] = {"": ""}
+        rows = []
+        for entry, holder in workspace_symbols(opened.analysis, query, _MOST_SYMBOLS):
+            if holder not in holders:
+                holders[holder] = f', "containerName": {json.dumps(holder)}'
+            start, end = entry.name_span.start, entry.name_span.end
+            text = document.line_text(entry.line)
+            if not text.isascii():
+                start, end = units(text[:start], ls.encoding), units(text[:end], ls.encoding)
+            name, kind = json.dumps(entry.name), _SYMBOL[entry.kind].value
+            rows.append(form(name, kind, uri, place(entry.line, start, end), holders[holder]).encode())
+        yield rows
 
 
 def _file_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
@@ -212,16 +281,6 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """The packed tokens of a chunk; the first one's line counts from the chunk. ``tail`` lines follow its last token."""
-
-    data: list[int]
-    depends: object
-    lead: int
-    tail: int
-
-
-@dataclass(frozen=True, slots=True)
 class Sent:
     """What a result id stands for: pieces, each with the line distance of its first token as it was sent."""
 
@@ -229,6 +288,8 @@ class Sent:
 
 
 _ids = itertools.count(1)
+# Changes over more pieces than this are sent as they are: looking for what is equal in them would take long.
+_MOST_COMPARED: Final = 64
 
 
 @guarded
@@ -238,7 +299,11 @@ async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
     if opened is None:
         return None
     sent = await _tokens(ls, opened)
-    return Raw({"resultId": _remember(ls, opened.key, sent), "data": _joined(sent.pieces)})
+    return _whole(_remember(ls, opened.key, sent), sent)
+
+
+def _whole(result_id: str, sent: Sent) -> Encoded:
+    return Encoded([f'{{"resultId": "{result_id}", "data": ['.encode(), *encoded(sent.pieces), b"]}"])
 
 
 @guarded
@@ -251,8 +316,9 @@ async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParam
     sent = await _tokens(ls, opened)
     result_id = _remember(ls, opened.key, sent)
     if known is None or known[0] != opened.key:
-        return Raw({"resultId": result_id, "data": _joined(sent.pieces)})
-    return Raw({"resultId": result_id, "edits": _edits(known[1].pieces, sent.pieces)})
+        return _whole(result_id, sent)
+    edit = _edit(known[1].pieces, sent.pieces)
+    return Encoded([f'{{"resultId": "{result_id}", "edits": ['.encode(), *edit, b"]}"])
 
 
 def _remember(ls: VisaServer, uri: str, sent: Sent) -> str:
@@ -263,16 +329,20 @@ def _remember(ls: VisaServer, uri: str, sent: Sent) -> str:
     return result_id
 
 
-def _edits(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]) -> list[dict[str, Any]]:
-    """One edit from the first difference to the last; equal pieces are the same objects."""
+def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]) -> list[bytes]:
+    """One edit from the first difference to the last, if any; equal pieces are the same objects."""
     head = tail = 0
     most = min(len(old), len(new))
     while head < most and old[head][0] is new[head][0] and old[head][1] == new[head][1]:
         head += 1
     while tail < most - head and old[-1 - tail][0] is new[-1 - tail][0] and old[-1 - tail][1] == new[-1 - tail][1]:
         tail += 1
-    start = sum(len(piece.data) for piece, _ in old[:head])
-    before, after = _joined(old[head : len(old) - tail]), _joined(new[head : len(new) - tail])
+    start = sum(piece.numbers for piece, _ in old[:head])
+    gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
+    if len(gone) > _MOST_COMPARED or len(come) > _MOST_COMPARED:
+        count = sum(piece.numbers for piece, _ in gone)
+        return [b'{"start": %d, "deleteCount": %d, "data": [' % (start, count), *encoded(come), b"]}"]
+    before, after = numbers_of(gone), numbers_of(come)
     same = 0
     most = min(len(before), len(after))
     while same + 5 <= most and before[same : same + 5] == after[same : same + 5]:
@@ -285,17 +355,9 @@ def _edits(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...
         end += 5
     if same == len(before) == len(after):
         return []
-    return [{"start": start + same, "deleteCount": len(before) - same - end, "data": after[same : len(after) - end]}]
-
-
-def _joined(pieces: tuple[tuple[Piece, int], ...]) -> list[int]:
-    data: list[int] = []
-    for piece, first in pieces:
-        if piece.data:
-            at = len(data)
-            data += piece.data
-            data[at] = first
-    return data
+    data = ",".join(map(str, after[same : len(after) - end])).encode()
+    count = len(before) - same - end
+    return [b'{"start": %d, "deleteCount": %d, "data": [' % (start + same, count), data, b"]}"]
 
 
 async def _tokens(ls: VisaServer, opened: OpenDocument) -> Sent:
@@ -303,47 +365,24 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> Sent:
     analysis = opened.analysis
     document = analysis.document
     if not coloured_by_chunk(analysis):
-        piece = Piece(_packed(ls, opened, 0, None), None, 0, 0)
-        return Sent(((piece, piece.data[0] if piece.data else 0),))
-    key = ("tokens", ls.encoding)
-    old: dict[int, tuple[object, Piece]] = document.lineage.get(key, {})  # type: ignore[assignment]
-    new: dict[int, tuple[object, Piece]] = {}
+        whole = lines_of(analysis, 0, document.line_count - 1, ls.encoding)
+        return Sent(((whole, whole.lead),) if whole.body else ())
+    kept = pieces_of(document)
     pieces = []
     distance = 0
+    index = index_of(document)
     for at, chunk in enumerate(document.chunks):
-        depends = colours_depend_on(analysis, at)
-        known = old.get(id(chunk))
-        if known is not None and known[0] is chunk and known[1].depends == depends:
-            piece = known[1]
-        else:
-            piece = _piece(ls, opened, at, depends)
+        piece = kept.get(index, at, ls.encoding)
+        if piece is None:
+            piece = kept.make(analysis, index, at, ls.encoding)
             await pause()
-        new[id(chunk)] = (chunk, piece)
-        if piece.data:
+        assert piece is not None
+        if piece.body:
             pieces.append((piece, distance + piece.lead))
             distance = piece.tail
         else:
             distance += chunk.count
-    document.lineage[key] = new
     return Sent(tuple(pieces))
-
-
-def _piece(ls: VisaServer, opened: OpenDocument, at: int, depends: object) -> Piece:
-    document = opened.analysis.document
-    chunk = document.chunks[at]
-    ascii_only = chunk.text.isascii()
-    base = document.line_of(at)
-    data: list[int] = []
-    line = column = 0
-    for here, start, length, type_, bits in chunk_tokens(opened.analysis, at):
-        begin, size = start, length
-        if not ascii_only:
-            text = document.line_text(base + here)
-            begin = units(text[:start], ls.encoding)
-            size = units(text[: start + length], ls.encoding) - begin
-        data += (here - line, begin - (column if here == line else 0), size, type_, bits)
-        line, column = here, begin
-    return Piece(data, depends, data[0] if data else 0, chunk.count - line)
 
 
 @guarded
@@ -355,23 +394,5 @@ async def on_tokens_range(ls: VisaServer, params: types.SemanticTokensRangeParam
     document = opened.analysis.document
     span = to_span(document, params.range, ls.encoding)
     first, last = document.position(span.start)[0], document.position(span.end)[0]
-    return Raw({"data": _packed(ls, opened, first, last)})
-
-
-def _packed(ls: VisaServer, opened: OpenDocument, first: int, last: int | None) -> list[int]:
-    """Five numbers a token, each place relative to the one before."""
-    data: list[int] = []
-    line = column = 0
-    for token in semantic_tokens(opened.analysis, first, last):
-        place = line_range(opened.analysis.document, token.line, token.span, ls.encoding)
-        start, length = place.start.character, place.end.character - place.start.character
-        bits = sum(1 << MODIFIERS.index(word) for word in token.modifiers)
-        data += (
-            token.line - line,
-            start - (column if token.line == line else 0),
-            length,
-            TYPES.index(token.type),
-            bits,
-        )
-        line, column = token.line, start
-    return data
+    piece = lines_of(opened.analysis, first, last, ls.encoding)
+    return Encoded([b'{"data": [', *(encoded([(piece, piece.lead)]) if piece.body else ()), b"]}"])

@@ -13,12 +13,14 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from visa_lsp.ide.workspace import Language, language_of, read_settings
-from visa_lsp.lsp.convert import to_span
+from visa_lsp.lsp.convert import point
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, schedule
+from visa_lsp.lsp.protocol import Protocol
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import Settings
     from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.wire import Change
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +45,8 @@ def register(server: VisaServer) -> None:
     server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(did_change_watched_files)
     server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(did_change_folders)
     server.feature(TRUST)(did_change_trust)
+    if isinstance(server.protocol, Protocol):
+        server.protocol.on_change = lambda uri, version, changes: apply_changes(server, uri, version, changes)
 
 
 # ---- the session ----
@@ -123,8 +127,10 @@ def _configure(ls: VisaServer, settings: Settings, folders: dict[str, Settings] 
 def did_change_configuration(ls: VisaServer, params: types.DidChangeConfigurationParams) -> Any:
     """Take new settings from clients that send them; ask those that only say that something changed."""
     if isinstance(params.settings, dict) and params.settings:
-        _configure(ls, _read(ls, params.settings, None))
-        return
+        _configure(ls, _read(ls, params.settings, None), {})
+        if not ls.files.roots:
+            return
+        # What is sent is of no folder in particular: what each of them has for itself is asked for.
     import asyncio  # noqa: PLC0415 - only here
 
     task = asyncio.get_running_loop().create_task(ask_settings(ls))
@@ -168,23 +174,37 @@ def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
     item = params.text_document
     ls.documents.open(item.uri, item.version, item.text, language_of(item.uri, str(item.language_id)))
     schedule(ls, item.uri)
+    ls.idle.poke()
 
 
 def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> None:
-    """Apply edits in their order; each counts on the result of the one before."""
-    opened = ls.documents.get(params.text_document.uri)
-    if opened is None:
-        return
-    version = params.text_document.version
-    document = opened.analysis.document
+    """Apply edits in their order."""
+    changes: list[Change] = []
     for change in params.content_changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
-            span = to_span(document, change.range, ls.encoding)
-            document = document.edit(span.start, span.end, change.text)
+            start, end = change.range.start, change.range.end
+            changes.append(((start.line, start.character, end.line, end.character), change.text))
         else:
-            document = document.edit(0, len(document), change.text)
+            changes.append((None, change.text))
+    apply_changes(ls, params.text_document.uri, params.text_document.version, changes)
+
+
+def apply_changes(ls: VisaServer, uri: str, version: int, changes: list[Change]) -> None:
+    """Apply edits in their order; each counts on the result of the one before."""
+    opened = ls.documents.get(uri)
+    if opened is None:
+        return
+    document = opened.analysis.document
+    for numbers, text in changes:
+        if numbers is None:
+            document = document.edit(0, len(document), text)
+            continue
+        start = point(document, numbers[0], numbers[1], ls.encoding)
+        end = start if numbers[:2] == numbers[2:] else point(document, numbers[2], numbers[3], ls.encoding)
+        document = document.edit(min(start, end), max(start, end), text)
     ls.documents.update(opened.key, version, document)
     schedule(ls, opened.key)
+    ls.idle.poke()
 
 
 def did_save(ls: VisaServer, params: types.DidSaveTextDocumentParams) -> None:

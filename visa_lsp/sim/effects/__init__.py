@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.effects import blocks, flow, horizontal, images, lsc, matrix, moves, sampling, scattered, sync, wide
+from visa_lsp.sim.effects import (
+    blocks,
+    flow,
+    horizontal,
+    images,
+    lsc,
+    matrix,
+    moves,
+    sampling,
+    scattered,
+    sync,
+    wide,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -118,9 +118,9 @@ def call(site: Site) -> Op:
         lanes = taken(f)
         if not lanes:
             return None
-        if len(f.calls) >= MAX_DEPTH:
-            raise KernelFault(FaultKind.CALL, f"{MAX_DEPTH} subroutine calls are open")
-        f.calls.append((back, f.emask, f.call_mask, f.waiting))
+        if any(open_call[4] == target for open_call in f.calls):  # seed 001 "Subroutine and Function Calls"
+            raise KernelFault(FaultKind.CALL, "the subroutine is open already; only functions may call themselves")
+        f.calls.append((back, f.emask, f.call_mask, f.waiting, target))
         f.emask = f.call_mask = lanes
         f.waiting = {}
         return target
@@ -131,7 +131,7 @@ def call(site: Site) -> Op:
 def _leave(f: Frame) -> int:
     """The call mask is empty: back to the caller of the subroutine, of the function, or the thread's end."""
     if f.calls:
-        back, f.emask, f.call_mask, f.waiting = f.calls.pop()
+        back, f.emask, f.call_mask, f.waiting, _ = f.calls.pop()
         return back
     thread = f.thread
     if thread is None or not thread.frames:

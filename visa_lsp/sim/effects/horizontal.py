@@ -10,29 +10,36 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import types as ty
-from visa_lsp.program.model import General
+from visa_lsp.isa.operands import Region
+from visa_lsp.program.model import General, Indirect
 from visa_lsp.sim import values
-from visa_lsp.sim.lanes import converter, float_source, int_source
+from visa_lsp.sim.lanes import converter, flushed_source, int_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.sim.operands import Op, Site
+    from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+def _floats(site: Site, operand: object, lanes: int | None = None) -> Fetch:
+    """Lanes of a source as f64, denormals of f flushed where the mode says so."""
+    fetch = flushed_source(site, operand, ty.F, lanes)
+    return lambda f: fetch(f).astype(np.float64)
+
+
 def _dot(site: Site, terms: int, *, homogeneous: bool = False) -> Op:
     """Dot products: dp2, dp3, dp4 and dph over groups of four lanes."""
     dst = site.inst.get("dst")
-    a_of, b_of = (float_source(site, site.inst.get(n), ty.F) for n in ("src0", "src1"))
+    a_of, b_of = (_floats(site, site.inst.get(n)) for n in ("src0", "src1"))
     store, enable, lanes = site.write(dst), site.enable(), site.lanes
     convert = converter(site, ty.F, dst)
 
     def op(f: Frame) -> None:
         mask = enable(f)
-        a, b = (np.broadcast_to(s(f), (lanes,)).astype(np.float64).reshape(-1, 4) for s in (a_of, b_of))
+        a, b = (np.broadcast_to(s(f), (lanes,)).reshape(-1, 4) for s in (a_of, b_of))
         total = (a[:, :terms] * b[:, :terms]).sum(axis=1)
         if homogeneous:
             total = total + b[:, 3]
@@ -41,40 +48,52 @@ def _dot(site: Site, terms: int, *, homogeneous: bool = False) -> Op:
     return op
 
 
-def _scalars(site: Site, count: int) -> Callable[[Frame], Array]:
-    """The first elements of src0, whatever its region."""
-    operand = site.inst.get("src0")
-    if not isinstance(operand, General):
-        raise site.fault("src0 must be a general variable")
-    view = site.code.view(site.origin(operand), np.dtype("<f4"), (count,), (4,))
-    return lambda f: f.views[view].astype(np.float64)
+def _in_a_row(site: Site, operand: object, count: int, exec_type: ty.DataType) -> Callable[[Frame], Array]:
+    """Elements side by side from an operand's first on, whatever its region: f64, or int64 for integers."""
+    if not isinstance(operand, General | Indirect):
+        raise site.fault("the source must be a general or an indirect operand")
+    region = Region(1, 1, 0)
+    if isinstance(operand, General):
+        plain: General | Indirect = General(operand.var, operand.row, operand.col, region, operand.modifier)
+    else:
+        plain = Indirect(operand.var, operand.addr_offset, operand.offset, operand.type, region, operand.modifier)
+    if exec_type.is_float:
+        return _floats(site, plain, count)
+    return int_source(site, plain, exec_type, _wide(exec_type), count)
+
+
+def _wide(exec_type: ty.DataType) -> np.dtype[Any]:
+    """A type that holds sums and products of integers of an execution type."""
+    return np.dtype("<i8") if exec_type.size < 4 else np.dtype(object)
 
 
 def line(site: Site) -> Op:
     """Compute p * src1 + q, where p and q are elements 0 and 3 of src0."""
-    scalars, src = _scalars(site, 4), float_source(site, site.inst.get("src1"), ty.F)
-    dst = site.inst.get("dst")
-    store, enable, convert = site.write(dst), site.enable(), converter(site, ty.F, dst)
+    first, second, dst = (site.inst.get(n) for n in ("src0", "src1", "dst"))
+    exec_type = values.execution_type(site.operand_type(s) for s in (first, second))
+    scalars = _in_a_row(site, first, 4, exec_type)
+    src = _floats(site, second) if exec_type.is_float else int_source(site, second, exec_type, _wide(exec_type))
+    store, enable, convert = site.write(dst), site.enable(), converter(site, exec_type, dst)
 
     def op(f: Frame) -> None:
-        p = scalars(f)
-        store(f, enable(f), convert(f, (p[0] * src(f).astype(np.float64) + p[3]).astype(np.float32)))
+        p, u = scalars(f), src(f)
+        total = p[0] * u + p[3]
+        store(f, enable(f), convert(f, total.astype(np.float32) if exec_type.is_float else total))
 
     return op
 
 
 def plane(site: Site) -> Op:
     """Compute p * u + q * v + r: p, q, r are elements 0, 1, 3 of src0; u and v alternate in groups of eight in src1."""
-    scalars, operand, lanes = _scalars(site, 4), site.inst.get("src1"), site.lanes
-    if not isinstance(operand, General):
-        raise site.fault("src1 must be a general variable")
+    lanes = site.lanes
+    scalars = _in_a_row(site, site.inst.get("src0"), 4, ty.F)
     groups = max(1, lanes // 8)
-    view = site.code.view(site.origin(operand), np.dtype("<f4"), (groups, 2, 8), (64, 32, 4))
+    pairs = _in_a_row(site, site.inst.get("src1"), groups * 16, ty.F)
     dst = site.inst.get("dst")
     store, enable, convert = site.write(dst), site.enable(), converter(site, ty.F, dst)
 
     def op(f: Frame) -> None:
-        p, uv = scalars(f), f.views[view].astype(np.float64)
+        p, uv = scalars(f), pairs(f).reshape(groups, 2, 8)
         u, v = uv[:, 0].reshape(-1)[:lanes], uv[:, 1].reshape(-1)[:lanes]
         store(f, enable(f), convert(f, (p[0] * u + p[1] * v + p[3]).astype(np.float32)))
 
@@ -83,6 +102,8 @@ def plane(site: Site) -> Op:
 
 def _sad(site: Site, *, add: bool) -> Op:
     """Sums of absolute differences of pairs of lanes, into the even lane; odd lanes get the same."""
+    if site.lanes < 2:
+        raise site.fault("it takes lanes in pairs: the execution size must be 2 or more")
     names = ("src0", "src1", "src2") if add else ("src0", "src1")
     operands = [site.inst.get(n) for n in names]
     exec_type = values.execution_type(site.operand_type(o) for o in operands)

@@ -11,6 +11,7 @@ import numpy as np
 
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
+from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
 from visa_lsp.sim.effects import lsc
 from visa_lsp.sim.memory import Buffer, Image
@@ -18,7 +19,6 @@ from visa_lsp.sim.memory import Buffer, Image
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import RawOperand
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
@@ -42,7 +42,12 @@ def as_image(found: Space | None) -> Image | None:
     if isinstance(found, Image) or found is None:
         return found
     if isinstance(found, Buffer):
-        return Image(found.name, found.data, found.address, width=found.size // 4, channels=1, format="uint32", dims=1)
+        if found.line is None:
+            found.line = Image(
+                found.name, found.data, found.address, width=found.size // 4, channels=1, format="uint32", dims=1
+            )
+            found.line.whole, found.line.private = found, found.private
+        return found.line
     return None
 
 
@@ -64,11 +69,20 @@ def _count(
         return
     at, inside = image.texel_offsets(*xyz)
     # A texel outside has no offset of its own: one behind the end stands for it.
-    messages.announce(f, kind, (image, found[1]), np.where(inside, at, image.size), image.texel_bytes, lanes)
+    messages.announce(f, kind, (image.whole, found[1]), np.where(inside, at, image.size), image.texel_bytes, lanes)
 
 
-def _typed(site: Site, data: str, open_: messages.Open, reads: list[Fetch], chosen: list[int], *, write: bool) -> Op:
-    """Typed reads and writes: whole texels, the chosen channels in registers."""
+def _typed(
+    site: Site,
+    data: str,
+    open_: messages.Open,
+    reads: list[Fetch],
+    chosen: list[int],
+    *,
+    write: bool,
+    alpha: bool = False,
+) -> Op:
+    """Typed reads and writes: the chosen channels of texels. ``alpha``: a read outside gives 1 there."""
     lanes, enable = site.lanes, site.enable()
     view = site.raw_view(site.raw(data), "<u4", len(chosen), lanes, max(lanes * 4, site.grf))
 
@@ -94,9 +108,11 @@ def _typed(site: Site, data: str, open_: messages.Open, reads: list[Fetch], chos
             wide = texels.astype(np.int64) if image.is_integer else texels
             if image.is_integer and image.channel_type.kind == "u":
                 wide = texels.view(np.uint32).astype(np.int64)
-            image.write(*xyz, wide)
+            image.write(*xyz, wide, chosen)
             return
-        texels, _ = image.read(*xyz)
+        texels, inside = image.read(*xyz)
+        if alpha:
+            texels[~inside, 3] = 1
         for k, channel in enumerate(chosen):
             f.views[view][k][active] = (
                 texels[:, channel]
@@ -115,24 +131,105 @@ def channels(site: Site) -> list[int]:
 
 def _typed_message(site: Site, *, write: bool) -> Op:
     reads = [lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
-    return _typed(site, "src" if write else "dst", messages.surface(site), reads, channels(site), write=write)
+    # Page GATHER4_TYPED: outside, ones are returned in the alpha channel and zeros in the others.
+    data = "src" if write else "dst"
+    return _typed(site, data, messages.surface(site), reads, channels(site), write=write, alpha=not write)
 
 
-def _lsc_reads(site: Site) -> list[Fetch]:
+def _lsc_reads(site: Site, names: tuple[str, ...] = ("u", "v", "r")) -> list[Fetch]:
     size = codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4)
-    return [lane_reader(site, site.raw(n), site.lanes, f"<i{size}") for n in ("u", "v", "r")]
+    return [_moved(lane_reader(site, site.raw(n), site.lanes, f"<i{size}"), site.integer(f"{n}off")) for n in names]
 
 
-def _lsc_typed(site: Site, *, write: bool) -> Op:
+def _moved(read: Fetch, offset: int) -> Fetch:
+    return (lambda f: read(f) + offset) if offset else read
+
+
+def _lsc_typed(site: Site, *, write: bool, status: bool = False, sampled: bool = False) -> Op:
+    """Whole texels; ``status`` adds a register of residency, ``sampled`` takes the fourth coordinate as sample number."""
     mask = site.integer("chmask")
     chosen = [c for c in range(4) if mask >> c & 1] or [0]
     open_, _ = lsc.open_surface(site)
-    return _typed(site, "src1" if write else "dst", open_, _lsc_reads(site), chosen, write=write)
+    reads = _lsc_reads(site)
+    if sampled:
+        reads[0] = _first_sample(reads[0], _lsc_reads(site, ("lod",))[0])
+    move = _typed(site, "src1" if write else "dst", open_, reads, chosen, write=write)
+    if not status:
+        return move
+    told = _lsc_status(site, len(chosen))
+
+    def op(f: Frame) -> None:
+        move(f)
+        told(f)
+
+    return op
+
+
+def _first_sample(x: Fetch, sample: Fetch) -> Fetch:
+    """Images have one sample per pixel: the others lie outside."""
+    return lambda f: np.where(sample(f) == 0, x(f), -1)
+
+
+def _lsc_status(site: Site, before: int = 0) -> Op:
+    """One bit per lane behind ``before`` registers of data: set where the pixel lies inside, for all that is is resident."""
+    lanes, enable, operand = site.lanes, site.enable(), site.raw("dst")
+    row = max(lanes * 4, site.grf)
+    view = site.raw_view(RawOperand(operand.var, operand.offset + before * row), "<u4", 1, 1, 4)
+    open_, reads = lsc.open_surface(site)[0], _lsc_reads(site)
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if not mask or view is None:
+            return
+        image = as_image(open_(f)[0])
+        active = messages.lanes_of(mask, lanes)
+        inside = np.zeros(active.size, bool)
+        if image is not None:
+            inside = image.texel_offsets(*axes(image, *(read(f)[active].astype(np.int64) for read in reads)))[1]
+        f.views[view][0] = sum(1 << int(lane) for lane in active[inside])
+
+    return op
+
+
+def _lsc_block(site: Site, *, write: bool) -> Op:
+    """A rectangle of ``width`` bytes by ``height`` rows; outside of the image reads give zero and writes are dropped."""
+    width, height = site.integer("width"), site.integer("height")
+    if not 0 < width * height <= 1 << 16:
+        raise site.fault(f"a block of {width} bytes by {height} rows is too large")
+    pitch = max(4, 1 << (width - 1).bit_length())
+    view = site.raw_view(site.raw("data" if write else "dst"), "u1", height, width, pitch)
+    x_of, y_of, open_ = site.scalar("src0"), site.scalar("src1"), lsc.open_surface(site)[0]
+    at_x, at_y = np.arange(width) + site.integer("immx"), np.arange(height) + site.integer("immy")
+    predicate = site.enable() if site.has("pred") else None
+
+    def op(f: Frame) -> None:
+        if view is None or (predicate is not None and not predicate(f)):
+            return
+        found = open_(f)
+        image = as_image(found[0])
+        x, y = lsc.signed(x_of(f)) + at_x, lsc.signed(y_of(f)) + at_y
+        if image is None:
+            messages.announce(f, "write" if write else "read", found, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
+            f.views[view][...] = f.views[view] if write else 0
+            return
+        rows = (y >= 0) & (y < image.height)
+        inside = rows[:, None] & ((x >= 0) & (x < image.width * image.texel_bytes))[None, :]
+        at = (y[:, None] * image.pitch + x[None, :])[inside]
+        none = np.zeros(at.size, np.int64)
+        if write:
+            messages.store(f, (image.whole, found[1]), at, f.views[view][inside].reshape(-1, 1), none)
+            return
+        got = np.zeros((height, width), np.uint8)
+        got[inside] = messages.load(f, (image.whole, found[1]), at, 1, none).reshape(-1)
+        f.views[view][...] = got
+
+    return op
 
 
 def _typed_atomic_at(
-    site: Site, open_: messages.Open, reads: list[Fetch], update: messages.Update, names: tuple[str, str]
+    site: Site, open_: messages.Open, reads: list[Fetch], update: messages.Update, names: tuple[str, str], size: int = 4
 ) -> Op:
+    """Atomics on the first ``size`` bytes of texels; operands and old values take a dword each."""
     lanes, enable = site.lanes, site.enable()
     first, second = (lane_reader(site, site.raw(n), lanes, "<u4") for n in names)
     dst = site.raw_view(site.raw("dst"), "<u4", 1, lanes, lanes * 4)
@@ -149,7 +246,8 @@ def _typed_atomic_at(
         if image is not None:
             offsets, inside = image.texel_offsets(*axes(image, u, v, r))
             at = np.where(inside, offsets, image.size)
-        old = messages.atomic(f, (image, found[1]), at, 4, active, update, first(f)[active], second(f)[active])
+        whole = image.whole if image is not None else None
+        old = messages.atomic(f, (whole, found[1]), at, size, active, update, first(f)[active], second(f)[active])
         if dst is not None:
             f.views[dst][0][active] = old
 
@@ -158,11 +256,13 @@ def _typed_atomic_at(
 
 def _typed_atomic(site: Site) -> Op:
     reads = [lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
-    word = ATOMIC_OP_TEXT.get(site.integer("op") & 31, "")
-    update = {**messages.integer_updates(4), **messages.float_updates(4)}.get(word)
-    if update is None or site.integer("op") & 0x20:
-        raise site.fault("this atomic operation is not modelled")
-    return _typed_atomic_at(site, messages.surface(site), reads, update, ("src0", "src1"))
+    code = site.integer("op")
+    size = 2 if code & 0x20 else 4
+    word = "predec" if code & 31 == 13 else ATOMIC_OP_TEXT.get(code & 31, "")
+    update = {**messages.integer_updates(size), **messages.float_updates(size)}.get(word)
+    if update is None:
+        raise site.fault(f"there is no atomic operation {code & 31}")
+    return _typed_atomic_at(site, messages.surface(site), reads, update, ("src0", "src1"), size)
 
 
 def _lsc_typed_atomic(site: Site) -> Op:
@@ -177,4 +277,10 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "lsc_typed_load": lambda s: _lsc_typed(s, write=False),
     "lsc_typed_store": lambda s: _lsc_typed(s, write=True),
     "lsc_typed_atomic": _lsc_typed_atomic,
+    "lsc_typed_load_status": _lsc_status,
+    "lsc_typed_load_quad_status": lambda s: _lsc_typed(s, write=False, status=True),
+    "lsc_typed_load_msrt": lambda s: _lsc_typed(s, write=False, sampled=True),
+    "lsc_typed_store_msrt": lambda s: _lsc_typed(s, write=True, sampled=True),
+    "lsc_typed_load_block2d": lambda s: _lsc_block(s, write=False),
+    "lsc_typed_store_block2d": lambda s: _lsc_block(s, write=True),
 }

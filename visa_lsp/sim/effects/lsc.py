@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.program.model import General, Immediate
+from visa_lsp.program.model import General, Immediate, RawOperand
 from visa_lsp.sim import messages
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import RawOperand
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
@@ -123,8 +122,9 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
     pitch = site.scalar("pitch") if strided else None
     steps = np.arange(lanes)
     packed = len(elements) * data.memory
-    # Compilers store qwords at multiples of four (the printf buffer of PVC); the pages ask for nothing.
-    alignment = min(4, data.memory)
+    # The pages ask for nothing. Compilers read packed structures one element a lane at any byte, vectors at multiples of
+    # four (qwords too: the printf buffer of PVC).
+    alignment = min(4, data.memory) if len(elements) > 1 or transposed else 1
     at_high = 2 if data.high else 0
     low, high = at_high, at_high + data.memory
 
@@ -164,6 +164,38 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
     return op
 
 
+def _status(site: Site, *, quad: bool) -> Op:
+    """Loads, or only touches its addresses, and tells one bit per lane: set where the memory exists and so is resident."""
+    data, lanes, enable = _Data.of(site), site.lanes, site.enable()
+    elements = _elements(site, quad=quad)
+    move = _transfer(site, write=False, quad=True) if quad else None
+    row = max(site.grf, -(-lanes * data.register // site.grf) * site.grf)
+    operand = site.raw("dst")
+    after = RawOperand(operand.var, operand.offset + (len(elements) * row if quad else 0))
+    view = site.raw_view(after, "<u4", 1, 1, 4)
+    open_, base = open_surface(site)
+    at_of = _addresses(site, site.raw("src0"), lanes)
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if move is not None:
+            move(f)
+        if not mask or view is None:
+            return
+        space = open_(f)[0]
+        active = messages.lanes_of(mask, lanes)
+        at = messages.places(f, space, at_of(f)[active] + base(f))
+        missing = np.ones(at.size, bool) if space is None else ~_inside(space, at, (max(elements) + 1) * data.memory)
+        f.views[view][0] = sum(1 << int(lane) for lane in active[~missing])
+
+    return op
+
+
+def _inside(space: Space, at: Array, size: int) -> Array:
+    found = space.inside(at, size)
+    return np.ones(at.size, bool) if found is None else found
+
+
 _ALIASES: Final = {
     "iinc": "inc",
     "idec": "dec",
@@ -182,7 +214,10 @@ def atomic_update(site: Site, size: int) -> messages.Update:
     """What an LSC atomic does to a word of ``size`` bytes."""
     word = site.inst.row.mnemonic.removeprefix("lsc_atomic_")
     word = _ALIASES.get(word, word)
-    found = {**messages.integer_updates(size), **messages.float_updates(size)}.get(word)
+    known = {**messages.integer_updates(size), **messages.float_updates(size)}
+    if size == 2:
+        known |= messages.bfloat_updates()
+    found = known.get(word)
     if found is None:
         raise site.fault("this atomic operation is not modelled")
     return found
@@ -252,13 +287,14 @@ def _block2d(site: Site, *, write: bool) -> Op:
         base, last_x, last_y, pitch, at_x, at_y = (site.scalar(f"addr{i}") for i in range(6))
     imm_x, imm_y = site.integer("immx"), site.integer("immy")
     columns, lines = (b * width + x).reshape(-1), y.reshape(-1)
+    enable = site.enable()
 
     def op(f: Frame) -> None:
-        if view is None:
+        if view is None or not enable(f):
             return
         found = messages.flat(f)
-        px = _signed(at_x(f)) + imm_x + columns
-        py = _signed(at_y(f)) + imm_y + lines
+        px = signed(at_x(f)) + imm_x + columns
+        py = signed(at_y(f)) + imm_y + lines
         inside = (px >= 0) & (px * size + size <= last_x(f) + 1) & (py >= 0) & (py <= last_y(f))
         at = (base(f) + py * (pitch(f) + 1) + px * size)[inside]
         none = np.zeros(at.size, np.int64)
@@ -286,7 +322,8 @@ def _descriptor(site: Site) -> tuple[Callable[[Frame], int], ...]:
     return (lambda f: low(f) | high(f) << 32, *(word(number) for number in range(2, 7)))
 
 
-def _signed(value: int) -> int:
+def signed(value: int) -> int:
+    """The low 32 bits as a signed number."""
     value &= 0xFFFFFFFF
     return value - (1 << 32) if value >> 31 else value
 
@@ -301,4 +338,6 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "lsc_load_block2d": lambda s: _block2d(s, write=False),
     "lsc_store_block2d": lambda s: _block2d(s, write=True),
     "lsc_atomic": _atomic,
+    "lsc_load_status": lambda s: _status(s, quad=False),
+    "lsc_load_quad_status": lambda s: _status(s, quad=True),
 }

@@ -23,8 +23,23 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _BITS: Final = {1: (1, False), 2: (1, True), 3: (2, False), 4: (2, True), 5: (4, False), 6: (4, True), 7: (8, False), 8: (8, True)}  # fmt: skip
-_BF, _HF, _TF32, _BF8 = 9, 10, 12, 11
-_FLOAT_BITS: Final = {_BF: 16, _HF: 16, _TF32: 32, _BF8: 8}
+_BF, _HF, _TF32, _BF8, _HF8, _E2M1 = 9, 10, 12, 11, 14, 15
+_FLOAT_BITS: Final = {_BF: 16, _HF: 16, _TF32: 32, _BF8: 8, _HF8: 8, _E2M1: 4}
+
+
+def _small_floats(exponent_bits: int, fraction_bits: int) -> Array:
+    """All values of a float without infinities: sign, exponent with the usual bias, fraction."""
+    bias = (1 << exponent_bits - 1) - 1
+    codes = np.arange(1 << exponent_bits + fraction_bits)
+    exponent, fraction = codes >> fraction_bits, codes & (1 << fraction_bits) - 1
+    scale = np.exp2(np.maximum(exponent, 1) - bias - fraction_bits)
+    positive = (fraction + np.where(exponent > 0, 1 << fraction_bits, 0)) * scale
+    return np.concatenate((positive, -positive))
+
+
+_E2M1_VALUES: Final = _small_floats(2, 1)
+_HF8_VALUES: Final = _small_floats(4, 3)
+_HF8_VALUES[[0x7F, 0xFF]] = np.nan
 
 
 def _split(words: Array, bits: int, *, signed: bool) -> Array:
@@ -43,6 +58,8 @@ def _floats(words: Array, precision: int) -> Array:
         return values.bf_to_f(parts.astype(np.uint16)).astype(np.float64)
     if precision == _BF8:
         return (parts.astype(np.uint16) << np.uint16(8)).view(np.float16).astype(np.float64)
+    if precision in (_HF8, _E2M1):
+        return np.asarray((_HF8_VALUES if precision == _HF8 else _E2M1_VALUES)[parts])
     return parts.astype(np.uint16).view(np.float16).astype(np.float64)
 
 

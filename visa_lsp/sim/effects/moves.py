@@ -56,6 +56,13 @@ def mov(site: Site) -> Op:
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if isinstance(dst, PredicateOperand):
         return setp(site)
+    if isinstance(dst, Address):
+        return _addresses(site, dst, src)
+    if isinstance(src, AddressOf):
+        place = site.origin(src)
+        fill = site.write(dst)
+        lanes_on = site.enable()
+        return lambda f: fill(f, lanes_on(f), np.array([place], np.uint16))
     if isinstance(src, PredicateOperand):
         store, var = site.write(dst, 1), src.var
         return lambda f: store(f, 1, np.array([f.preds[var]], np.uint32))
@@ -67,6 +74,28 @@ def mov(site: Site) -> Op:
         mask = enable(f)
         if mask:
             store(f, mask, fetch(f))
+
+    return op
+
+
+def _addresses(site: Site, dst: Address, src: object) -> Op:
+    """Address elements from the address of a variable, from others, or from integers that held some."""
+    cells = site.code.layout.address_base[dst.var] + dst.offset + np.arange(site.lanes)
+    enable, lanes = site.enable(), site.lanes
+    fetch: Callable[[Frame], Any]
+    if isinstance(src, AddressOf):
+        place = site.origin(src)
+        fetch = lambda _f: place  # noqa: E731
+    elif isinstance(src, Address):
+        others = site.code.layout.address_base[src.var] + src.offset + np.arange(lanes) % max(1, src.width)
+        fetch = lambda f: f.addr[others]  # noqa: E731
+    else:
+        fetch = site.read(src)
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        chosen = lane_mask(mask, lanes)
+        f.addr[cells[chosen]] = np.broadcast_to(fetch(f), (lanes,))[chosen]
 
     return op
 
@@ -170,7 +199,7 @@ def setp(site: Site) -> Op:
         scalar = site.scalar("src0")
         return lambda f: set_predicate(f, var, at, full, scalar(f) & full)
     fetch, enable = site.read(src), site.enable()
-    return lambda f: set_predicate(f, var, at, enable(f), mask_bits(fetch(f) & 1 == 1))
+    return lambda f: set_predicate(f, var, at, enable(f), mask_bits(np.broadcast_to(fetch(f) & 1 == 1, (lanes,))))
 
 
 def movs(site: Site) -> Op:

@@ -1,18 +1,22 @@
 """Effects of the sampler: texel loads, filtered samples, sizes.
 
-Images have one level of detail: a load of another level reads outside. Filtering follows the OpenCL rules; weights are
-full f64 here, while the hardware rounds them to eight bits.
+Images have one level of detail and one sample per pixel: a load of another one reads outside. The comparison of a sampler
+with a reference is "less or equal". Where public documents do not say how texel offsets are packed with another
+parameter, the layout is that of an open driver's compiler (Mesa).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from visa_lsp.isa import types as ty
+from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
+from visa_lsp.sim.effects.filtering import compared, filtered, taps
 from visa_lsp.sim.effects.images import as_image, axes, channels, lane_reader
 from visa_lsp.sim.memory import Image, Sampler
 from visa_lsp.sim.values import DTYPE
@@ -25,16 +29,56 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# Where u, v, r stand among the parameters of each operation (page 3D_SAMPLE).
-_PLACES: Final = {
-    "sample": (0, 1, 2),
-    "sample_3d": (0, 1, 2),
-    "sample_lz": (0, 1, 2),
-    "sample_b": (1, 2, 3),
-    "sample_l": (1, 2, 3),
-    "sample_d": (0, 3, 6),
+# The parameters of each operation in turn (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD; the rows name them too). ``+o`` shares
+# its low twelve bits with texel offsets: four bits each for u, v, r as in aoffimmi, or for gathers six for v, six for u.
+_DERIVATIVES: Final = "u dudx dudy v dvdx dvdy"
+_PARAMETERS: Final[dict[str, str]] = {
+    "lod": "u v r ai",
+    "sample_3d": "u v r ai",
+    "sample_b": "bias u v r ai",
+    "sample_l": "lod u v r ai",
+    "sample_c": "ref u v r ai",
+    "sample_d": f"{_DERIVATIVES} r drdx drdy ai",
+    "sample_b_c": "ref bias u v r ai",
+    "sample_l_c": "ref lod u v r ai",
+    "sample_d_c": f"ref {_DERIVATIVES} r drdx drdy ai",
+    "sample_lz": "u v r ai",
+    "sample_c_lz": "ref u v r ai",
+    "sample_d_c_mlod": f"ref mlod {_DERIVATIVES} r ai",
+    "sample_mlod": "mlod u v r ai",
+    "sample_c_mlod": "mlod ref u v r ai",
+    "sample_po": "u v r offsets",
+    "sample_po_b": "bias+o u v r ai",
+    "sample_po_l": "lod+o u v r ai",
+    "sample_po_c": "ref u v r+o lod",
+    "sample_po_d": f"{_DERIVATIVES} r+o lod",
+    "sample_po_l_c": "ref lod+o u v r ai",
+    "sample_po_lz": "u v r offsets",
+    "sample_po_c_lz": "ref u v r+o",
+    "sample_po_b_c": "ref bias+o u v r ai",
+    "sample_po_d_c": f"ref {_DERIVATIVES} r+o lod",
+    "sample4": "u v r ai",
+    "sample4_c": "ref u v r ai",
+    "sample4_po": "u v offu offv r",
+    "sample4_po_c": "ref u v offu offv r",
+    "sample4_l": "lod u v r ai",
+    "sample4_b": "bias u v r ai",
+    "sample4_i": "u v r ai",
+    "sample4_i_c": "ref u v r ai",
+    "sample4_l_c": "ref lod u v r ai",
+    "sample4_po_l": "lod+o u v r ai",
+    "sample4_po_b": "bias+o u v r ai",
+    "sample4_po_i": "u v r offsets",
+    "sample4_po_i_c": "ref u v r offsets",
+    "sample4_po_l_c": "ref lod+o u v r ai",
+    "load_3d": "u v lod r",
+    "load_lz": "u v r",
+    "load_l": "lod u v r",
+    "load_2dms_w": "si mcsl mcsh u v r lod",
+    "load_mcs": "u v r lod",
 }
-_LEVEL: Final = {"sample_l": 0, "load_3d": 2}
+_WORDS_2DMS: Final = "si mcs0 mcs1 mcs2 mcs3 u v r lod"
+_INTEGERS: Final = frozenset({"offu", "offv", "offsets"})
 
 
 def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -> Array:
@@ -48,14 +92,19 @@ def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -
     return texels.astype(np.float32).view(f"<u{min(4, kind.size)}") if kind.size == 4 else texels.astype(np.float16)
 
 
-def _parameters(site: Site, numbers: tuple[int, ...], kind: str) -> list[Fetch]:
+def _parameters(site: Site, kind: str, names: str = "") -> dict[str, Fetch]:
+    """How to read each parameter that the payload has room for; those left out are zero."""
     payload = site.inst.get("payload")
     operands = payload if isinstance(payload, tuple) else ()
-    found = []
-    for number in numbers:
-        operand = operands[number] if number < len(operands) else RawOperand(0, 0)
+    found: dict[str, Fetch] = {}
+    for i, name in enumerate((names or _PARAMETERS[site.inst.row.mnemonic]).split()):
+        operand = operands[i] if i < len(operands) else RawOperand(0, 0)
         assert isinstance(operand, RawOperand)
-        found.append(lane_reader(site, operand, site.lanes, kind))
+        word = name.removesuffix("+o")
+        as_integer = word in _INTEGERS or kind[1] == "i"
+        found[word] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}" if as_integer else kind)
+        if word != name:  # the float reads as it is: twelve bits of its fraction change no texel by more than 2**-11
+            found["offsets"] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}")
     return found
 
 
@@ -80,7 +129,7 @@ def _texel_message(
     row = -(-lanes * kind.size // site.grf) * site.grf
     view = site.raw_view(operand, f"<u{kind.size}", len(chosen), lanes, row)
     null_mask = None
-    if site.integer("op") & 0x100 and operand.var:
+    if any(site.integer(n) & 0x100 for n in ("op", "op42", "op64")) and operand.var:
         after = RawOperand(operand.var, operand.offset + len(chosen) * row)
         null_mask = site.raw_view(after, "<u4", 1, 1, 4)
 
@@ -104,139 +153,168 @@ def _texel_message(
     return op
 
 
+def _width(site: Site) -> None:
+    """The older forms say 8 or 16 lanes in the channel byte, and have no mask."""
+    site.control = ExecControl(16 if site.integer("chan") & 0x10 else 8, 0, no_mask=True)
+    site.lanes, site.full = site.control.exec_size, (1 << site.control.exec_size) - 1
+
+
 def load_3d(site: Site) -> Op:
-    """Read texels at integer coordinates."""
+    """Read texels at integer coordinates. Images have one sample per pixel, and no control surface to read."""
     word = site.inst.row.mnemonic
-    if word not in ("load_3d", "load_lz", "load"):
-        raise site.fault("multisampled images are not modelled")
     kind = _payload_kind(site, floats=False)
     if word == "load":
-        reads = [lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
+        _width(site)
+        reads = {n: lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")}
     else:
-        reads = _parameters(site, (0, 1, 3) if word == "load_3d" else (0, 1, 2), kind)
-    level = _parameters(site, (2,), kind)[0] if word == "load_3d" else None
+        reads = _parameters(site, kind, _WORDS_2DMS if word == "load_2dms_w" and kind == "<i2" else "")
     offset_of = site.scalar("aoffimmi")
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
-        u, v, r = (read(f)[active].astype(np.int64) for read in reads)
-        du, dv, dr = _texel_offset(offset_of(f))
+        if word == "load_mcs":
+            return np.zeros((active.size, 4), np.int64 if image.is_integer else np.float32)
+        u, v, r = (reads[n](f)[active].astype(np.int64) for n in ("u", "v", "r"))
+        du, dv, dr = texel_offset(offset_of(f))
         u = u + du
-        if level is not None:
-            u = np.where(level(f)[active] == 0, u, -1)
+        for outer in ("lod", "si"):
+            if outer in reads:
+                u = np.where(reads[outer](f)[active] == 0, u, -1)
         return image.read(*axes(image, u, v + dv, r + dr))[0]
 
     return _texel_message(site, texels_of)
 
 
-def _texel_offset(word: int) -> tuple[int, int, int]:
+def texel_offset(word: int) -> tuple[int, int, int]:
+    """Offsets along u, v, r: four signed bits each, u highest."""
     u, v, r = (word >> shift & 15 for shift in (8, 4, 0))
     return tuple(x - 16 if x > 7 else x for x in (u, v, r))  # type: ignore[return-value]
 
 
-def _sampler_cell(site: Site) -> int:
-    bases, number = site.code.layout.sampler_base, site.integer("sampler")
-    return bases[number] if number < len(bases) else site.code.layout.sampler_cells - 1
+def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -> tuple[Array | int, ...]:
+    """Texel offsets per lane along u, v, r, from parameters of their own or from the low bits of another."""
+    if "offu" in reads:
+        return (*(reads[n](f)[active].astype(np.int64) for n in ("offu", "offv")), 0)
+    if "offsets" not in reads:
+        return 0, 0, 0
+    word = reads["offsets"](f)[active].astype(np.int64)
+    shifts = (8, 4, 0) if bits == 4 else (0, 6)
+    half = 1 << bits - 1
+    fields = tuple((word >> shift & 2 * half - 1 ^ half) - half for shift in shifts)
+    return fields if bits == 4 else (*fields, 0)
+
+
+def _sampler(site: Site) -> Callable[[Frame], Sampler]:
+    """How to find the sampler's state: a variable of the table, or a pointer (text 4.2)."""
+    value = messages.state_pointer(site, "sampler")
+    if value is None:
+        bases, number = site.code.layout.sampler_base, site.integer("sampler")
+        cell = bases[number] if number < len(bases) else site.code.layout.sampler_cells - 1
+        value = lambda f: f.samplers[cell]  # noqa: E731
+
+    def find(f: Frame) -> Sampler:
+        assert f.thread is not None
+        return f.thread.machine.dispatch.samplers.get(value(f), Sampler())
+
+    return find
 
 
 def sample_3d(site: Site) -> Op:
-    """Filter an image at float coordinates."""
+    """Filter an image at float coordinates; images have one level, so that its choice changes nothing."""
     word = site.inst.row.mnemonic
-    numbers = _PLACES.get(word)
-    if numbers is None:
-        raise site.fault("this form of sampling is not modelled")
     if word == "sample":
-        reads = [lane_reader(site, site.raw(n), site.lanes, "<f4") for n in ("u", "v", "r")]
+        _width(site)
+        reads = {n: lane_reader(site, site.raw(n), site.lanes, "<f4") for n in ("u", "v", "r")}
     else:
-        reads = _parameters(site, numbers, _payload_kind(site, floats=True))
-    offset_of = site.scalar("aoffimmi")
-    cell = _sampler_cell(site)
+        reads = _parameters(site, _payload_kind(site, floats=True))
+    offset_of, state = site.scalar("aoffimmi"), _sampler(site)
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
-        assert f.thread is not None
-        sampler = f.thread.machine.dispatch.samplers.get(f.samplers[cell], Sampler())
-        u, v, r = (read(f)[active].astype(np.float64) for read in reads)
-        return filtered(image, sampler, u, v, r, _texel_offset(offset_of(f)))
+        u, v, r = (reads[n](f)[active].astype(np.float64) for n in ("u", "v", "r"))
+        moved = _lane_offsets(reads, f, active, 4)
+        offset = tuple(a + b for a, b in zip(texel_offset(offset_of(f)), moved, strict=True))
+        reference = reads["ref"](f)[active] if "ref" in reads else None
+        return filtered(image, state(f), u, v, r, offset, reference)  # type: ignore[arg-type]
 
     return _texel_message(site, texels_of)
 
 
-def filtered(
-    image: Image, sampler: Sampler, u: Array, v: Array, r: Array, offset: tuple[int, int, int] = (0, 0, 0)
-) -> Array:
-    """Texels (n, 4) at float coordinates, by the OpenCL rules for address modes and filters."""
-    x, y, z = axes(image, u, v, r)
-    layer = image.layered
-    sizes = (image.width, image.height, image.depth)
-    layered_axis = 2 if layer else -1
-    linear = sampler.filter == "linear"
-    corners: list[list[tuple[Array, Array]]] = []
-    for axis, (coordinate, size) in enumerate(zip((x, y, z), sizes, strict=True)):
-        if axis == layered_axis:
-            corners.append([(np.clip(np.rint(coordinate), 0, size - 1).astype(np.int64), np.ones(coordinate.size))])
-            continue
-        used = size > 1 or axis == 0 or (axis == 1 and image.dims >= 2 and not layer)
-        if not used:
-            corners.append([(np.zeros(coordinate.size, np.int64), np.ones(coordinate.size))])
-            continue
-        corners.append(_taps(coordinate, size, sampler, linear=linear, offset=offset[axis]))
-    total: Array = np.zeros((x.size, 4), np.float64)
-    for ix, wx in corners[0]:
-        for iy, wy in corners[1]:
-            for iz, wz in corners[2]:
-                texels, _ = image.read(ix, iy, iz)
-                if not linear:
-                    return np.asarray(texels)
-                total += texels.astype(np.float64) * (wx * wy * wz)[:, None]
-    return total.astype(np.float32)
-
-
-def _taps(coordinate: Array, size: int, sampler: Sampler, *, linear: bool, offset: int) -> list[tuple[Array, Array]]:
-    """Texel numbers along one axis with their weights; -1 where the border colour is meant."""
-    c = np.nan_to_num(coordinate, nan=0.0, posinf=1e9, neginf=-1e9)
-    mode = sampler.address
-    if sampler.normalized:
-        if mode == "repeat":
-            c = (c - np.floor(c)) * size
-        elif mode == "mirrored_repeat":
-            c = np.abs(c - 2.0 * np.rint(0.5 * c)) * size
-        else:
-            c = c * size
-    c = c + offset
-    if not linear:
-        return [(_wrapped(np.floor(c).astype(np.int64), size, mode), np.ones(c.size))]
-    low = np.floor(c - 0.5)
-    weight = c - 0.5 - low
-    first = low.astype(np.int64)
-    return [(_wrapped(first, size, mode), 1.0 - weight), (_wrapped(first + 1, size, mode), weight)]
-
-
-def _wrapped(i: Array, size: int, mode: str) -> Array:
-    if mode == "repeat":
-        return np.asarray(i % size)
-    if mode in ("clamp", "clamp_to_border"):
-        return np.where((i < 0) | (i >= size), -1, i)
-    return np.clip(i, 0, size - 1)
-
-
 def sample4(site: Site) -> Op:
     """One channel of the four texels that a bilinear filter would mix: lower left, lower right, upper right, upper left."""
-    if site.inst.row.mnemonic != "sample4":
-        raise site.fault("this form of sampling is not modelled")
-    reads = _parameters(site, (0, 1, 2), _payload_kind(site, floats=True))
-    offset_of, cell, channel = site.scalar("aoffimmi"), _sampler_cell(site), site.integer("chan") & 3
+    reads = _parameters(site, _payload_kind(site, floats=True))
+    offset_of, state, channel = site.scalar("aoffimmi"), _sampler(site), site.integer("chan") & 3
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
-        assert f.thread is not None
-        sampler = f.thread.machine.dispatch.samplers.get(f.samplers[cell], Sampler())
-        x, y, z = axes(image, *(read(f)[active].astype(np.float64) for read in reads))
-        du, dv, _ = _texel_offset(offset_of(f))
-        (x0, _), (x1, _) = _taps(x, image.width, sampler, linear=True, offset=du)
-        (y0, _), (y1, _) = _taps(y, image.height, sampler, linear=True, offset=dv)
+        sampler = state(f)
+        x, y, z = axes(image, *(reads[n](f)[active].astype(np.float64) for n in ("u", "v", "r")))
+        du, dv, _ = (a + b for a, b in zip(texel_offset(offset_of(f)), _lane_offsets(reads, f, active, 6), strict=True))
+        (x0, _), (x1, _) = taps(x, image.width, sampler, linear=True, offset=du)
+        (y0, _), (y1, _) = taps(y, image.height, sampler, linear=True, offset=dv)
         layer = np.clip(np.rint(z), 0, image.depth - 1).astype(np.int64)
-        corners = ((x0, y1), (x1, y1), (x1, y0), (x0, y0))
-        return np.stack([image.read(cx, cy, layer)[0][:, channel] for cx, cy in corners], axis=1)
+        texels = [image.read(cx, cy, layer)[0] for cx, cy in ((x0, y1), (x1, y1), (x1, y0), (x0, y0))]
+        if "ref" in reads:
+            reference = reads["ref"](f)[active]
+            return np.stack([compared(four, reference)[:, 0] for four in texels], axis=1)
+        return np.stack([four[:, channel] for four in texels], axis=1)
 
     return _texel_message(site, texels_of, [0, 1, 2, 3])
+
+
+def lod(site: Site) -> Op:
+    """The level that a sample would use: red is clamped to the one level that there is, green is not.
+
+    Derivatives are differences within four neighbouring lanes, two by two.
+    """
+    reads = _parameters(site, _payload_kind(site, floats=True))
+    lanes = site.lanes
+    first, right, below = (np.arange(lanes) & ~3 | k for k in range(3))
+
+    def texels_of(f: Frame, image: Image, active: Array) -> Array:
+        sizes = (image.width, image.height if image.dims > 1 else 0, image.depth if image.dims > 2 else 0)
+        rho = np.zeros((2, lanes))
+        for name, size in zip("uvr", sizes, strict=True):
+            x = reads[name](f).astype(np.float64)
+            rho += np.stack([(x[right] - x[first]) * size, (x[below] - x[first]) * size]) ** 2
+        out = np.zeros((active.size, 4), np.float32)
+        out[:, 1] = 0.5 * np.log2(rho.max(axis=0))[active]
+        return out
+
+    return _texel_message(site, texels_of)
+
+
+def sample_unorm(site: Site) -> Op:
+    """A block of 8 by 4 pixels in steps from a corner, as fractions of 16 or 8 bits.
+
+    Each chosen channel takes 32 elements, row by row; where chrominance is halved, red and blue fill the first 16 of
+    theirs with the even pixels of each row.
+    """
+    form = site.integer("chan") >> 4 & 3
+    chosen = channels(site)
+    top, kind = (255, "u1") if form & 2 else (65535, "<u2")
+    size = top.bit_length() // 8
+    view = site.raw_view(site.raw("dst"), kind, len(chosen), 32, 32 * size)
+    corner = [site.read(site.inst.get(n), 1) for n in ("u", "v", "du", "dv")]
+    state, open_ = _sampler(site), messages.surface(site)
+    column, row = np.arange(32) % 8, np.arange(32) // 8
+    even = np.flatnonzero(column % 2 == 0)
+
+    def op(f: Frame) -> None:
+        found = open_(f)
+        image = as_image(found[0])
+        if image is None:
+            messages.announce(f, "read", found, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
+        if view is None:
+            return
+        u, v, du, dv = (float(fetch(f)[0]) for fetch in corner)
+        texels = np.zeros((32, 4))
+        if image is not None:
+            sampler = replace(state(f), normalized=True)
+            texels = filtered(image, sampler, u + column * du, v + row * dv, np.zeros(32))
+        values = np.rint(np.clip(texels, 0, 1) * top).astype(np.dtype(kind))
+        for k, channel in enumerate(chosen):
+            pixels = values[even, channel] if form & 1 and channel in (0, 2) else values[:, channel]
+            f.views[view][k][: pixels.size] = pixels
+
+    return op
 
 
 def resinfo(site: Site) -> Op:
@@ -285,6 +363,8 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "sample_3d": sample_3d,
     "sample": sample_3d,
     "sample4": sample4,
+    "sample_unorm": sample_unorm,
+    "lod": lod,
     "resinfo": resinfo,
     "sampleinfo": sampleinfo,
 }

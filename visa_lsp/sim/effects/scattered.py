@@ -122,6 +122,8 @@ def _cells(
 def _scaled(site: Site, *, write: bool) -> Op:
     """gather_scaled, scatter_scaled: 1, 2 or 4 bytes per lane in a dword of its own."""
     data = site.raw("src" if write else "dst")
+    if site.integer("n") > 2:
+        raise site.fault("a lane moves 1, 2 or 4 bytes")
     return _cells(
         site, messages.surface(site), _offsets(site, "off", site.lanes), data, site.lanes, site.enable(),
         memory_bytes=1 << site.integer("n"), cell_bytes=4, blocks=1, write=write,

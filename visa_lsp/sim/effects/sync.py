@@ -1,6 +1,7 @@
 """Effects of synchronisation: barriers, split and named barriers, fences.
 
-Threads of a group run one at a time and memory is sequentially consistent, so a fence orders nothing here.
+Threads of a group run one at a time and memory is sequentially consistent, so a fence orders nothing here. Media threads
+run row by row, each to its end, so that what a ``wait`` depends on, the threads to the left and above, has ended.
 """
 
 from __future__ import annotations
@@ -12,17 +13,21 @@ from visa_lsp.sim.effects.flow import nothing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Thread
-    from visa_lsp.sim.machine import Barrier
     from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
 _WAIT: Final = -2
+# Roles of a thread at a named barrier; 0 is both.
+_PRODUCER: Final = 1
+_CONSUMER: Final = 2
 
 
 def _await(thread: Thread, barrier: Barrier, generation: int, what: str) -> int:
     from visa_lsp.sim.interp import Wait  # noqa: PLC0415 - the interpreter imports the effects
 
+    thread.machine.waits(thread, barrier, generation)
     thread.pending = Wait(lambda: barrier.generation != generation, what, barrier.release)
     return _WAIT
 
@@ -37,8 +42,12 @@ def barrier(site: Site) -> Op:
         thread.machine.at_barrier(thread)
         shared = thread.group.barrier
         before = shared.generation
+        thread.machine.arrived(thread, shared)
         shared.signal()
-        return None if shared.generation != before else _await(thread, shared, before, "the barrier")
+        if shared.generation != before:
+            thread.machine.waits(thread, shared, before)
+            return None
+        return _await(thread, shared, before, "the barrier")
 
     return op
 
@@ -53,6 +62,7 @@ def sbarrier_signal(site: Site) -> Op:
         thread.machine.at_barrier(thread)
         split = thread.group.named.setdefault(-1, _new(thread, thread.machine.dispatch.threads_per_group))
         thread.group.signalled[thread.number, -1] = split.generation
+        thread.machine.arrived(thread, split)
         split.signal()
 
     return op
@@ -67,7 +77,10 @@ def sbarrier_wait(site: Site) -> Op:
         assert thread is not None
         split = thread.group.named.setdefault(-1, _new(thread, thread.machine.dispatch.threads_per_group))
         before = thread.group.signalled.get((thread.number, -1), split.generation)
-        return None if split.generation != before else _await(thread, split, before, "the split barrier")
+        if split.generation != before:
+            thread.machine.waits(thread, split, before)
+            return None
+        return _await(thread, split, before, "the split barrier")
 
     return op
 
@@ -79,21 +92,20 @@ def _new(thread: Thread, expected: int) -> Barrier:
 def nbarrier_signal(site: Site) -> Op:
     """Arrive at a named barrier, as producer, consumer or both."""
     number = site.scalar("id")
-    expected = site.scalar("count")
-    if site.has("producers"):
-        producers, consumers = site.scalar("producers"), site.scalar("consumers")
-        # A thread that is both counts once: the larger count is the number of arrivals.
-        expected = lambda f: max(producers(f), consumers(f))  # noqa: E731
+    # A plain signal counts the thread as producer and as consumer.
+    producers, consumers = (site.scalar(n if site.has(n) else "count") for n in ("producers", "consumers"))
+    role = site.scalar("type")
 
     def op(f: Frame) -> None:
         thread = f.thread
         assert thread is not None
         thread.machine.result.barriers += 1
         at = number(f) & 31
-        named = thread.group.named.setdefault(at, _new(thread, expected(f)))
-        named.expected = expected(f)
+        named = thread.group.named.setdefault(at, _new(thread, consumers(f)))
+        named.producers, named.expected = producers(f), consumers(f)
         thread.group.signalled[thread.number, at] = named.generation
-        named.signal()
+        thread.machine.arrived(thread, named)
+        named.signal(produces=role(f) != _CONSUMER, consumes=role(f) != _PRODUCER)
 
     return op
 
@@ -108,7 +120,22 @@ def nbarrier_wait(site: Site) -> Op:
         at = number(f) & 31
         named = thread.group.named.setdefault(at, _new(thread, thread.machine.dispatch.threads_per_group))
         before = thread.group.signalled.get((thread.number, at), named.generation)
-        return None if named.generation != before else _await(thread, named, before, f"named barrier {at}")
+        if named.generation != before:
+            thread.machine.waits(thread, named, before)
+            return None
+        return _await(thread, named, before, f"named barrier {at}")
+
+    return op
+
+
+def fence(site: Site) -> Op:
+    """Memory is in order anyway; observers hear of it. A software fence only binds the compiler."""
+    if site.inst.row.mnemonic == "fence_sw":
+        return nothing(site)
+
+    def op(f: Frame) -> None:
+        assert f.thread is not None
+        f.thread.machine.fenced(f.thread)
 
     return op
 
@@ -119,5 +146,6 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "sbarrier_wait": sbarrier_wait,
     "nbarrier_signal": nbarrier_signal,
     "nbarrier_wait": nbarrier_wait,
-    "fence": nothing,
+    "fence": fence,
+    "wait": nothing,
 }

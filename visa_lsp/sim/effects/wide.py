@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import types as ty
-from visa_lsp.program.model import General, Predicate, PredicateOperand
-from visa_lsp.sim import values
-from visa_lsp.sim.lanes import converter, float_source, int_source, set_predicate
+from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand
+from visa_lsp.sim import exact, values
+from visa_lsp.sim.lanes import converter, flushed_source, int_source, set_predicate
 from visa_lsp.sim.operands import Op, Site, mask_bits
 
 if TYPE_CHECKING:
@@ -66,11 +66,15 @@ def madw(site: Site) -> Op:
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     dtype = _I8 if exec_type.is_signed else np.dtype(object)
     fetches = [int_source(site, s, exec_type, dtype) for s in sources]
-    if not isinstance(dst, General):
-        raise site.fault("the destination must be a general variable")
+    if not isinstance(dst, General | Indirect):
+        raise site.fault("the destination must be a general or an indirect operand")
     stride = (dst.region.horz_stride or 1) * 4
     rows = -(-(site.lanes * stride) // site.grf)
-    high_dst = General(dst.var, dst.row + rows, dst.col, dst.region)
+    high_dst: General | Indirect
+    if isinstance(dst, General):
+        high_dst = General(dst.var, dst.row + rows, dst.col, dst.region)
+    else:
+        high_dst = Indirect(dst.var, dst.addr_offset, dst.offset + rows * site.grf, dst.type, dst.region)
     store, store_high, enable = site.write(dst), site.write(high_dst), site.enable()
 
     def op(f: Frame) -> None:
@@ -111,36 +115,44 @@ def add3_overflow(site: Site) -> Op:
     dst = site.inst.get("dst")
     sources = [site.inst.get(f"src{i}") for i in range(3)]
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
-    fetches = [int_source(site, s, exec_type, _I8) for s in sources]
+    fetches = [int_source(site, s, exec_type, _I8 if exec_type.size < 8 else np.dtype(object)) for s in sources]
     pred = site.inst.get("pred")
     var = pred.var if isinstance(pred, Predicate) else 0
-    low, high = values.limits(site.operand_type(dst))
+    target = site.operand_type(dst)
+    low, high = values.limits(target)
     store, enable, at, lanes = site.write(dst), site.enable(predicate=False), site.control.mask_offset, site.lanes
 
     def op(f: Frame) -> None:
         mask = enable(f)
         total = np.broadcast_to(sum(fetch(f) for fetch in fetches), (lanes,))
-        store(f, mask, total)
+        store(f, mask, values.wrap_int(total, target))
         if var:
-            set_predicate(f, var, at, mask, mask_bits(np.asarray((total < low) | (total > high))))
+            outside = np.asarray((total < low) | (total > high), bool)
+            set_predicate(f, var, at, mask, mask_bits(outside))
 
     return op
 
 
-def _early_out(site: Site, sources: int, compute: Callable[..., Array]) -> Op:
+def _early_out(site: Site, sources: int, compute: Callable[..., Array], word: str = "") -> Op:
     """A math macro: the result, and a predicate bit where it is NaN, infinite or zero and must not be refined."""
     dst, flag = site.inst.get("dst"), site.inst.get("preddst")
     operands = [site.inst.get(f"src{i}") for i in range(sources)]
     exec_type = values.execution_type(site.operand_type(o) for o in operands)
     if not exec_type.is_float or not isinstance(flag, PredicateOperand):
         raise site.fault("it takes floats and a predicate as its second destination")
-    fetches = [float_source(site, o, exec_type) for o in operands]
+    fetches = [flushed_source(site, o, exec_type) for o in operands]
     store, enable, convert = site.write(dst), site.enable(), converter(site, exec_type, dst)
     var, at, lanes = flag.var, site.control.mask_offset, site.lanes
 
     def op(f: Frame) -> None:
         mask = enable(f)
-        result = np.broadcast_to(compute(*(fetch(f) for fetch in fetches)), (lanes,))
+        found = [fetch(f) for fetch in fetches]
+        if word and f.rounding is not values.Rounding.EVEN:
+            exactly = exact.evaluate(word, found, f.rounding, double=exec_type is ty.DF)
+            result = exactly if exec_type is ty.DF else values.narrow(exactly, exec_type, f.rounding)
+        else:
+            result = compute(*found)
+        result = np.broadcast_to(result, (lanes,))
         set_predicate(f, var, at, mask, mask_bits(np.asarray(~np.isfinite(result) | (result == 0))))
         store(f, mask, convert(f, result))
 
@@ -157,6 +169,6 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "madw": madw,
     "bfn": bfn,
     "add3o": add3_overflow,
-    "invm": lambda s: _early_out(s, 2, np.divide),
+    "invm": lambda s: _early_out(s, 2, np.divide, "div"),
     "rsqtm": lambda s: _early_out(s, 1, _rsqrt),
 }

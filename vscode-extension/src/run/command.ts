@@ -1,42 +1,67 @@
-// The command "Run Kernel": which launch file, the run itself with progress, its result in the panel.
+// The command "Run Kernel": as its launch file says, or from a form; the run itself with progress, its result in the panel.
 
 import { access } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Server } from '../server/client.ts';
+import type { InlineValues } from '../views/inline.ts';
+import type { QuickForm } from './form.ts';
 import { LAUNCH_SUFFIX, outline } from './launch.ts';
 import type { ResultsPanel } from './panel.ts';
-import { runLaunch, type Job } from './runner.ts';
+import type { Report } from './report.ts';
+import { runLaunch, type Job, type Quick } from './runner.ts';
 
 export class Runner {
   private readonly server: Server;
   private readonly panel: ResultsPanel;
+  private readonly inline: InlineValues;
+  private readonly form: QuickForm;
 
-  constructor(server: Server, panel: ResultsPanel) {
+  constructor(server: Server, panel: ResultsPanel, inline: InlineValues, form: QuickForm) {
     this.server = server;
     this.panel = panel;
+    this.inline = inline;
+    this.form = form;
   }
 
-  /** Runs a text or a launch file; gives the report, undefined where nothing was run. */
-  async run(uri: vscode.Uri, launch?: string): Promise<unknown> {
-    if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
+  /** Runs a text or a launch file; gives the report, undefined where nothing was run. A text without launch file gets the form. */
+  async run(uri: vscode.Uri, launch?: string): Promise<Report | undefined> {
+    if (!trusted()) {
       return undefined;
     }
-    const job = uri.path.endsWith(LAUNCH_SUFFIX) ? await launchJob(uri) : await textJob(uri, launch);
-    if (job === undefined) {
+    if (uri.path.endsWith(LAUNCH_SUFFIX)) {
+      return this.perform({ uri });
+    }
+    const chosen = launch ?? (await siblingOf(uri));
+    if (chosen === undefined) {
+      await this.form.show(uri);
       return undefined;
     }
-    const name = path.basename(uri.path);
+    return this.perform({ uri, launch: chosen });
+  }
+
+  /** Opens the form, whether there is a launch file or not. */
+  async ask(uri: vscode.Uri): Promise<void> {
+    if (trusted()) {
+      await this.form.show(uri.path.endsWith(LAUNCH_SUFFIX) ? await sourceOf(uri) : uri);
+    }
+  }
+
+  /** Runs what a form says. */
+  async quick(uri: vscode.Uri, quick: Quick): Promise<Report | undefined> {
+    return trusted() ? this.perform({ uri, quick }) : undefined;
+  }
+
+  private async perform(job: Job): Promise<Report | undefined> {
+    const name = path.basename(job.uri.path);
     const options = { location: vscode.ProgressLocation.Notification, title: `vISA: running ${name}`, cancellable: true };
     return vscode.window.withProgress(options, async (_, token) => {
-      const outcome = await runLaunch(await this.server.program(), job, token);
-      if (token.isCancellationRequested) {
-        return undefined;
+      const report = await runLaunch(this.server, job, token);
+      if (report !== undefined) {
+        this.panel.show(name, report, await sourceOf(job.uri), () => void this.perform(job));
+        await this.inline.update();
       }
-      const source = await sourceOf(uri);
-      this.panel.show(name, outcome, source, () => void this.run(uri, launch));
-      return outcome.report;
+      return report;
     });
   }
 
@@ -59,43 +84,19 @@ export class Runner {
   }
 }
 
-async function launchJob(uri: vscode.Uri): Promise<Job> {
-  await vscode.workspace.textDocuments.find((d) => d.uri.toString() === uri.toString() && d.isDirty)?.save();
-  return { launch: uri.fsPath };
+function trusted(): boolean {
+  if (!vscode.workspace.isTrusted) {
+    void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
+  }
+  return vscode.workspace.isTrusted;
 }
 
-async function textJob(uri: vscode.Uri, launch: string | undefined): Promise<Job | undefined> {
-  const chosen = launch ?? (await launchFor(uri));
-  if (chosen === undefined) {
+async function siblingOf(uri: vscode.Uri): Promise<string | undefined> {
+  if (uri.scheme !== 'file') {
     return undefined;
   }
-  if (uri.path.endsWith('.isa')) {
-    return { launch: chosen };
-  }
-  const document = await vscode.workspace.openTextDocument(uri);
-  const platform = vscode.workspace.getConfiguration('visa', uri).get<string>('platform', '');
-  return { launch: chosen, source: { text: document.getText(), path: uri.fsPath }, platform };
-}
-
-/** The sibling launch file, else one of the folder that names the text, else one that the user chooses or makes. */
-async function launchFor(uri: vscode.Uri): Promise<string | undefined> {
-  if (uri.scheme === 'file' || uri.scheme === 'vscode-remote') {
-    const sibling = uri.fsPath.replace(/\.[^.]*$/, '') + LAUNCH_SUFFIX;
-    if (await access(sibling).then(() => true, () => false)) {
-      return sibling;
-    }
-  }
-  const make = 'New Launch File';
-  const choose = 'Choose...';
-  const name = path.basename(uri.path);
-  const answer = await vscode.window.showInformationMessage(`vISA: ${name} has no launch file yet.`, make, choose);
-  if (answer === make) {
-    await vscode.commands.executeCommand('visa.newLaunchFile', uri);
-  } else if (answer === choose) {
-    const picked = await vscode.window.showOpenDialog({ filters: { 'Launch files': ['yaml', 'yml'] } });
-    return picked?.[0]?.fsPath;
-  }
-  return undefined;
+  const sibling = uri.fsPath.replace(/\.[^.]*$/, '') + LAUNCH_SUFFIX;
+  return (await access(sibling).then(() => true, () => false)) ? sibling : undefined;
 }
 
 /** The text whose lines a report names. */

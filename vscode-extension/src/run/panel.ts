@@ -3,15 +3,14 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { openAt, optionsFor, page } from '../views/webview.ts';
-import { NpyError, parseNpy, type NpyArray } from './npy.ts';
+import { ArrayError, arrayOf, type ShownArray } from './array.ts';
 import { placeIn, type Report } from './report.ts';
-import type { Outcome } from './runner.ts';
 
 export interface ShownBuffer {
   arg: number | string;
   name: string;
   typeName: string;
-  array: NpyArray | undefined;
+  array: ShownArray | undefined;
   problem: string;
 }
 
@@ -43,8 +42,11 @@ export class ResultsPanel implements vscode.Disposable {
     return this.shown;
   }
 
-  show(title: string, outcome: Outcome, source: vscode.Uri | undefined, again: () => void): void {
-    this.shown = { title, report: outcome.report, buffers: buffersOf(outcome) };
+  show(title: string, report: Report, source: vscode.Uri | undefined, again: () => void): void {
+    const buffers = buffersOf(report);
+    // The values are in the buffers; they need not go to the page twice.
+    const rest = { ...report, buffers: (report.buffers ?? []).map(({ data: _, ...buffer }) => buffer) };
+    this.shown = { title, report: rest, buffers };
     this.source = source;
     this.again = again;
     this.reveal();
@@ -94,17 +96,16 @@ export class ResultsPanel implements vscode.Disposable {
   }
 }
 
-function buffersOf(outcome: Outcome): ShownBuffer[] {
-  return (outcome.report.buffers ?? []).map((buffer, n) => {
+function buffersOf(report: Report): ShownBuffer[] {
+  return (report.buffers ?? []).map((buffer) => {
     const shown = { arg: buffer.arg, name: buffer.name, typeName: buffer.dtype, array: undefined, problem: '' };
-    const file = outcome.files[n];
-    if (file === undefined) {
-      return { ...shown, problem: 'its values were not handed over' };
+    if (buffer.data === undefined) {
+      return { ...shown, problem: 'there are too many values to be shown' };
     }
     try {
-      return { ...shown, array: parseNpy(file) };
+      return { ...shown, array: arrayOf(buffer.dtype, buffer.shape, Buffer.from(buffer.data, 'base64')) };
     } catch (error) {
-      return { ...shown, problem: error instanceof NpyError ? error.message : String(error) };
+      return { ...shown, problem: error instanceof ArrayError ? error.message : String(error) };
     }
   });
 }

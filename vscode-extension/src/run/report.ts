@@ -1,11 +1,11 @@
-// What `visa-lsp run --format json` prints for a launch, as types.
+// What the server's command `visa.run` answers, as types.
 
 export interface Buffer {
   arg: number | string;
   name: string;
   dtype: string;
   shape: number[];
-  path: string | null;
+  data?: string; // the values as base64; absent where there are too many
 }
 
 export interface Expectation {
@@ -25,9 +25,12 @@ export interface Fault {
 }
 
 export interface Report {
-  launch: string;
+  launch?: string;
   ok: boolean;
   error?: string;
+  launchMissing?: boolean;
+  launchText?: string; // of a quick run: what it would be as a launch file
+  source?: string | null;
   kernel?: string;
   platform?: string;
   engine?: string;
@@ -37,6 +40,7 @@ export interface Report {
   threads?: number;
   groups?: number;
   instructions?: number;
+  printed?: string;
   notes?: string[];
 }
 

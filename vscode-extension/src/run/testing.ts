@@ -1,28 +1,31 @@
-// The Testing view: each `*.launch.yaml` with `expect` is a test. Each runs in a process of its own.
+// The Testing view: each `*.launch.yaml` with `expect` is a test. The server runs each in a process of its own.
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Server } from '../server/client.ts';
 import { messageOf } from '../server/client.ts';
+import type { InlineValues } from '../views/inline.ts';
 import { sourceOf } from './command.ts';
 import { LAUNCH_SUFFIX, outline, type LaunchOutline } from './launch.ts';
 import type { ResultsPanel } from './panel.ts';
 import { placeIn, type Report } from './report.ts';
-import { runLaunch, type Outcome } from './runner.ts';
+import { runLaunch } from './runner.ts';
 
 const PATTERN = `**/*${LAUNCH_SUFFIX}`;
 
 export class LaunchTests implements vscode.Disposable {
   private readonly controller = vscode.tests.createTestController('visa', 'vISA');
   private readonly watcher = vscode.workspace.createFileSystemWatcher(PATTERN);
-  private readonly outcomes = new Map<string, Outcome>();
+  private readonly reports = new Map<string, Report>();
   private readonly outlines = new Map<string, LaunchOutline>();
   private readonly server: Server;
   private readonly panel: ResultsPanel;
+  private readonly inline: InlineValues;
 
-  constructor(server: Server, panel: ResultsPanel) {
+  constructor(server: Server, panel: ResultsPanel, inline: InlineValues) {
     this.server = server;
     this.panel = panel;
+    this.inline = inline;
     this.controller.createRunProfile('Run', vscode.TestRunProfileKind.Run, (request, token) => this.run(request, token), true);
     this.controller.refreshHandler = () => this.discover();
     this.watcher.onDidCreate((uri) => this.read(uri));
@@ -42,14 +45,14 @@ export class LaunchTests implements vscode.Disposable {
   }
 
   showBuffers(item: vscode.TestItem | undefined): void {
-    const outcome = item && this.outcomes.get(item.id);
-    if (item?.uri === undefined || outcome === undefined) {
+    const report = item && this.reports.get(item.id);
+    if (item?.uri === undefined || report === undefined) {
       void vscode.window.showInformationMessage('vISA: run the test first.');
       return;
     }
     const uri = item.uri;
     void sourceOf(uri).then((source) =>
-      this.panel.show(item.label, outcome, source, () => void vscode.commands.executeCommand('visa.runKernel', uri)),
+      this.panel.show(item.label, report, source, () => void vscode.commands.executeCommand('visa.runKernel', uri)),
     );
   }
 
@@ -67,12 +70,13 @@ export class LaunchTests implements vscode.Disposable {
       }
     }
     run.end();
+    await this.inline.update();
   }
 
   async runAll(): Promise<Report[]> {
     const source = new vscode.CancellationTokenSource();
     await this.run(new vscode.TestRunRequest(), source.token);
-    return [...this.outcomes.values()].map((outcome) => outcome.report);
+    return [...this.reports.values()];
   }
 
   private async discover(): Promise<void> {
@@ -99,17 +103,17 @@ export class LaunchTests implements vscode.Disposable {
     run.started(item);
     const started = Date.now();
     try {
-      const outcome = await runLaunch(await this.server.program(), { launch: item.uri!.fsPath }, token);
-      if (token.isCancellationRequested) {
+      const report = await runLaunch(this.server, { uri: item.uri! }, token);
+      if (report === undefined) {
         run.skipped(item);
         return;
       }
-      this.outcomes.set(item.id, outcome);
-      run.appendOutput(summary(item.label, outcome.report).replaceAll('\n', '\r\n'), undefined, item);
-      if (outcome.report.ok) {
+      this.reports.set(item.id, report);
+      run.appendOutput(summary(item.label, report).replaceAll('\n', '\r\n'), undefined, item);
+      if (report.ok) {
         run.passed(item, Date.now() - started);
       } else {
-        run.failed(item, await this.messages(item, outcome.report), Date.now() - started);
+        run.failed(item, await this.messages(item, report), Date.now() - started);
       }
     } catch (error) {
       run.errored(item, new vscode.TestMessage(messageOf(error)), Date.now() - started);

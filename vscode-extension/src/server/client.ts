@@ -51,12 +51,19 @@ export class Server implements vscode.Disposable {
     void this.stop();
   }
 
-  /** Calls a command of the server. */
-  async call<R>(command: string, argument: object): Promise<R> {
+  /** Calls a command of the server; cancelling the token cancels the request. */
+  async call<R>(command: string, argument: object, token?: vscode.CancellationToken): Promise<R> {
+    return this.ask<R>('workspace/executeCommand', { command, arguments: [argument] }, token);
+  }
+
+  /** Sends a request as soon as a start that is under way has come to its end. */
+  async ask<R>(method: string, params: object, token?: vscode.CancellationToken): Promise<R> {
+    await this.work;
     if (this.client === undefined) {
       throw new Error('the language server is not running');
     }
-    return this.client.sendRequest<R>('workspace/executeCommand', { command, arguments: [argument] });
+    // A token that is not given must not be there: it would be sent as one more parameter.
+    return token === undefined ? this.client.sendRequest<R>(method, params) : this.client.sendRequest<R>(method, params, token);
   }
 
   async install(): Promise<void> {

@@ -1,7 +1,7 @@
 // One buffer: a table that shows one page of rows at a time, or an image; the number format is chosen above it.
 
 import type { ShownBuffer } from '../run/panel.ts';
-import { reader, show, size, type Format, type NpyArray } from '../run/npy.ts';
+import { reader, show, size, type Format, type ShownArray } from '../run/array.ts';
 import { button, element, fill, select } from './dom.ts';
 import { imageShape, imageView } from './image.ts';
 
@@ -45,12 +45,12 @@ export function bufferView(buffer: ShownBuffer): HTMLElement {
 }
 
 /** A row of the table is the last dimension of a matrix; longer lists are cut into rows. */
-function columnsOf(array: NpyArray): number {
+function columnsOf(array: ShownArray): number {
   const last = array.shape.at(-1) ?? 1;
   return array.shape.length >= 2 ? last : Math.max(1, Math.min(COLUMNS, last));
 }
 
-function table(array: NpyArray, columns: number, format: Format): HTMLElement {
+function table(array: ShownArray, columns: number, format: Format): HTMLElement {
   const read = reader(array);
   const total = size(array);
   const rows = Math.ceil(total / columns);
@@ -86,7 +86,7 @@ function table(array: NpyArray, columns: number, format: Format): HTMLElement {
 }
 
 /** The index of a row's first element: flat for lists, all dimensions but the last for matrices. */
-function label(array: NpyArray, index: number): string {
+function label(array: ShownArray, index: number): string {
   if (array.shape.length < 2) {
     return String(index);
   }

@@ -1,6 +1,6 @@
 // A buffer as an image: bytes as they are, other numbers stretched from their least to their greatest value.
 
-import { reader, size, type NpyArray } from '../run/npy.ts';
+import { reader, size, type ShownArray } from '../run/array.ts';
 import { element } from './dom.ts';
 
 export interface ImageShape {
@@ -12,13 +12,13 @@ export interface ImageShape {
 const MOST_PIXELS = 4096 * 4096;
 
 /** How an array is an image by itself: rows, columns and, maybe, one to four channels. */
-export function imageShape(array: NpyArray): ImageShape | undefined {
+export function imageShape(array: ShownArray): ImageShape | undefined {
   const [height = 0, width = 0, channels = 1, ...more] = array.shape;
   const plausible = array.shape.length >= 2 && more.length === 0 && height > 1 && width > 1 && channels >= 1 && channels <= 4;
   return plausible && height * width <= MOST_PIXELS ? { height, width, channels } : undefined;
 }
 
-export function imageView(array: NpyArray, shape: ImageShape): HTMLElement {
+export function imageView(array: ShownArray, shape: ImageShape): HTMLElement {
   const { height, width, channels } = shape;
   const read = reader(array);
   const total = size(array);
@@ -54,7 +54,7 @@ export function imageView(array: NpyArray, shape: ImageShape): HTMLElement {
 }
 
 /** Compilers' test images often leave the fourth channel at nought: that is no picture of nothing. */
-function hasAlpha(array: NpyArray): boolean {
+function hasAlpha(array: ShownArray): boolean {
   for (let n = 3; n < array.bytes.length; n += 4) {
     if (array.bytes[n] !== 0) {
       return true;
@@ -63,7 +63,7 @@ function hasAlpha(array: NpyArray): boolean {
   return false;
 }
 
-function range(array: NpyArray, read: (index: number) => number | bigint, total: number): [number, number] {
+function range(array: ShownArray, read: (index: number) => number | bigint, total: number): [number, number] {
   if (array.dtype === 'u1') {
     return [0, 255];
   }

@@ -9,7 +9,7 @@ const run = (command, ...args) => vscode.commands.executeCommand(command, ...arg
 let api;
 let document;
 
-async function until(what, look, seconds = 20) {
+async function until(what, look, seconds = 90) {
   const end = Date.now() + seconds * 1000;
   for (;;) {
     const value = await look();
@@ -137,6 +137,36 @@ const tests = {
     await document.save();
     assert.ok(document.getText().includes('mad (M1, 16)'));
   },
+  async 'values beside the lines'() {
+    const input = await until('a value', () => api.inline.of(document.uri).find((text) => text.startsWith('y = ')));
+    assert.match(input, /float32\[100\] \[1\.0, 3\.5, 6\.0/);
+  },
+  async 'quick run'() {
+    const launch = file('saxpy.launch.yaml');
+    const kept = await vscode.workspace.fs.readFile(launch);
+    await vscode.workspace.fs.delete(launch);
+    assert.equal(await run('visa.runKernel', document.uri), undefined); // the form comes instead
+    const { arguments: found, kernel, localSize } = api.form.content;
+    assert.deepEqual([kernel, localSize, found.map((a) => [a.name, a.kind])], [
+      'saxpy',
+      [16, 1, 1],
+      [['a', 'value'], ['n', 'value'], ['x', 'buffer'], ['y', 'buffer']],
+    ]);
+    const quick = { groups: [2, 1, 1], args: { a: 0.5, n: 20, x: Array.from({ length: 20 }, (_, n) => n), y: { buffer: { shape: [20], init: 'ones' } } } };
+    const report = await api.runner.quick(document.uri, quick);
+    assert.equal(report.ok, true, report.error);
+    const y = api.results.content.buffers.find((b) => b.name === 'y' || b.arg === 'y' || b.arg === 3);
+    assert.deepEqual([...new Float32Array(y.array.bytes.slice().buffer)].slice(0, 4), [1, 1.5, 2, 2.5]);
+    // A mistake is named, and nothing is written.
+    assert.match((await api.runner.quick(document.uri, { args: { a: 'many' } })).error, /argument a: /);
+    const saved = await api.form.save(document.uri, quick);
+    assert.equal(saved.path, launch.path);
+    const again = await run('visa.runKernel', document.uri);
+    assert.equal(again.ok, true, again.error);
+    await vscode.workspace.fs.writeFile(launch, kept);
+    await run('workbench.action.closeAllEditors');
+    await vscode.window.showTextDocument(document);
+  },
   async 'testing view'() {
     await until('the tests', () => api.tests.names.length === 3);
     assert.deepEqual(api.tests.names.sort(), ['mandelbrot', 'saxpy', 'wrong']);
@@ -181,6 +211,48 @@ const tests = {
       vscode.languages.getDiagnostics(file('broken.visaasm')).find((d) => d.source === 'visa-lsp'),
     );
     assert.deepEqual([found.code?.value ?? found.code, found.range.start.line], ['V201', 2]);
+  },
+  async 'untitled text'() {
+    document = await vscode.workspace.openTextDocument(file('saxpy.visaasm'));
+    const scratch = await vscode.workspace.openTextDocument({ language: 'visa', content: document.getText().replace('mad (M1', 'madd (M1') });
+    await vscode.window.showTextDocument(scratch);
+    // It is opened empty, then filled: there are other findings first.
+    const code = (finding) => finding.code?.value ?? finding.code;
+    const found = await until('a finding', () => vscode.languages.getDiagnostics(scratch.uri).find((d) => code(d) === 'V201'));
+    const edit = new vscode.WorkspaceEdit();
+    edit.replace(scratch.uri, new vscode.Range(found.range.start, found.range.end), 'mad');
+    await vscode.workspace.applyEdit(edit);
+    assert.equal(await run('visa.runKernel', scratch.uri), undefined);
+    assert.equal(api.form.content.kernel, 'saxpy');
+    const report = await api.runner.quick(scratch.uri, { args: { n: 4 } });
+    assert.equal(report.ok, true, report.error);
+    assert.ok(report.instructions > 0);
+    await run('workbench.action.closeAllEditors');
+  },
+  async 'settings are live'() {
+    await vscode.window.showTextDocument(document);
+    const settings = () => vscode.workspace.getConfiguration('visa', document.uri);
+    const lenses = async () => (await run('vscode.executeCodeLensProvider', document.uri)).length;
+    await until('lenses', async () => (await lenses()) > 0);
+    await settings().update('codeLens', false, vscode.ConfigurationTarget.Workspace);
+    await until('no lenses', async () => (await lenses()) === 0);
+    await settings().update('platform', 'DG2', vscode.ConfigurationTarget.Workspace);
+    await until('the platform in the status bar', () => /DG2/.test(api.status.text));
+    await settings().update('codeLens', undefined, vscode.ConfigurationTarget.Workspace);
+    await settings().update('platform', undefined, vscode.ConfigurationTarget.Workspace);
+    await until('lenses again', async () => (await lenses()) > 0);
+  },
+  async 'what the manifest names is there'() {
+    const { packageJSON, extensionUri } = vscode.extensions.getExtension('visa-lsp.visa-lsp');
+    const known = new Set(await vscode.commands.getCommands(true));
+    const { commands, walkthroughs, languages, grammars, snippets } = packageJSON.contributes;
+    assert.deepEqual(commands.map((c) => c.command).filter((name) => !known.has(name)), []);
+    const pictures = walkthroughs.flatMap((w) => w.steps.map((step) => step.media.image));
+    const icons = languages.flatMap((l) => (l.icon ? [l.icon.light, l.icon.dark] : []));
+    const files = [packageJSON.icon, ...icons, ...pictures, ...[...grammars, ...snippets].map((c) => c.path)];
+    for (const name of files) {
+      assert.ok((await vscode.workspace.fs.stat(vscode.Uri.joinPath(extensionUri, name))).size > 0, name);
+    }
   },
   async restart() {
     await run('visa.restartServer');

@@ -1,34 +1,25 @@
-// Arrays in NumPy's file format (versions 1 to 3): the header, and single values read from the bytes when they are shown.
+// Arrays as a run hands them over: single values are read from the bytes when they are shown.
 
-export interface NpyArray {
+export interface ShownArray {
   dtype: string; // letter and size in bytes: f4, i8, u1, b1
   shape: number[];
   bytes: Uint8Array; // little endian, last index fastest
 }
 
-export class NpyError extends Error {}
+export class ArrayError extends Error {}
 
-const READABLE = /^([<|=])?([fiub])([1248])$/;
+const KNOWN = /^(?:(float|int|uint)(8|16|32|64)|(bool))$/;
 
-export function parseNpy(file: Uint8Array): NpyArray {
-  if (file.length < 10 || String.fromCharCode(...file.subarray(1, 6)) !== 'NUMPY' || file[0] !== 0x93) {
-    throw new NpyError('this is not a .npy file');
+/** The array that a run answers with: its NumPy type, its shape, its bytes. */
+export function arrayOf(name: string, shape: number[], bytes: Uint8Array): ShownArray {
+  const [found, number, bits] = KNOWN.exec(name) ?? [];
+  if (found === undefined) {
+    throw new ArrayError(`arrays of ${name} are not shown`);
   }
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const long = file[6]! >= 2;
-  const start = long ? 12 : 10;
-  const end = start + (long ? view.getUint32(8, true) : view.getUint16(8, true));
-  const header = new TextDecoder('latin1').decode(file.subarray(start, end));
-  const descr = /'descr'\s*:\s*'([^']*)'/.exec(header)?.[1] ?? '';
-  const dims = /'shape'\s*:\s*\(([^)]*)\)/.exec(header)?.[1];
-  const known = READABLE.exec(descr);
-  if (known === null || dims === undefined || /'fortran_order'\s*:\s*True/.test(header)) {
-    throw new NpyError(`arrays of this kind are not shown: ${header.trim()}`);
-  }
-  const shape = dims.split(',').filter((d) => d.trim() !== '').map(Number);
-  const array = { dtype: known[2]! + known[3]!, shape, bytes: new Uint8Array(file.subarray(end)) }; // a plain array: views get no Buffer
-  if (array.bytes.length !== size(array) * Number(known[3])) {
-    throw new NpyError('the file has another length than its header says');
+  const width = number === undefined ? 1 : Number(bits) / 8;
+  const array = { dtype: `${found[0]}${width}`, shape, bytes: new Uint8Array(bytes) }; // a plain array: views get no Buffer
+  if (array.bytes.length !== size(array) * width) {
+    throw new ArrayError('the values have another length than their shape says');
   }
   return array;
 }
@@ -40,7 +31,7 @@ export function size(array: { shape: number[] }): number {
 export type Reader = (index: number) => number | bigint;
 
 /** A function that gives the value at a flat index. */
-export function reader(array: NpyArray): Reader {
+export function reader(array: ShownArray): Reader {
   const view = new DataView(array.bytes.buffer, array.bytes.byteOffset, array.bytes.byteLength);
   switch (array.dtype) {
     case 'f2':
@@ -81,7 +72,7 @@ function half(bits: number): number {
 export type Format = 'decimal' | 'scientific' | 'hex' | 'binary';
 
 /** The value at a flat index as text. */
-export function show(array: NpyArray, read: Reader, index: number, format: Format): string {
+export function show(array: ShownArray, read: Reader, index: number, format: Format): string {
   const bytes = Number(array.dtype.slice(1));
   if (format === 'hex' || format === 'binary') {
     const raw = [...array.bytes.subarray(index * bytes, (index + 1) * bytes)].reverse();

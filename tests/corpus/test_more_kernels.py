@@ -1,0 +1,138 @@
+"""OpenCL kernels of ``sources/``, compiled here: no finding, the finalizer's object, the text back, pocl's results.
+
+A line ``//! kernel GROUPSxLOCAL args`` before a kernel launches it: ``i32:64:-9:9`` is a buffer of 64 random numbers in a
+range, ``local:256`` so many bytes of shared local memory. ``nopocl`` leaves out the comparison of results.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import opencl
+import pytest
+from test_finalizer import finalizer, normal, truncated
+
+from visa_lsp.cli.launchfile import LaunchFile
+from visa_lsp.cli.launchrun import RunOptions, run_module
+from visa_lsp.codec.decode import decode
+from visa_lsp.codec.encode import encode
+from visa_lsp.codec.layout import summary
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.text_form import module_text
+from visa_lsp.sema.lower import assemble
+from visa_lsp.sim.launch_config import BufferArg, LaunchConfig, LocalArg
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("ocloc") and shutil.which("GenX_IR")),
+    reason="ocloc or GenX_IR is not installed: apt-get install libigc-tools intel-opencl-icd",
+)
+
+SOURCES = sorted((Path(__file__).parent / "sources").glob("*.cl"))
+DEVICES = (("tgllp", "TGLLP"), ("acm-g10", "DG2"), ("pvc", "PVCXT"), ("skl", "SKL"))
+DTYPES = {
+    f"{letter}{bits}": f"{kind}{bits}" for letter, kind in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)
+}
+# Kernels with float results, and how near they must be.
+NEAR = {"vl3": 0.0, "sm": 1e-6, "ctab": 0.0, "tr": 0.0, "ca": 1e-6, "wgf": 1e-6}
+
+
+def compiled(folder: Path, source: Path, device: str) -> list[Path]:
+    folder.mkdir()
+    options = re.search(r"^//opts (.*)$", source.read_text(), re.MULTILINE)
+    shutil.copy(source, folder / "k.cl")
+    command = ["ocloc", "compile", "-file", "k.cl", "-device", device, "--format", "zebin", "-output", "z"]
+    command += ["-output_no_suffix", *(["-options", options[1]] if options else [])]
+    environment = os.environ | {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    found = sorted(folder.glob("*.visaasm"))
+    assert found, done.stdout + done.stderr
+    return found
+
+
+def arguments(words: list[str]):
+    numbers = np.random.default_rng(1)
+    for word in words:
+        kind, *rest = word.split(":")
+        if kind == "local":
+            yield LocalArg(int(rest[0]))
+        elif kind.startswith("f"):
+            low, high = (float(n) for n in rest[1:] or ("-4", "4"))
+            yield BufferArg(numbers.uniform(low, high, int(rest[0])).astype(f"float{kind[1:]}"))
+        else:
+            limits = np.iinfo(DTYPES[kind])
+            low, high = (int(n) for n in rest[1:]) if rest[1:] else (limits.min, limits.max)
+            yield BufferArg(numbers.integers(low, high, int(rest[0]), DTYPES[kind], endpoint=True))
+
+
+def launches(source: Path):
+    """Kernel name, groups, local size and arguments of each marked kernel."""
+    for line in re.findall(r"^//! (.*)$", source.read_text(), re.MULTILINE):
+        name, sizes, *words = line.split()
+        if sizes == "skiprun" or "nopocl" in words:
+            continue
+        words = [w for w in words if not w.startswith("tol:")]
+        if any(len(w.split(":")) == 2 and w.split(":")[0] != "local" and int(w.split(":")[1]) < 8 for w in words):
+            continue  # a value: only buffers are launched here
+        groups, local = (tuple(([int(n) for n in part.split(",")] + [1, 1])[:3]) for part in sizes.split("x"))
+        yield name, groups, local, tuple(arguments(words))
+
+
+@pytest.fixture(scope="module", params=range(len(SOURCES)), ids=[s.stem for s in SOURCES])
+def program(request, tmp_path_factory):
+    """A source, a device's platform (each source has its own), the folder with the zebin, and the texts."""
+    source, (device, platform) = SOURCES[request.param], DEVICES[request.param % len(DEVICES)]
+    folder = tmp_path_factory.mktemp(source.stem) / "dump"
+    return source, platform, folder, compiled(folder, source, device)
+
+
+def test_text_object_and_text_again(program, tmp_path: Path) -> None:
+    _, platform, _, paths = program
+    for at, path in enumerate(paths):
+        text = path.read_text(encoding="utf-8")
+        assert [d.message for d in Analysis.of(text, platform).diagnostics] == []
+        result = assemble(text, platform)
+        assert result.module is not None, result.bound.problems
+        ours = encode(result.module)
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        (folder / "k.visaasm").write_text(text, encoding="utf-8")
+        done = finalizer(folder, "k.visaasm", platform, "-outputCisaBinaryName", "k.isa")
+        assert done.returncode == 0, done.stderr
+        stock = (folder / "k.isa").read_bytes()
+        body = next(iter((*summary(ours).kernels, *summary(ours).functions)))
+        entry = body.offset + body.size - body.code_size
+        assert ours[:entry] == stock[:entry]
+        assert truncated(ours, result.module.bodies[0]) == stock[entry : entry + body.code_size]
+        assert normal(module_text(decode(ours), platform_named(platform))) == normal(text)
+
+
+def test_the_results_are_those_of_pocl(program) -> None:
+    if opencl.missing():
+        pytest.skip(opencl.missing())
+    source, platform, folder, paths = program
+    if platform == "SKL":
+        platform = "TGLLP"  # the engines know its messages; the texts of both are alike
+    wanted = list(launches(source))
+    if not wanted:
+        pytest.skip(f"{source.stem} has work-group functions, which pocl 3.1 has not")
+    modules = [assemble(p.read_text(), platform).module for p in paths]
+    for name, groups, local, args in wanted:
+        expected = opencl.run(source.read_text(), name, groups, local, args)
+        module = next(m for m in modules if m is not None and any(k.name == name for k in m.kernels))
+        config = LaunchConfig(kernel=name, groups=groups, local_size=local, args=args)
+        launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / "z")
+        options = RunOptions(platform=platform, engine="interp", checks="none")
+        report = run_module(decode(encode(module)), launch, options)
+        assert [str(fault) for fault in report.faults] == []
+        for buffer in report.buffers:
+            theirs = expected[buffer.arg]
+            near = NEAR.get(name, 0.0) if theirs.dtype.kind == "f" else 0.0
+            assert np.allclose(buffer.array, theirs, rtol=near, atol=near), (name, buffer.arg)

@@ -1,0 +1,34 @@
+"""Where VISA_LSP_TEST_REQUIRE names editors, their absence is a failure and not a skip: .ci/run names all that it installs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import helix
+import pytest
+import vscode
+from editors import neovims
+from test_emacs import has_eglot
+
+REQUIRED = os.environ.get("VISA_LSP_TEST_REQUIRE", "").split()
+
+
+def _neovim(major: int, minor: int) -> str:
+    found = {n.version for n in neovims()}
+    return "" if (major, minor) in found else f"of Neovim there is {sorted(found)}, not {major}.{minor}"
+
+
+WHY_NOT = {
+    "neovim-0.7": lambda: _neovim(0, 7),
+    "neovim-0.11": lambda: _neovim(0, 11),
+    "emacs": lambda: "" if shutil.which("emacs") and has_eglot() else "no emacs with eglot",
+    "vscode": vscode.missing,
+    "helix": helix.missing,
+}
+
+
+@pytest.mark.skipif(not REQUIRED, reason="VISA_LSP_TEST_REQUIRE names no editor; what is missing here may be skipped")
+@pytest.mark.parametrize("name", REQUIRED or ["none"])
+def test_editor_is_here(name: str):
+    assert WHY_NOT[name]() == ""

@@ -1,0 +1,139 @@
+"""What is kept of a text from one snapshot to the next gives the same answers as a text that was just opened."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import islice
+
+import pytest
+from edits import NAME, random_edit
+
+from benchmarks.inputs import generated, kernel
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.completion import offers
+from visa_lsp.ide.folding import folding_ranges
+from visa_lsp.ide.formatting import format_line, format_runs, format_text
+from visa_lsp.ide.hover import hover
+from visa_lsp.ide.index import index_of
+from visa_lsp.ide.readiness import prepare
+from visa_lsp.ide.references import highlights, places
+from visa_lsp.ide.semantic_tokens import chunk_lines, coloured_by_chunk, semantic_tokens
+from visa_lsp.ide.symbols import document_symbols, workspace_symbols
+from visa_lsp.ide.token_pieces import lines_of, numbers_of, pieces_of
+
+EDITS = 30
+
+
+def coloured(analysis: Analysis) -> list[int]:
+    """The numbers of the tokens of the whole text, out of kept pieces."""
+    if not coloured_by_chunk(analysis):
+        whole = lines_of(analysis, 0, 1 << 30, "utf-16")
+        return numbers_of([(whole, whole.lead)] if whole.body else [])
+    index, kept = index_of(analysis.document), pieces_of(analysis.document)
+    found, distance = [], 0
+    for at, chunk in enumerate(analysis.document.chunks):
+        piece = kept.get(index, at, "utf-16") or kept.make(analysis, index, at, "utf-16")
+        assert piece is not None
+        if piece.body:
+            found.append((piece, distance + piece.lead))
+            distance = piece.tail
+        else:
+            distance += chunk.count
+    return numbers_of(found)
+
+
+def mentions(analysis: Analysis, names: set[str]) -> list[int]:
+    """The lines that have one of some names in them, found the plain way."""
+    wanted = "|".join(map(re.escape, names))
+    pattern = re.compile(f"(?<![A-Za-z0-9_$@?%])(?:{wanted})(?![A-Za-z0-9_$@?])")
+    return [i for i, line in enumerate(analysis.document.text.split("\n")) if pattern.search(line)]
+
+
+def compare(kept: Analysis, fresh: Analysis, draw: random.Random) -> None:
+    """All answers that anything is kept for."""
+    document = fresh.document
+    assert folding_ranges(kept) == folding_ranges(fresh)
+    assert document_symbols(kept) == document_symbols(fresh)
+    query = draw.choice(("V", "v70", "there", "zz", "P7", ""))
+    assert workspace_symbols(kept, query) == workspace_symbols(fresh, query)
+    assert format_text(kept) == format_text(fresh)
+    assert coloured(kept) == coloured(fresh)
+    at = draw.randrange(len(kept.document.chunks))
+    base = document.line_of(document.chunk_at(kept.document.line_of(at)))
+    assert list(semantic_tokens(kept, base, base + 80)) == list(semantic_tokens(fresh, base, base + 80))
+    index = index_of(kept.document)
+    names = {draw.choice(("V7001", "abs", "_there", "%r0", "P7003", "V0034", "V100")) for _ in range(2)}
+    assert index.mentions(index.groups, names) == mentions(fresh, names)
+    found = list(NAME.finditer(document.text))
+    if found:
+        offset = draw.choice(found).start() + 1
+        ask = draw.choice((places, highlights, hover, offers))
+        assert ask(kept, offset) == ask(fresh, offset)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int) -> None:
+    print(f"seed {seed}")
+    draw = random.Random(seed)
+    text = kernel(600, seed) if seed % 2 else generated(seed, 500)
+    kept = Analysis.of(text)
+    for number in range(EDITS):
+        start, end, new = random_edit(text, draw)
+        text = text[:start] + new + text[end:]
+        kept = kept.edited(start, end, new)
+        assert kept.document.text == text
+        if draw.random() < 0.5:
+            # A quiet time that ends early.
+            for _ in islice(prepare(kept, "utf-16", tokens=True), draw.choice((1, 5, 1000))):
+                pass
+        if draw.random() < 0.5:
+            try:
+                compare(kept, Analysis.of(text), draw)
+            except AssertionError:
+                print(f"edit {number}: {start} {end} {new!r}")
+                raise
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_of_lines_are_the_edits_of_single_lines(seed: int) -> None:
+    draw = random.Random(seed)
+    text = kernel(700)
+    for _ in range(30):
+        start, end, new = random_edit(text, draw)
+        text = text[:start] + new + text[end:]
+    text = "\n".join(
+        draw.choice((line, line.replace(" ", "  ", 3), "\t" + line, line + " ")) for line in text.split("\n")
+    )
+    analysis = Analysis.of(text)
+    document = analysis.document
+    plain = [format_line(document.line_text(i), document.statement(i)) for i in range(document.line_count)]
+    lines = text.split("\n")
+    for at, chunk in enumerate(document.chunks):
+        base = document.line_of(at)
+        for run in format_runs(analysis, at):
+            assert 0 <= run.first <= run.last < chunk.count
+            assert run.end == len(lines[base + run.last].rstrip("\r"))
+            rows = run.text.split("\n")
+            for row, line in zip(rows, range(base + run.first, base + run.last + 1), strict=True):
+                ends = lines[line].endswith("\r") and line < base + run.last
+                lines[line] = row.removesuffix("\r") if ends else row
+                assert lines[line] == plain[line]
+    assert [line.rstrip("\r") for line in lines] == plain
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_lines_of_one_key_have_one_colouring(seed: int) -> None:
+    draw = random.Random(seed)
+    text = kernel(700)
+    for _ in range(20):
+        start, end, new = random_edit(text, draw)
+        text = text[:start] + new + text[end:]
+    analysis = Analysis.of(text)
+    if not coloured_by_chunk(analysis):
+        analysis = Analysis.of(kernel(700))
+    before = [chunk_lines(analysis, at) for at in range(len(analysis.document.chunks))]
+    # The second look finds every template; a text of its own finds them too.
+    assert before == [chunk_lines(analysis, at) for at in range(len(analysis.document.chunks))]
+    again = Analysis.of(analysis.document.text)
+    assert before == [chunk_lines(again, at) for at in range(len(again.document.chunks))]

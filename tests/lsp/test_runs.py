@@ -1,0 +1,228 @@
+"""Runs over the protocol: quick ones without a launch file, those of launch files and objects, stopped ones, what stays."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import struct
+import time
+
+import pytest
+import pytest_lsp
+from lsp_client import SERVER, answering, at, line_of, plain, saxpy
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+ENDLESS = """.version 4.1
+.kernel "endless"
+.decl V32 v_type=G type=d num_elts=8 align=GRF
+again:
+    mov (M1, 8) V32(0,0)<1> 0x1:d
+    jmp (M1, 1) again
+    ret (M1, 1)
+"""
+BY_HAND = """.version 4.1
+.kernel "k"
+.decl a v_type=G type=f num_elts=1 align=dword
+.decl x v_type=T num_elts=1
+.decl V32 v_type=G type=f num_elts=8 align=GRF
+.decl V33 v_type=G type=ud num_elts=8 align=GRF
+.input a offset=64 size=4
+.input x offset=68 size=4
+.kernel_attr SimdSize=8
+    mov (M1, 8) V33(0,0)<1> 0x0:ud
+    gather4_scaled.R (M1, 8) x 0x0:ud V33.0 V32.0
+    ret (M1, 1)
+"""
+
+
+@pytest_lsp.fixture(config=ClientServerConfig(server_command=SERVER))
+async def client(lsp_client: LanguageClient):
+    capabilities = client_capabilities("visual_studio_code")
+    await answering(lsp_client).initialize_session(types.InitializeParams(capabilities=capabilities))
+    yield
+    await lsp_client.shutdown_session()
+
+
+@pytest.fixture
+def kernel(client, tmp_path):
+    found = saxpy(tmp_path)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(found.item()))
+    return found
+
+
+async def command(client, name: str, *arguments):
+    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
+
+
+async def inline_values(client, uri: str):
+    where = types.Range(types.Position(0, 0), types.Position(10_000, 0))
+    context = types.InlineValueContext(frame_id=0, stopped_location=where)
+    identifier = types.TextDocumentIdentifier(uri)
+    return await client.text_document_inline_value_async(types.InlineValueParams(identifier, where, context)) or []
+
+
+def floats(buffer) -> tuple[float, ...]:
+    data = base64.b64decode(buffer["data"])
+    return struct.unpack(f"<{len(data) // 4}f", data)
+
+
+async def test_a_quick_run_needs_no_launch_file(client, kernel, tmp_path):
+    (tmp_path / "saxpy.launch.yaml").unlink()
+    assert (await command(client, "visa.run", kernel.uri))["launchMissing"] is True
+    quick = {
+        "groups": [2, 1, 1],
+        "args": [{"buffer": {"shape": [40], "init": "ones"}}, [float(i) for i in range(40)], 0.5, {"value": 33}],
+    }
+    answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": quick, "data": "base64"})
+    assert answer["ok"], answer
+    y = floats(answer["buffers"][0])
+    assert y == tuple(1 + 0.5 * i if i < 33 else 1.0 for i in range(40))
+    # What was run can be kept, and says the same.
+    (tmp_path / "saxpy.launch.yaml").write_text(answer["launchText"])
+    again = await command(client, "visa.run", {"uri": kernel.uri, "data": "base64"})
+    assert floats(again["buffers"][0]) == y
+    told = await command(client, "visa.launchTemplate", {"uri": kernel.uri, "quick": quick})
+    assert told["text"] == answer["launchText"]
+    assert any("float32[40]" in value.text for value in await inline_values(client, kernel.uri))
+
+
+async def test_what_a_quick_run_leaves_out_comes_from_ze_info(client, kernel):
+    answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": {}, "data": "base64"})
+    assert answer["ok"], answer
+    assert answer["launchText"] == (await command(client, "visa.launchTemplate", kernel.uri))["text"]
+    assert len(floats(answer["buffers"][0])) == 1024
+
+
+async def test_arguments_go_by_the_names_of_a_text_without_ze_info(client, tmp_path):
+    uri = (tmp_path / "k.visaasm").as_uri()
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, BY_HAND)))
+    told = await command(client, "visa.launchTemplate", uri)
+    assert [(a["name"], a["kind"]) for a in told["arguments"]] == [("a", "value"), ("x", "buffer")]
+    assert told["arguments"][1]["launch"] == {"buffer": {"dtype": "float32", "shape": [1024], "init": "arange"}}
+    answer = await command(client, "visa.run", {"uri": uri, "quick": {"args": {"x": [1.5, 2.5]}}, "data": "base64"})
+    assert answer["ok"], answer
+    assert floats(answer["buffers"][0]) == (1.5, 2.5)
+    assert answer["buffers"][0]["arg"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("quick", "words"),
+    [
+        ({"args": [None, None, None, {"value": "many"}]}, "argument n: a number is expected here"),
+        ({"args": [{"buffer": {"dtype": "float23"}}]}, "argument y: unknown dtype 'float23'; did you mean 'float32'?"),
+        ({"args": {"z": 1}}, "there is no argument 'z'; the arguments are y, x, a, n"),
+        ({"args": [1, 2, 3, 4, 5]}, "the kernel has 4 arguments, these are 5"),
+        ({"groups": [0, 1, 1]}, "groups: 0 is out of range"),
+        ({"grups": [1, 1, 1]}, "grups: unknown key 'grups'; did you mean 'groups'?"),
+        ({"args": [{"buffer": {"shape": [1 << 40]}}]}, "argument y: "),
+        ({"kernel": "none"}, "there is no kernel 'none'"),
+        ([], "`quick` must be an object"),
+        ({"args": [{"value": float("nan")}]}, "argument y: "),
+        ({"args": json.loads("[" * 200 + "]" * 200)}, "`quick` is nested too deeply"),
+    ],
+)
+async def test_a_mistake_in_a_quick_run_is_named(client, kernel, quick, words):
+    answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": quick})
+    assert answer["ok"] is False
+    assert words in answer["error"]
+    assert ".launch.yaml" not in answer["error"]
+
+
+async def test_a_launch_file_runs_with_the_text_as_it_is_open(client, kernel, tmp_path):
+    launch = (tmp_path / "saxpy.launch.yaml").as_uri()
+    answer = await command(client, "visa.run", launch)
+    assert answer["ok"], answer
+    assert [e["ok"] for e in answer["expectations"]] == [True]
+    assert any("float32[80]" in value.text for value in await inline_values(client, kernel.uri))
+    # Neither the text nor the launch file is saved.
+    change = types.TextDocumentContentChangeWholeDocument(kernel.text.replace("mad (M1", "madd (M1"))
+    client.text_document_did_change(
+        types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, kernel.uri), [change])
+    )
+    assert "V201" in (await command(client, "visa.run", launch))["error"]
+    client.text_document_did_open(
+        types.DidOpenTextDocumentParams(types.TextDocumentItem(launch, "yaml", 1, "kernel: saxpy\ngroups: many\n"))
+    )
+    assert "a whole number" in (await command(client, "visa.run", launch))["error"]
+
+
+async def test_an_object_runs_as_its_launch_file_says(client, kernel, tmp_path):
+    assert (await command(client, "visa.assemble", kernel.uri))["ok"]
+    answer = await command(client, "visa.run", (tmp_path / "saxpy.isa").as_uri())
+    assert answer["ok"], answer
+    assert answer["buffers"][0]["dtype"] == "float32"
+    quick = {"uri": (tmp_path / "saxpy.isa").as_uri(), "quick": {"args": [None, None, 3.0, 4]}, "data": "base64"}
+    assert floats((await command(client, "visa.run", quick))["buffers"][0])[:6] == (0.0, 4.0, 8.0, 12.0, 4.0, 5.0)
+    (tmp_path / "saxpy.zeinfo.yaml").unlink()
+    assert "needs `args`" in (await command(client, "visa.run", {**quick, "quick": {}}))["error"]
+    launch = (tmp_path / "saxpy.launch.yaml").as_uri()
+    assert "goes with a text" in (await command(client, "visa.run", {"uri": launch, "quick": {}}))["error"]
+
+
+async def test_values_of_another_text_are_not_shown_beside_its_lines(client, kernel):
+    quick = {"args": [{"buffer": {"shape": [4]}}, {"buffer": {"shape": [4]}}, 2.0, 64]}
+    answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": quick})
+    assert answer["faults"], answer
+    faulty = {value.range.start.line for value in await inline_values(client, kernel.uri)}
+    assert answer["faults"][0]["line"] - 1 in faulty
+    place = at(kernel.text, ".decl")
+    edit = types.TextDocumentContentChangePartial(types.Range(place, place), "\n")
+    client.text_document_did_change(
+        types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, kernel.uri), [edit])
+    )
+    later = {value.range.start.line for value in await inline_values(client, kernel.uri)}
+    assert later
+    assert max(later) < line_of(kernel.text, "_main_0:")
+
+
+async def _endless(client, tmp_path, **more):
+    uri = (tmp_path / "endless.visaasm").as_uri()
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, ENDLESS)))
+    params = types.ExecuteCommandParams(
+        "visa.run", [{"uri": uri, "quick": {"groups": [1, 1, 1], "local_size": [8, 1, 1], "args": []}}], **more
+    )
+    ident = "the run"
+    waiting = client.protocol.send_request(types.WORKSPACE_EXECUTE_COMMAND, params, msg_id=ident)
+    return uri, ident, asyncio.wrap_future(waiting)
+
+
+async def test_a_run_without_end_is_stopped_by_cancelling_its_request(client, tmp_path):
+    uri, ident, waiting = await _endless(client, tmp_path)
+    place = types.HoverParams(types.TextDocumentIdentifier(uri), at(ENDLESS, "mov (M1"))
+    assert await client.text_document_hover_async(place), "the server answers while a kernel runs"
+    client.protocol.notify(types.CANCEL_REQUEST, types.CancelParams(ident))
+    with pytest.raises(JsonRpcException, match=r"(?i)cancel"):
+        await asyncio.wait_for(waiting, 60)
+    assert await _no_process_left(client)
+
+
+async def test_a_run_without_end_is_stopped_by_cancelling_its_progress(client, tmp_path):
+    token = "watched"  # noqa: S105 - of progress
+    began = asyncio.Event()
+    client.protocol.fm.builtin_features.pop(types.PROGRESS, None)
+    client.protocol.fm.features.pop(types.PROGRESS, None)
+    client.feature(types.PROGRESS)(lambda params: began.set())
+    _, _, waiting = await _endless(client, tmp_path, work_done_token=token)
+    await asyncio.wait_for(began.wait(), 60)
+    client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
+    with pytest.raises(JsonRpcException, match=r"(?i)cancel"):
+        await asyncio.wait_for(waiting, 60)
+    assert await _no_process_left(client)
+
+
+async def _no_process_left(client) -> bool:
+    """Whether the server's child processes are gone, waited for."""
+    server = client._server.pid
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        listing = await asyncio.create_subprocess_exec(
+            "ps", "-o", "args=", "--ppid", str(server), stdout=asyncio.subprocess.PIPE
+        )
+        children, _ = await listing.communicate()
+        if b"runserved" not in children:
+            return True
+        await asyncio.sleep(0.05)
+    return False

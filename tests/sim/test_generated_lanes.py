@@ -1,0 +1,76 @@
+"""Every row on lanes and on the matrix unit: cases made from its own slots and types, against ``tests/sim/model``.
+
+Dimensions and their pairwise combination stand in ``tests/sim/generator``; the model shares no code with the simulator.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sim.generator import addresses, lane_cases, matrix_cases
+from tests.sim.generator.counts import tell
+from tests.sim.model import lanes, matrix, moves
+from tests.sim.model.numbers import SIZES, limits
+from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.isa.operands import OperandModifier, Region
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import TYPE_BY_NAME, ExecControl
+from visa_lsp.program.model import General, Immediate
+
+
+def named(row, effects):
+    return isinstance(row.meaning, Effect) and row.meaning.name in effects
+
+
+LANES = [
+    r
+    for r in TABLE.rows
+    if isinstance(r.meaning, Lane) or named(r, {*lanes.EFFECTS, *moves.EFFECTS} - addresses.EFFECTS)
+]
+ADDRESSES = [r for r in TABLE.rows if named(r, {*addresses.EFFECTS, "mov"})]
+MATRIX = [r for r in TABLE.rows if named(r, matrix.EFFECTS)]
+
+
+@pytest.mark.parametrize("row", LANES, ids=lambda r: r.mnemonic)
+def test_lane_row(row):
+    count, wrong = 0, []
+    for bench in lane_cases.benches(row):
+        count += bench.count
+        wrong += bench.differences()
+    tell("lanes", row, count)
+    assert count > 0, f"no case for {row.mnemonic}"
+    assert not wrong, "\n".join(wrong[:5])
+
+
+@pytest.mark.parametrize("row", ADDRESSES, ids=lambda r: r.mnemonic)
+def test_address_row(row):
+    benches = list(addresses.address_benches(row) if row.mnemonic == "mov" else addresses.benches(row))
+    wrong = [d for b in benches for d in b.differences()]
+    tell("addresses and handles", row, sum(b.count for b in benches))
+    assert not wrong, "\n".join(wrong[:5])
+
+
+@pytest.mark.parametrize("row", MATRIX, ids=lambda r: r.mnemonic)
+def test_matrix_row(row):
+    count, wrong = 0, []
+    for bench in matrix_cases.benches(row):
+        count += bench.count
+        wrong += bench.differences()
+    tell("matrix", row, count)
+    assert count > 0, f"no case for {row.mnemonic}"
+    assert not wrong, "\n".join(wrong[:5])
+
+
+@pytest.mark.parametrize("kind", ["b", "ub", "w", "uw", "d", "ud"])
+def test_a_shift_that_clamps(kind):
+    bench = lane_cases.LaneBench("shl")
+    low, high = limits(kind)
+    numbers = [low, high, 0, 1, high // 2, low // 2, high // 2 + 1, 3]
+    for count in (0, 1) if SIZES[kind] == 4 else (0, 1, 3, 8):
+        source = bench.words(kind, numbers)
+        dst = General(bench.var(kind, 16), 0, 0, Region(None, None, 1), OperandModifier.SAT)
+        bench.emit(
+            "shl", exec=ExecControl(8, 0, no_mask=True), dst=dst, src0=General(source, 0, 0, Region(1, 1, 0)),
+            src1=Immediate(TYPE_BY_NAME["uw"], count),
+        )  # fmt: skip
+    assert bench.differences() == []

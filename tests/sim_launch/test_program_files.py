@@ -1,0 +1,164 @@
+"""Programs of several files: functions and variables of file scope are linked, on the command line and by launch files;
+what is recorded instead of carried out stands in both reports."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from visa_lsp.cli.launchfile import parse_launch
+from visa_lsp.cli.launchprogram import linked, merged
+from visa_lsp.cli.launchrun import RunOptions, run_module
+from visa_lsp.cli.run import add_arguments, run_command
+from visa_lsp.isa import types as ty
+from visa_lsp.program.model import FileVariable
+from visa_lsp.sema.lower import assemble
+
+MAIN = """.version 4.1
+.kernel "main"
+.decl at v_type=G type=ud num_elts=16 align=GRF
+.decl value v_type=G type=ud num_elts=16 align=GRF
+.decl cell v_type=G type=ud num_elts=16 align=GRF
+.decl callee v_type=G type=uq num_elts=1 align=GRF
+.decl argument v_type=G type=ud num_elts=16 alias=<%arg, 0>
+.decl result v_type=G type=ud num_elts=16 alias=<%retval, 0>
+.decl local_id_x v_type=G type=uw num_elts=16 align=GRF
+.decl out v_type=T num_elts=1
+.input local_id_x offset=32 size=32
+.input out offset=64 size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize=16
+    mov (M1, 16) value(0,0)<1> local_id_x(0,0)<1;1,0>
+    shl (M1, 16) at(0,0)<1> value(0,0)<1;1,0> 0x2:ud
+    mov (M1, 16) argument(0,0)<1> value(0,0)<1;1,0>
+{}    mov (M1, 16) value(0,0)<1> result(0,0)<1;1,0>
+    scatter4_scaled.R (M1, 16) out 0x0:ud at.0 value.0
+    ret (M1, 1)
+"""
+FUNCTION = """.version 4.1
+.global_function "{}"
+.decl argument v_type=G type=ud num_elts=16 alias=<%arg, 0>
+.decl result v_type=G type=ud num_elts=16 alias=<%retval, 0>
+.decl cell v_type=G type=ud num_elts=16 align=GRF
+    {}
+    fret (M1, 1)
+"""
+ARGS = "groups: [1]\nlocal_size: [16]\nargs: {out: {buffer: {dtype: uint32, shape: [16]}}}\n"
+CALL = "    fcall (M1, 16) twice 1 1\n"
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("main.visaasm").write_text(MAIN.format(CALL))
+    Path("twice.visaasm").write_text(
+        FUNCTION.format("twice", "shl (M1, 16) result(0,0)<1> argument(0,0)<1;1,0> 0x1:ud")
+    )
+    Path("main.launch.yaml").write_text(ARGS + f"expect: [{{arg: out, values: {[2 * i for i in range(16)]}}}]\n")
+    parser = ArgumentParser()
+    add_arguments(parser)
+    return lambda *words: run_command(parser.parse_args(words))
+
+
+def test_files_after_the_first_belong_to_its_program(command, capsys):
+    assert command("main.visaasm") == 1
+    assert "fcall: no function twice is part of the program" in capsys.readouterr().out
+    assert command("main.visaasm", "twice.visaasm") == 0
+    assert command("twice.visaasm", "main.visaasm") == 0  # the launch file says whose program it is
+    assert command("main.visaasm", "twice.visaasm", "--launch", "main.launch.yaml") == 0
+    assert "launches" not in capsys.readouterr().out
+
+
+def test_a_file_of_the_program_that_is_broken_has_its_own_place(command, capsys):
+    Path("twice.visaasm").write_text(Path("twice.visaasm").read_text().replace("shl", "shll"))
+    assert command("main.visaasm", "twice.visaasm") == 1
+    assert capsys.readouterr().err.startswith("twice.visaasm:6:5: error")
+
+
+def test_faults_of_functions_name_their_own_file(command, capsys):
+    text = FUNCTION.format("twice", "add (M1, 16) result(0,0)<1> argument(0,0)<1;1,0> cell(0,0)<1;1,0>")
+    Path("twice.visaasm").write_text(text)
+    assert command("main.visaasm", "twice.visaasm", "--format", "json") == 1
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert (fault["kind"], fault["kernel"], fault["place"]) == ("uninitialised-read", "twice", "twice.visaasm:6")
+    assert fault["message"].endswith("; the value is stored by instruction 5, line 20")
+    assert fault["excerpt"].startswith("add (M1, 16) result")
+    assert (fault["other_place"], fault["other"]) == ("twice.visaasm:5", "the declaration of cell, line 5")
+
+
+def test_a_function_by_its_address(command, capsys):
+    call = '    faddr "twice" callee(0,0)<1>\n    ifcall (M1, 16) callee(0,0)<0;1,0> 1 1\n'
+    Path("main.visaasm").write_text(MAIN.format(call))
+    assert command("main.visaasm", "twice.visaasm") == 0, capsys.readouterr()
+
+
+def test_the_argument_is_destroyed_by_the_call(command, capsys):
+    text = MAIN.format(CALL).replace("value(0,0)<1> result(0,0)<1;1,0>", "value(0,0)<1> argument(0,0)<1;1,0>")
+    Path("main.visaasm").write_text(text)
+    assert command("main.visaasm", "twice.visaasm", "--format", "json") == 1
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert fault["kind"] == "uninitialised-read"
+    assert "of argument were never written" in fault["message"]
+
+
+def with_file_variable(text, linkage, name="shared"):
+    """The program of a text, ``cell`` of each body being a variable of file scope."""
+    module = assemble(text, "TGLLP").module
+
+    def changed(body):
+        variables = tuple(
+            structs.replace(v, alias_index=7, alias_scope=1) if body.string(v.name_index) == "cell" else v
+            for v in body.variables
+        )
+        return structs.replace(body, variables=variables, variable_relocs=((7, 0),))
+
+    return structs.replace(
+        module,
+        variables=(FileVariable(linkage, name, ty.UD, 5, 16),),
+        kernels=tuple(changed(b) for b in module.kernels),
+        functions=tuple(changed(b) for b in module.functions),
+    )
+
+
+@pytest.mark.parametrize(("linkage", "expected"), [(2, 1005), (1, 0)])
+def test_variables_of_file_scope_are_the_threads(linkage, expected):
+    """A global variable is one for both files, a static one is each file's own."""
+    main = MAIN.format("    mov (M1, 16) cell(0,0)<1> 0x5:ud\n" + CALL).replace(
+        "result(0,0)<1;1,0>", "cell(0,0)<1;1,0>"
+    )
+    function = FUNCTION.format("twice", "add (M1, 16) cell(0,0)<1> cell(0,0)<1;1,0> 0x3e8:ud")
+    program = merged(linked(with_file_variable(main, linkage)), with_file_variable(function, 0 if linkage == 2 else 1))
+    assert len(program.variables) == (1 if linkage == 2 else 2)
+    launch = parse_launch(ARGS, Path("main.launch.yaml"))
+    report = run_module(program, launch, RunOptions(engine="interp", checks="none"))
+    assert report.faults == ()
+    assert report.buffers[0].array.tolist() == [expected or 5] * 16
+
+
+def test_recorded_messages_stand_in_both_reports(command, capsys):
+    sends = "    raw_sends.1.1.1.1 (M1, 16) 0x12:ud 0x3:ud value.0 at.0 cell.0\n"
+    Path("main.visaasm").write_text(MAIN.format(sends + CALL))
+    assert command("main.visaasm", "twice.visaasm") == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("  message: "))
+    assert lines[at] == (
+        "  message: raw_sends is recorded only, a message written by hand means what its descriptor says to the hardware; "
+        "sent 1 time, first by main: group (0, 0, 0), thread 0, instruction 3, line 18"
+    )
+    assert lines[at + 1].startswith("    main.visaasm:18: raw_sends.")
+    assert "    src0: 00000000 01000000 02000000 03000000 04000000 05000000 06000000 07000000" in lines
+    assert command("main.visaasm", "twice.visaasm", "--format", "json") == 0
+    (message,) = json.loads(capsys.readouterr().out)["messages"]
+    assert (message["kind"], message["count"], message["line"], message["place"]) == (
+        "raw_sends",
+        1,
+        18,
+        "main.visaasm:18",
+    )
+    payload = {part["operand"]: part for part in message["payload"]}
+    assert payload["src1"]["bytes"] == 32
+    assert bytes.fromhex(payload["src1"]["head"])[4:8] == (4).to_bytes(4, "little")

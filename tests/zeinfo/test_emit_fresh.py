@@ -1,0 +1,151 @@
+"""``check`` and ``emit`` on kernels that ocloc compiles on the spot: no finding in the compiler's pairs, and no silent guess.
+
+The kernels of ``fresh/`` have the arguments that the corpus has few of. Each is launched with the compiler's document, with the
+made one, and with the made one once the warnings are answered.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "support"))
+
+from zeinfo_answers import answers, same, where  # noqa: E402
+
+from visa_lsp.cli.launchrun import module_of_text  # noqa: E402
+from visa_lsp.cli.launchzebin import program_data  # noqa: E402
+from visa_lsp.cli.zeinfo import _hint  # noqa: E402
+from visa_lsp.ide.analysis import Analysis  # noqa: E402
+from visa_lsp.ide.zeinfo_facts import kernel_texts  # noqa: E402
+from visa_lsp.isa.platforms import platform_named  # noqa: E402
+from visa_lsp.sim.dispatch import run  # noqa: E402
+from visa_lsp.sim.launch import prepare  # noqa: E402
+from visa_lsp.sim.launch_config import BufferArg, ImageArg, LaunchConfig, LocalArg, SamplerArg, ValueArg  # noqa: E402
+from visa_lsp.zeinfo.against import disagreements  # noqa: E402
+from visa_lsp.zeinfo.emit import emitted  # noqa: E402
+from visa_lsp.zeinfo.read import read  # noqa: E402
+from visa_lsp.zeinfo.said import said_of  # noqa: E402
+from visa_lsp.zeinfo.source import Source  # noqa: E402
+from visa_lsp.zeinfo.validate import validate  # noqa: E402
+
+DEVICES = {"skl": "SKL", "tgllp": "TGLLP", "acm-g10": "DG2", "pvc": "PVCXT"}
+# The 2022 compiler knows images of OpenCL 3 only where the device has samplers, and OpenCL 2 is enough for the others.
+STANDARD = {"pvc": "-cl-std=CL2.0"}
+KINDS = {"char": "int8", "short": "int16", "int": "int32", "long": "int64", "float": "float32", "half": "float16"}
+IMAGES = {
+    "image1d_t": (64, 1, 1),
+    "image1d_buffer_t": (64, 1, 1),
+    "image3d_t": (16, 8, 4),
+    "image2d_array_t": (16, 8, 4),
+}
+
+
+def compiled(folder: Path, source: str, device: str) -> Path:
+    """A zebin, and the dump of each kernel beside it under the kernel's name."""
+    shutil.copy(HERE / "fresh" / f"{source}.cl", folder)
+    done = subprocess.run(
+        ["ocloc", "compile", "-file", f"{source}.cl", "-device", device, "--format", "zebin", "-output", f"{source}.zebin",
+         "-output_no_suffix", "-options", STANDARD.get(device, "-cl-std=CL3.0")],
+        cwd=folder, env={**os.environ, "IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"},
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    for path in sorted(folder.glob("*entry*.visaasm")):
+        name = re.search(r'^\.kernel "(\w+)"', path.read_text(), re.MULTILINE)
+        path.rename(folder / f"{name[1]}.visaasm")
+    return folder / f"{source}.zebin"
+
+
+def argument(told, rng):
+    """Something to give for an argument, by what the document says of its type."""
+    name, _, size = told.type_name.partition(";")
+    if told.address_qualifier == "__local":
+        return LocalArg(1024)
+    if name.startswith("image"):
+        dims = IMAGES.get(name, (16, 8, 1))
+        shape = [n for n in reversed(dims) if n > 1]
+        return ImageArg(rng.random((*shape, 4)).astype(np.float32), "float32", 4, dims)
+    if name.startswith("sampler"):
+        return SamplerArg("clamp_to_edge", "linear", normalized=True)
+    if name.endswith("*"):
+        floats = "float" in name
+        return BufferArg(rng.random(1024).astype(np.float32) if floats else rng.integers(0, 50, 1024).astype(np.int32))
+    plain = re.fullmatch(r"(u?)(char|short|int|long|float|half)(\d*)", name)
+    if plain is None:  # a struct
+        return ValueArg(rng.integers(0, 40, int(size)).astype(np.uint8))
+    count = int(plain[3] or 1)
+    kind = plain[1] + KINDS[plain[2]]
+    values = rng.integers(1, 9, 4 if count == 3 else count).astype(kind)
+    return ValueArg(values if count > 1 else values[0])
+
+
+def verdict(path: Path, info, text: str, sections, platform: str) -> tuple[str, str]:
+    """How one kernel comes out, and what is wrong with that."""
+    known = platform_named(platform)
+    code = path.read_text()
+    kernels = kernel_texts(Analysis.of(code, platform), path.name)
+    wrong = [
+        d.message
+        for d in disagreements(Source.of(text), kernels, where(platform))
+        if "has_no_stateless" not in d.message
+    ]
+    module = module_of_text(code, None, known, [])
+    arguments = tuple(argument(told, np.random.default_rng(told.index)) for told in info.arguments)
+    hints = {info.name: [_hint(a) for a in arguments]}
+    local = info.env.required_work_group_size if any(info.env.required_work_group_size) else (16, 2, 1)
+    config = LaunchConfig(kernel=info.name, groups=(2, 2, 1), local_size=local, args=arguments, sections=sections)
+
+    def buffers(described) -> dict:
+        prepared = prepare(module, described, config, known)
+        run(prepared.dispatch, ())
+        return dict(prepared.arrays)
+
+    def made(hints, said=None):
+        found = emitted(module.kernels, where(platform), hints, said)
+        problems = (*validate(found.text), *disagreements(Source.of(found.text), kernels, where(platform)))
+        wrong.extend(f"emitted: {d.message}" for d in problems)
+        return found
+
+    made(None)
+    guessed = made(hints)
+    expected = buffers(info)
+    equal = same(expected, buffers(read(guessed.text)[0]))
+    if not equal and not guessed.doubts:
+        wrong.append("other buffers, and not a word of it")
+    if guessed.doubts:
+        told = made(hints, said_of(answers(module.kernels[0], info, guessed.doubts)))
+        if not same(expected, buffers(read(told.text)[0])):
+            wrong.append(f"other buffers, though every warning is answered: {[d.message for d in told.doubts]}")
+    return f"{'equal' if equal else 'different'}, {'warned' if guessed.doubts else 'sure'}", "; ".join(wrong)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_fresh_kernels(device, tmp_path, capsys):
+    if shutil.which("ocloc") is None:
+        pytest.skip("ocloc is not installed (Debian: intel-opencl-icd)")
+    found = {}
+    for source in ("arguments",) if device == "pvc" else ("arguments", "images"):
+        folder = tmp_path / source
+        folder.mkdir()
+        zebin = compiled(folder, source, device)
+        text, sections = program_data(zebin.read_bytes(), zebin)
+        assert [d.message for d in validate(text)] == []
+        for info in read(text):
+            path = folder / f"{info.name}.visaasm"
+            if path.is_file():
+                found[info.name] = verdict(path, info, text, sections, DEVICES[device])
+    counts = Counter(kind for kind, _ in found.values())
+    with capsys.disabled():
+        print(f"\nemit on {len(found)} fresh kernels for {device}: {dict(sorted(counts.items()))}")
+    assert {name: wrong for name, (_, wrong) in found.items() if wrong} == {}
+    assert len(found) >= 15

@@ -1,0 +1,103 @@
+"""A property of a declaration stands at the wrong place, twice or on the wrong class of variable, or the name is no name.
+
+Why: the grammar fixes the order, `type num_elts align alias attrs` for general variables, `num_elts attrs` for addresses and
+predicates, `num_elts v_name attrs` for samplers and surfaces. A mnemonic is a word of its own and cannot name a variable.
+
+Example:
+
+    .decl V60 v_type=G type=d num_elts=8 alias=<V40, 0> align=GRF
+
+Instead:
+
+    .decl V60 v_type=G type=d num_elts=8 align=GRF alias=<V40, 0>
+
+Authority: the finalizer's grammar; it rejects the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.isa.model import Dialect
+from visa_lsp.isa.table import TABLE
+from visa_lsp.sema.model import Place, SymbolKind
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.sema.model import Symbol
+
+RULE = rule("V136", "misplaced-property", ERROR, __doc__)
+_STATE: Final = ("v_type", "num_elts", "v_name", "attrs")
+_REGISTER: Final = ("v_type", "num_elts", "attrs")
+_ORDER: Final = {
+    SymbolKind.GENERAL: ("v_type", "type", "num_elts", "align", "alias", "attrs"),
+    SymbolKind.ADDRESS: _REGISTER,
+    SymbolKind.PREDICATE: _REGISTER,
+    SymbolKind.SAMPLER: _STATE,
+    SymbolKind.SURFACE: _STATE,
+}
+_PROPERTY: Final = re.compile(
+    r"\{[^}]*\}|<[^>]*>|\([^)]*\)|\"[^\"]*\"|\b(v_type|type|num_elts|align|alias|attrs|v_name)\s*="
+)
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Words of the load/store addresses that the finalizer's lexer takes for itself.
+_ADDRESS_WORDS: Final = frozenset({"flat", "bti", "ss", "bss", "arg"})
+_DOTTED: Final = frozenset({"dpas", "dpasw", "nbarrier", "sbarrier", "lifetime", "bfn"})  # words only with their dot
+
+
+def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    for symbol in body.symbols:
+        if symbol.decl is None or symbol.place is None or symbol.decl.errors:
+            continue
+        yield from _properties(ctx, symbol, symbol.place.line)
+        if ctx.dialect is Dialect.V41:
+            yield from _name(ctx, symbol, symbol.place)
+
+
+def _properties(ctx: CheckContext, symbol: Symbol, line: int) -> Iterator[Diagnostic]:
+    order, seen = _ORDER.get(symbol.kind), list[str]()
+    if order is None:
+        return
+    for match in _PROPERTY.finditer(ctx.document.line_text(line).split("//")[0]):
+        word = match[1]
+        if word is None or (word == "type" and symbol.kind is not SymbolKind.GENERAL):
+            continue  # the seed gives every class a type; another rule says so
+        place = Place(line, Span(match.start(), match.start() + len(word)))
+        if word not in order:
+            yield ctx.report(RULE, place, f"a declaration of {_class(symbol)} has no `{word}`")
+            return
+        if word in seen:
+            yield ctx.report(RULE, place, f"`{word}` is given a second time")
+            return
+        later = next((other for other in seen if order.index(other) > order.index(word)), None)
+        if later is not None:
+            wanted = ", ".join(f"`{w}`" for w in order)
+            yield ctx.report(RULE, place, f"`{word}` stands before `{later}`; the order is {wanted}")
+            return
+        seen.append(word)
+
+
+def _class(symbol: Symbol) -> str:
+    article = "an" if symbol.kind is SymbolKind.ADDRESS else "a"
+    return f"{article} {symbol.kind.value}"
+
+
+def _name(ctx: CheckContext, symbol: Symbol, place: Place) -> Iterator[Diagnostic]:
+    name = symbol.name
+    if name.startswith(("%", '"')):
+        return
+    if _NAME.fullmatch(name) is None:
+        yield ctx.report(RULE, place, f"`{name}` is no name of a variable; it has letters, digits and `_` only")
+    elif name in _ADDRESS_WORDS or (name not in _DOTTED and _is_mnemonic(name)):
+        yield ctx.report(RULE, place, f"`{name}` is a word of the language; a variable needs another name")
+
+
+def _is_mnemonic(name: str) -> bool:
+    return any(row.opcode is not None and Dialect.V41 in row.dialects for row in TABLE.by_mnemonic.get(name, ()))
+
+
+CHECK = Check(RULE, body=_body)

@@ -1,0 +1,94 @@
+"""What came of a launch, as values: buffers, expectations, faults with their places in the texts.
+
+Filled by ``launchrun``, printed by ``run`` and sent by the language server. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from visa_lsp.cli.launchprogram import Source
+    from visa_lsp.sim.dispatch import Sent
+    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.launch_config import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BufferReport:
+    """A buffer or image argument after the run; ``name`` is the source's, where ze_info tells it."""
+
+    arg: int | str
+    name: str
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationReport:
+    """One expectation: whether it holds, and if not the first differences in one line."""
+
+    arg: int | str
+    ok: bool
+    message: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunReport:
+    """What came of one launch."""
+
+    kernel: str
+    platform: str
+    engine: str
+    buffers: tuple[BufferReport, ...]
+    expectations: tuple[ExpectationReport, ...]
+    faults: tuple[Fault, ...]
+    threads: int
+    groups: int
+    instructions: int
+    notes: tuple[str, ...] = ()
+    printed: str = ""
+    opcodes: Mapping[str, int] = field(default_factory=dict)
+    barriers: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    findings: tuple[Fault, ...] = ()  # notes of observers that are no fault
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    sent: tuple[Sent, ...] = ()  # messages that are recorded instead of carried out
+
+    def excerpt(self, fault: Fault | Sent) -> tuple[str, str]:
+        """Where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""
+        return _excerpt(self.sources.get(fault.kernel), fault.line)
+
+    def other_excerpt(self, fault: Fault) -> tuple[str, str]:
+        """The same for the other party."""
+        return _excerpt(self.sources.get(fault.other_kernel or fault.kernel), fault.other_line)
+
+    @property
+    def ok(self) -> bool:
+        """No fault, and every expectation holds."""
+        return not self.faults and all(e.ok for e in self.expectations)
+
+
+def _excerpt(source: Source | None, line: int) -> tuple[str, str]:
+    if source is None or not 0 <= line < len(source.lines):
+        return "", ""
+    return f"{source.path}:{line + 1}", source.lines[line].strip()
+
+
+def with_declarations(faults: Iterable[Fault], sources: Mapping[str, Source]) -> tuple[Fault, ...]:
+    """Faults that are about a variable, with the line of its declaration: the last one above the instruction."""
+    return tuple(_declared(fault, sources.get(fault.kernel)) for fault in faults)
+
+
+def _declared(fault: Fault, source: Source | None) -> Fault:
+    if source is None or not fault.variable or fault.line < 0:
+        return fault
+    form = re.compile(rf"\s*\.decl\s+{re.escape(fault.variable)}(?![\w$@?])")
+    line = next((n for n in range(min(fault.line, len(source.lines) - 1), -1, -1) if form.match(source.lines[n])), None)
+    if line is None:
+        return fault
+    return replace(fault, other=f"{fault.other}, line {line + 1}", other_line=line)

@@ -1,0 +1,292 @@
+"""The judged chunks of one body, brought from one snapshot to the next by what an edit takes and gives.
+
+Invariant: ``update`` leaves the same state whatever snapshots came before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.judging import NAME, Judging
+from visa_lsp.ide.names import Ids
+from visa_lsp.ide.quick import verdicts_of
+from visa_lsp.ide.results import NOTHING, Open, Result, Shelf, common, facts_in
+from visa_lsp.ide.scopes import Body, scoped_names
+from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.tree import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.syntax.bulk import Facts
+    from visa_lsp.syntax.chunks import Chunk
+    from visa_lsp.syntax.document import Document
+
+FUNCTION: Final = re.compile(r'\s*\.function(?![A-Za-z0-9_])\s*"?([^"\s]*)')
+_OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
+_VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
+# Attributes that are nothing but text.
+_FREE_ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s+(?:AsmName|OutputAsmPath)\s*=")
+# From how many changed names on chunks are judged as a whole instead of line by line.
+_FEW: Final = 16
+# The results of so many kinds of body (dialects, attributes) are remembered.
+_SHELVES: Final = 3
+
+
+def _mentions(code: str, names: Iterable[str]) -> set[int]:
+    """The lines of a code that have one of some names in them."""
+    found: set[int] = set()
+    for name in names:
+        at = code.find(name)
+        while at >= 0:
+            # What stands beside a name may belong to a longer one: a line too many does no harm.
+            found.add(code.count("\n", 0, at) - 1)
+            at = code.find(name, max(code.find("\n", at), at + 1))
+    return found
+
+
+class Directives:
+    """The directives of a body that are no declarations, and what they say of it."""
+
+    __slots__ = (
+        "attributes", "braces", "functions", "opening", "parts", "places", "texts", "versions",
+    )  # fmt: skip
+
+    def __init__(self, facts: Sequence[Facts]) -> None:
+        self.places = [(i, offset, text) for i, f in enumerate(facts) if f.specials for offset, text in f.specials]
+        texts = [text for _, _, text in self.places]
+        self.texts = texts
+        self.opening = texts[0] if texts and _OPENING.match(texts[0]) else None
+        self.versions = [place for place in self.places if _VERSION.match(place[2])]
+        self.functions = {m.group(1) for text in texts if (m := FUNCTION.match(text))}
+        self.parts = [(i, offset) for i, offset, text in self.places if FUNCTION.match(text)]
+        self.attributes = tuple(
+            [t for t in texts if t.lstrip().startswith(".kernel_attr") and not _FREE_ATTRIBUTE.match(t)]
+        )
+        self.braces = [place for place in self.places if place[2].lstrip()[0] in "{}"]
+
+
+class JudgedBody(Judging):
+    """The judged chunks of one body."""
+
+    __slots__ = (
+        "_asleep", "_doubled", "_judged", "_key", "_missing", "_shelves", "directives",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.directives = Directives(())
+        self._judged: Sequence[Chunk] = ()
+        self._key: object = None
+        self._missing: set[str] = set()
+        self._doubled: set[str] = set()
+        # What is known of chunks that a comment has swallowed, and of all chunks under other kinds of body.
+        self._asleep = Shelf()
+        self._shelves: dict[object, Shelf] = {}
+
+    # ---- what the chunks are ----
+
+    def moved(self, first: int, chunks: Sequence[Chunk]) -> None:
+        """Take the chunks of the next snapshot."""
+        if self.chunks != chunks:
+            head, tail = common(self.chunks, chunks)
+            behind = len(self.chunks) - tail
+            fresh = [facts_in(chunk) for chunk in chunks[head : len(chunks) - tail]]
+            again = any([f.specials for f in (*fresh, *self._facts[head:behind])])
+            again = again or (
+                len(chunks) != len(self.chunks) and any([at >= head for at, _, _ in self.directives.places])
+            )
+            self._facts = [*self._facts[:head], *fresh, *self._facts[behind:]]
+            if again:
+                self.directives = Directives(self._facts)
+                self.specials = self.directives.places
+        self.first, self.chunks = first, chunks
+
+    def opening_lines(self, document: Document) -> Iterator[int]:
+        """The line of the directive that opens the body."""
+        if self.directives.opening is not None:
+            index, offset, _ = self.directives.places[0]
+            yield self._line(document, index, offset)
+
+    # ---- going to another snapshot ----
+
+    def update(
+        self, document: Document, versions: tuple[str, ...], version_lines: set[int], platform: Platform | None
+    ) -> None:
+        """Bring everything up to the chunks that ``moved`` gave."""
+        self._version_lines = version_lines
+        directives = self.directives
+        kind = (directives.opening or "").split('"')[0]
+        key = (platform.name if platform else None, _dialect_key(versions), kind.strip(), directives.attributes)
+        if key == self._key and self._judged == self.chunks:
+            return
+        known = self._key if self._judged else key
+        self._advance(document, known, platform)
+        if key != known:
+            self._switch(document, key, platform)
+        self._frame = None
+
+    def _switch(self, document: Document, key: object, platform: Platform | None) -> None:
+        """Go over to another kind of body, of which something may be known from before."""
+        self._shelves[self._key] = Shelf(
+            dict(zip(map(id, self.chunks), zip(self.chunks, self._results, strict=True), strict=True))
+        )
+        self._asleep = Shelf()
+        self._open = Open()
+        self._key, self._verdicts = key, verdicts_of(key)
+        self._review.update(self._uses)
+        self._uses.clear()
+        shelf = self._shelves.pop(key, None) or Shelf()
+        while len(self._shelves) > _SHELVES:
+            self._shelves.pop(next(iter(self._shelves)))
+        self._results = [Result() for _ in self.chunks]
+        todo: dict[int, list[int] | None] = dict.fromkeys(range(len(self.chunks)))
+        woken = self._wake(shelf, todo)
+        if woken:
+            self._touched(shelf.others(self._names.tokens), woken, todo)
+        self._judge(document, platform, todo)
+
+    def _advance(self, document: Document, key: object, platform: Platform | None) -> None:
+        """Bring everything up to the chunks, for the kind of body that it was."""
+        directives = self.directives
+        fresh = key != self._key or not self._judged
+        head, tail = (0, 0) if fresh else common(self._judged, self.chunks)
+        behind = len(self._judged) - tail
+        gone = list(zip(self._judged[head:behind], self._results[head:behind], strict=True))
+        if fresh:
+            self._key, self._verdicts = key, verdicts_of(key)
+        all_facts, added = self._facts, range(head, len(self.chunks) - tail)
+        todo: dict[int, list[int] | None] = dict.fromkeys(added)
+        edited = None if fresh else self._edited(gone, added, todo)
+        for chunk, result in gone:
+            self._count(facts_in(chunk), None if edited else result, -1)
+        results = [edited] if edited else [Result() for _ in added]
+        results = [*self._results[:head], *results, *self._results[behind:]]
+        if fresh:
+            self._review.update(self._uses, self._labels)
+            self._uses.clear()
+            self._labels.clear()
+            results = [Result() for _ in self.chunks]
+        self._review |= self._names.functions
+        ids = document.lineage.setdefault("ids", Ids())
+        assert isinstance(ids, Ids)
+        scoped = self._scoped(ids, added)
+        changed = self._names.update(
+            all_facts, [facts_in(c) for c, _ in gone], added, directives.texts, directives.functions, ids, scoped,
+            fresh=fresh,
+        )  # fmt: skip
+        self._judged, self._results = self.chunks, results
+        if changed is None:
+            for result in results:
+                self._drop_uses(result)
+            todo = dict.fromkeys(range(len(self.chunks)))
+            for index in range(len(self.chunks)):
+                results[index] = Result()
+            self._labels = Counter(name for f in all_facts for name in f.labels)
+            self._review.update(self._labels)
+            self._asleep = Shelf()
+            self._shelves.clear()
+        else:
+            for index in added:
+                self._count(all_facts[index], None, 1)
+            before = self._names.before
+            for shelf in self._shelves.values():
+                shelf.note(changed, before)
+            self._sleep(gone, added)
+            self._asleep.note(changed, before)
+            woken = self._wake(self._asleep, todo)
+            if changed:
+                self._touched(changed, set(range(len(self.chunks))).difference(woken) if woken else None, todo)
+            if woken:
+                self._touched(self._asleep.others(self._names.tokens), woken, todo)
+        self._judge(document, platform, todo)
+        for index in added:
+            self.chunks[index].origin = None
+
+    def _edited(
+        self, gone: list[tuple[Chunk, Result]], added: range, todo: dict[int, list[int] | None]
+    ) -> Result | None:
+        """The result of the one chunk that was edited, with the lines that changed left to be judged; None otherwise."""
+        if len(gone) != 1 or len(added) != 1:
+            return None
+        (base, known), chunk = gone[0], self.chunks[added[0]]
+        origin = chunk.origin
+        if origin is None or origin.base is not base or facts_in(base).strange or facts_in(chunk).strange:
+            return None
+        if base.opens_in_block or chunk.opens_in_block:
+            return None
+        behind = base.count - origin.tail
+        for at, names in known.labels.items():
+            if origin.head <= at < behind:
+                self._use(names, -1)
+        todo[added[0]] = list(range(origin.head, chunk.count - origin.tail))
+        facts, old = facts_in(chunk), facts_in(base)
+        facts.names = facts.names or old.names
+        return known.edited(origin.head, behind, chunk.count - base.count)
+
+    def _scoped(self, ids: Ids, added: range) -> Callable[[set[str]], set[str]] | None:
+        """What tells the names that do not mean the same everywhere, because a brace ends the life of some of them."""
+        braces = self.directives.braces
+        if not braces:
+            return None
+        for index in added:
+            facts = self._facts[index]
+            if facts is not NOTHING and not facts.names:
+                self._names.note_first(facts, set(NAME.findall(code_in(self.chunks[index]))), ids)
+        body = Body(self.chunks, self._facts, ids)
+        return lambda doubled: scoped_names(braces, body, doubled)
+
+    # ---- what a comment swallows ----
+
+    def _sleep(self, gone: list[tuple[Chunk, Result]], added: range) -> None:
+        """Remember what is known of chunks that are comment now, and how the tokens of names were."""
+        plain = {id(p) for i in added if (p := self.chunks[i].plain) is not None}
+        if plain:
+            if self._asleep.before:
+                self._asleep = Shelf()
+            self._asleep.results.update({id(c): (c, result) for c, result in gone if id(c) in plain})
+
+    def _wake(self, shelf: Shelf, todo: dict[int, list[int] | None]) -> set[int]:
+        """Take back what is known of chunks that have still to be judged; which they are."""
+        woken = set[int]()
+        for index in list(todo) if shelf.results else ():
+            known = shelf.results.pop(id(self.chunks[index]), None)
+            if known is not None and todo[index] is None:
+                self._results[index] = known[1]
+                for names in known[1].labels.values():
+                    self._use(names, 1)
+                todo[index] = []
+                woken.add(index)
+        return woken
+
+    def _count(self, facts: Facts, result: Result | None, step: int) -> None:
+        self._review.update(facts.labels)
+        for name in facts.labels:
+            self._labels[name] += step
+            if not self._labels[name]:
+                del self._labels[name]
+        if result is not None:
+            self._drop_uses(result)
+
+    def _touched(self, changed: set[str], where: set[int] | None, todo: dict[int, list[int] | None]) -> None:
+        """Note the lines of chunks, or of some of them, that mention a changed name."""
+        few = len(changed) <= _FEW
+        for index in self._names.mentioning(changed):
+            known = todo.get(index, [])
+            if known is None or (where is not None and index not in where):
+                continue
+            todo[index] = sorted({*known, *_mentions(code_in(self.chunks[index]), changed)}) if few else None
+
+
+def _dialect_key(versions: tuple[str, ...]) -> object:
+    """What the version of a text means for its lines: whether it is of the newest dialect."""
+    if len(versions) != 1:
+        return versions
+    statement = statement_of(versions[0])
+    if not isinstance(statement, Version) or statement.major is None or statement.minor is None:
+        return False
+    return (statement.major, statement.minor) >= (4, 2)

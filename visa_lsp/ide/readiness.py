@@ -1,0 +1,55 @@
+"""What requests about a whole text need, made ready ahead of them in small steps.
+
+Every step only asks for something that is kept anyway, so that a step that is left out costs time later and nothing
+else. It knows no clock: whoever has time to spare takes steps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.directory import directory_in, directory_of
+from visa_lsp.ide.folding import prepare_folds
+from visa_lsp.ide.index import index_of
+from visa_lsp.ide.semantic_tokens import coloured_by_chunk
+from visa_lsp.ide.token_pieces import pieces_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.text import Encoding
+
+# How many lines of kinds not met before are bound in one step.
+_TEMPLATES: Final = 6
+
+
+def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator[None]:
+    """Steps of some milliseconds at most, each of them done when it is given; ``tokens`` where a client colours text."""
+    index = index_of(analysis.document)
+    yield
+    for part in index.parts:
+        # Asking is enough: each of these is kept with its chunk.
+        if not part.knows_words:
+            _ = part.words
+            yield
+        if not part.knows_decls:
+            _ = part.decls, part.aliases
+            yield
+        if directory_in(analysis.document).include(part):
+            yield
+    directory_of(index)
+    yield
+    for part in index.parts:
+        if "instructions" not in part.memo:
+            _ = part.instructions
+            yield
+        if prepare_folds(part):
+            yield
+    if tokens and coloured_by_chunk(analysis):
+        kept = pieces_of(analysis.document)
+        for at in range(len(index.parts)):
+            if kept.get(index, at, encoding) is None:
+                while kept.make(analysis, index, at, encoding, _TEMPLATES) is None:
+                    yield
+                yield

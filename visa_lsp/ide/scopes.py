@@ -1,0 +1,106 @@
+"""Which names of a body with braces do not mean the same everywhere in it: only their lines need a look one by one.
+
+A brace matters to a name only if a scope that ends declares it, and if it is named outside of that scope or declared
+twice. Everything else means what it would mean without braces. A scope that never ends takes nothing away.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.ide.results import decl_lines
+from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.tree import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from visa_lsp.syntax.bulk import Facts
+    from visa_lsp.syntax.chunks import Chunk
+
+_NAME: Final = re.compile(r"%?[A-Za-z_][A-Za-z0-9_]*")
+# With more scopes than that, every name that one of them declares counts.
+_MANY: Final = 64
+Position = tuple[int, int]
+
+
+class Region(NamedTuple):
+    """A scope from its brace to its brace, as (chunk, line in it)."""
+
+    start: Position
+    end: Position
+
+
+class Body(NamedTuple):
+    """The chunks of a body with their facts, and the numbers of names."""
+
+    chunks: Sequence[Chunk]
+    facts: Sequence[Facts]
+    ids: Mapping[str, int]
+
+
+def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[Region]]:
+    """The scopes that end, and those that do not; of these the end is beyond all chunks."""
+    waiting: list[Position] = []
+    closed: list[Region] = []
+    for index, offset, text in braces:
+        statement = statement_of(text)
+        if not isinstance(statement, Scope):
+            continue
+        if statement.opens:
+            waiting.append((index, offset))
+        elif waiting:
+            closed.append(Region(waiting.pop(), (index, offset)))
+    return closed, [Region(start, (1 << 60, 0)) for start in waiting]
+
+
+def scoped_names(braces: Sequence[tuple[int, int, str]], body: Body, doubled: set[str]) -> set[str]:
+    """The names that do not mean the same everywhere in the body; ``doubled`` are those that are declared twice."""
+    closed, endless = regions(braces)
+    declared = [(region, names) for region in closed if (names := _declared(body, region))]
+    found: set[str] = set()
+    if len(declared) > _MANY:
+        for _, names in declared:
+            found |= names
+    else:
+        for region, names in declared:
+            found |= _named_outside(body, region, names)
+    if doubled and (closed or endless):
+        first = min(region.start for region in (*closed, *endless))
+        for facts in body.facts[first[0] :]:
+            found |= doubled.intersection(facts.decls)
+    return found
+
+
+def _declared(body: Body, region: Region) -> set[str]:
+    """The names that are declared in a scope or in one within it."""
+    found: set[str] = set()
+    (first, head), (last, tail) = region
+    for index in range(first, last + 1):
+        names = body.facts[index].decls
+        if not names:
+            continue
+        if first < index < last:
+            found.update(names)
+        else:
+            places = zip(decl_lines(body.chunks[index]), names, strict=True)
+            found.update(n for at, n in places if (index, at) > (first, head) and (index, at) < (last, tail))
+    return found
+
+
+def _named_outside(body: Body, region: Region, names: set[str]) -> set[str]:
+    """Those of the names of a scope that stand somewhere outside of it."""
+    (first, head), (last, tail) = region
+    numbers = {body.ids[name]: name for name in names if name in body.ids}
+    found: set[str] = set()
+    for index in (*range(first), *range(last + 1, len(body.chunks))):
+        some = body.facts[index].names
+        if some and not numbers.keys().isdisjoint(array("I", some)):
+            found.update(numbers[n] for n in numbers.keys() & set(array("I", some)))
+    for index, outside in ((first, slice(0, head + 1)), (last, slice(tail + 2, None))):
+        text = "\n".join(code_in(body.chunks[index]).split("\n")[outside])
+        found.update(names.intersection(_NAME.findall(text)))
+    return found

@@ -1,0 +1,82 @@
+"""Time in which nobody asks for anything is spent on what will be asked for next.
+
+One timer, no task: there is nothing to be waited for when the server ends. A slice is short, and the first message ends
+the work until it has been quiet again, so that a keystroke waits for one slice at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.readiness import prepare
+from visa_lsp.ide.workspace import Language
+from visa_lsp.lsp.protocol import Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.lsp.session import VisaServer
+
+logger = logging.getLogger(__name__)
+
+# Seconds: how long it has to be quiet, how long a slice works, and how long it rests behind it.
+_QUIET: Final = 0.4
+_SLICE: Final = 0.002
+_REST: Final = 0.001
+
+
+class Idle:
+    """The work of quiet times of one server."""
+
+    def __init__(self, ls: VisaServer) -> None:
+        self._ls = ls
+        self._timer: asyncio.TimerHandle | None = None
+        self._steps: Iterator[None] | None = None
+        self._serials: tuple[int, ...] = ()
+
+    def poke(self) -> None:
+        """Something has changed: there may be work when it is quiet."""
+        if self._timer is None:
+            self._again(_QUIET)
+
+    def _again(self, seconds: float) -> None:
+        try:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._tick)
+        except RuntimeError:  # no loop: nobody serves anything, as in tests of single handlers
+            self._timer = None
+
+    def _tick(self) -> None:
+        self._timer = None
+        protocol = self._ls.protocol
+        if not isinstance(protocol, Protocol) or protocol.ending:
+            return
+        quiet = time.monotonic() - protocol.heard
+        if quiet < _QUIET:
+            self._again(_QUIET - quiet)
+            return
+        if protocol.answering:
+            self._again(_QUIET)
+            return
+        opened = [d for d in self._ls.documents if d.language is Language.VISA]
+        serials = tuple(d.serial for d in opened)
+        if self._steps is None or serials != self._serials:
+            self._serials = serials
+            text = self._ls.client_capabilities.text_document
+            tokens = text is not None and text.semantic_tokens is not None
+            self._steps = chain.from_iterable(prepare(d.analysis, self._ls.encoding, tokens=tokens) for d in opened)
+        until = time.monotonic() + _SLICE
+        try:
+            while time.monotonic() < until:
+                next(self._steps)
+        except StopIteration:
+            self._steps = None
+            return
+        except Exception:
+            logger.exception("what was begun in a quiet time failed")
+            self._steps = None
+            return
+        self._again(_REST)

@@ -1,0 +1,128 @@
+"""Standard input and output as the server reads and writes them, and the message that comes with every keystroke.
+
+pygls hands a message over from a thread three times, line by line; here a thread of its own reads whole messages, so that
+there is one hand-over. Invariant: nothing is read before the message before it was handled, so that nobody waits in a
+read when the client ends the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import sys
+from threading import Event, Semaphore, Thread
+from typing import TYPE_CHECKING, Any, Final
+
+from pygls.exceptions import JsonRpcException
+from pygls.io_ import StdoutWriter
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from visa_lsp.lsp.session import VisaServer
+
+logger = logging.getLogger(__name__)
+
+_LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]+)\s*", re.IGNORECASE)
+Change = tuple[tuple[int, int, int, int] | None, str]
+
+
+def _message(stream: BinaryIO) -> bytes | None:
+    """The next message; None at the end of the stream."""
+    length = 0
+    while line := stream.readline():
+        match = _LENGTH.fullmatch(line)
+        if match is not None:
+            length = int(match.group(1))
+        elif length and not line.strip():
+            return stream.read(length) or None
+    return None
+
+
+class _Inbox:
+    """Messages on their way from the thread that reads to the loop that handles them."""
+
+    def __init__(self, server: VisaServer, stream: BinaryIO, stop: Event) -> None:
+        self._server, self._stream, self._stop = server, stream, stop
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._handled = Semaphore(0)
+
+    async def empty(self) -> None:
+        """Handle messages until there are no more."""
+        Thread(target=self._read, name="stdin", daemon=True).start()
+        await self._ended
+
+    def _read(self) -> None:
+        try:
+            while (body := _message(self._stream)) is not None:
+                self._loop.call_soon_threadsafe(self._handle, body)
+                self._handled.acquire()
+        except (OSError, ValueError):
+            logger.warning("standard input cannot be read any more")
+        except RuntimeError:
+            return  # the loop is closed
+        try:
+            self._loop.call_soon_threadsafe(self._end)
+        except RuntimeError:
+            return
+
+    def _end(self, error: BaseException | None = None) -> None:
+        if self._ended.done():
+            return
+        if error is None:
+            self._ended.set_result(None)
+        else:
+            self._ended.set_exception(error)
+
+    def _handle(self, body: bytes) -> None:
+        try:
+            self._server.protocol.handle_message(json.loads(body))
+        except (SystemExit, KeyboardInterrupt, BrokenPipeError):
+            self._end()
+            return
+        except Exception as error:
+            logger.exception("a message cannot be handled")
+            self._server.report_server_error(error, JsonRpcException)
+        if self._stop.is_set():
+            self._end()
+        else:
+            # What the message has begun comes first: the thread would take the interpreter's lock from it.
+            self._loop.call_soon(self._handled.release)
+
+
+def serve_stdio(server: VisaServer, stop: Event, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+    """Answer on standard input and output until the client ends it."""
+
+    async def serve() -> None:
+        await _Inbox(server, stdin or sys.stdin.buffer, stop).empty()
+
+    server.protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
+    asyncio.run(serve())
+
+
+def changes_of(params: Any) -> tuple[str, int, list[Change]] | None:
+    """URI, version and changes of a plain ``didChange``; None where only the library can tell what it is."""
+    try:
+        identifier = params["textDocument"]
+        uri, version = identifier["uri"], identifier["version"]
+        found: list[Change] = []
+        for change in params["contentChanges"]:
+            text, span = change["text"], change.get("range")
+            if not isinstance(text, str):
+                return None
+            if span is None:
+                found.append((None, text))
+                continue
+            start, end = span["start"], span["end"]
+            numbers = (start["line"], start["character"], end["line"], end["character"])
+            if not all([type(number) is int and number >= 0 for number in numbers]):
+                return None
+            found.append((numbers, text))
+    except (KeyError, TypeError, AttributeError):
+        return None
+    if not isinstance(uri, str) or type(version) is not int:
+        return None
+    return uri, version, found

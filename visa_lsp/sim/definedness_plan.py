@@ -1,0 +1,266 @@
+"""What the checker of undefined values needs to know of one instruction, worked out once from its row and operands.
+
+Says how values travel (lane to lane, byte by byte, in groups of four lanes, as a whole), which operands are addresses and
+which are data. Invariant: a plan depends on the program only, never on a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa.lane import Effect, Lane, Unmodelled
+from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
+from visa_lsp.isa.model import FieldKind
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    General,
+    Immediate,
+    Indirect,
+    Predicate,
+    PredicateOperand,
+    State,
+)
+from visa_lsp.sim.effects import blocks, flow, horizontal, images, lsc, matrix, sampling, scattered
+from visa_lsp.sim.operands import Site, predicate_bits
+from visa_lsp.sim.values import immediate
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Inst
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.operands import Enable, Touch
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Kind(Enum):
+    """What an instruction does with values."""
+
+    VALUE = "computes"
+    BRANCH = "branches"
+    MESSAGE = "talks to memory"
+    RECORDED = "is recorded"
+
+
+class Travel(Enum):
+    """How far an undefined source reaches."""
+
+    LANE = "its lane"
+    BYTE = "its byte of its lane"
+    FOUR = "its group of four lanes"
+    WHOLE = "the whole result"
+
+
+_MESSAGES: Final = frozenset(blocks.EFFECTS) | frozenset(scattered.EFFECTS) | frozenset(lsc.EFFECTS) | frozenset(
+    images.EFFECTS
+) | frozenset(sampling.EFFECTS)  # fmt: skip
+_BRANCHES: Final = frozenset(flow.EFFECTS) - {"faddr", "label", "nop", "do", "endif"}
+_BYTEWISE: Final = frozenset({"and", "or", "xor", "not"})
+# Operands of messages that are data; all others say where.
+_DATA_LSC: Final = frozenset({"src1", "src2", "data"})
+_DATA: Final = frozenset({"src", "src0", "src1", "data"})
+
+
+@dataclass(slots=True)
+class Source:
+    """A register operand that is read. ``places`` has a row of bytes per cell; None where it is known at run time."""
+
+    touch: Touch
+    places: Array | None
+    address: bool = False  # of a message: says where
+    sure: Array | None = None  # bytes of a lane's result that the other operand decides alone
+
+
+@dataclass(slots=True)
+class Plan:
+    """One instruction for the checker."""
+
+    kind: Kind
+    travel: Travel
+    lanes: int
+    full: int
+    at: int
+    no_mask: bool
+    selects: bool
+    steady: bool  # what was looked at once need not be looked at again while nothing becomes undefined
+    pred: Predicate | None = None
+    chosen: Enable | None = None
+    sources: list[Source] = field(default_factory=list)
+    targets: list[Source] = field(default_factory=list)
+    clean: Array | None = None  # all bytes that are read
+    preds_read: list[int] = field(default_factory=list)
+    preds_written: list[int] = field(default_factory=list)
+    addresses_read: list[tuple[int, int, bool]] = field(default_factory=list)  # start, count, whether it is an address
+    address_written: tuple[int, int] | None = None
+    cells_read: list[tuple[bool, int]] = field(default_factory=list)  # sampler?, cell: used by a message
+    state_read: tuple[bool, int] | None = None
+    state_written: tuple[bool, int] | None = None
+    logic: str = ""  # and, or: on predicates
+    together: bool = False  # the rows of a store's data go out in one message
+    replaces: bool = False  # an atomic that stores whatever was there
+
+    @property
+    def matters(self) -> bool:
+        """Whether the instruction touches anything that could be undefined."""
+        return bool(
+            self.sources or self.targets or self.preds_read or self.preds_written or self.addresses_read
+            or self.address_written or self.cells_read or self.state_written or self.state_read or self.pred
+        )  # fmt: skip
+
+
+def plan_of(code: Code, pc: int) -> Plan:
+    """Work out the plan of an instruction."""
+    inst = code.kernel.instructions[pc]
+    site = Site(code, inst, pc)
+    touches = code.touches.get(pc, [])
+    kind = _kind(inst)
+    if kind is Kind.MESSAGE and touches and touches[0].lanes != site.lanes:
+        site.lanes, site.full = (
+            touches[0].lanes,
+            (1 << touches[0].lanes) - 1,
+        )  # plain gather keeps its lanes in an operand
+    pred = inst.get("pred")
+    plan = Plan(kind, Travel.LANE, site.lanes, site.full, site.control.mask_offset, site.control.no_mask,
+                inst.row.mnemonic == "sel", kind is Kind.VALUE)  # fmt: skip
+    if isinstance(pred, Predicate) and pred.var:
+        plan.pred, plan.chosen = pred, predicate_bits(pred, plan.at, plan.full)
+    _operands(plan, inst, site)
+    same = inst.row.mnemonic in ("cmp", "xor") and inst.get("src0") == inst.get("src1")
+    for touch in touches:
+        source = Source(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
+        if touch.write:
+            plan.targets.append(source)
+        elif not same:  # whatever the value, the result is the same: compilers find the active lanes in this way
+            source.address = kind is Kind.BRANCH or (kind is Kind.MESSAGE and _is_address(inst, touch.field))
+            plan.sources.append(source)
+        plan.steady &= touch.indirect is None
+    _travel(plan, inst, site)
+    if plan.steady and plan.sources:
+        plan.clean = np.unique(np.concatenate([s.places.reshape(-1) for s in plan.sources if s.places is not None]))
+    plan.steady &= not (plan.preds_read or plan.addresses_read or plan.address_written or plan.state_read is not None)
+    return plan
+
+
+def _kind(inst: Inst) -> Kind:
+    meaning = inst.row.meaning
+    if isinstance(meaning, Unmodelled):
+        return Kind.RECORDED
+    if isinstance(meaning, Effect) and meaning.name in _MESSAGES:
+        return Kind.MESSAGE
+    return Kind.BRANCH if isinstance(meaning, Effect) and meaning.name in _BRANCHES else Kind.VALUE
+
+
+def _is_address(inst: Inst, name: str) -> bool:
+    return name not in (_DATA_LSC if inst.row.family == "lsc" else () if inst.row.family == "sampler" else _DATA)
+
+
+def _operands(plan: Plan, inst: Inst, site: Site) -> None:
+    """Predicates, address variables and states among the operands."""
+    layout = site.code.layout
+    for spec, value in zip(inst.row.fields, inst.values, strict=True):
+        written = spec.name == "dst"
+        if isinstance(value, PredicateOperand):
+            (plan.preds_written if spec.name in ("dst", "preddst") else plan.preds_read).append(value.var)
+        elif isinstance(value, Address):
+            start = layout.address_base[value.var] + value.offset
+            if written:
+                plan.address_written = (start, plan.lanes)
+            else:
+                plan.addresses_read.append((start, max(1, value.width), False))
+        elif isinstance(value, Indirect) and not isinstance(value, AddressOf):
+            start = layout.address_base[value.var] + value.addr_offset
+            region = value.region
+            several = region.vert_stride is None and region.width is not None
+            plan.addresses_read.append((start, max(1, plan.lanes // (region.width or 1)) if several else 1, True))
+        elif isinstance(value, State):
+            cell = (value.sampler, site.state_cell(value))
+            if written:
+                plan.state_written = cell
+            else:
+                plan.state_read = cell
+        elif spec.kind in (FieldKind.SURFACE, FieldKind.SAMPLER) and isinstance(value, int):
+            sampler = spec.kind is FieldKind.SAMPLER
+            bases = layout.sampler_base if sampler else layout.surface_base
+            if value < len(bases):
+                plan.cells_read.append((sampler, bases[value]))
+    if inst.row.mnemonic == "add3.o" and plan.pred is not None:
+        plan.preds_written.append(plan.pred.var)
+        plan.pred = plan.chosen = None
+
+
+def _travel(plan: Plan, inst: Inst, site: Site) -> None:
+    meaning = inst.row.meaning
+    name = meaning.name if isinstance(meaning, Effect) else meaning.expr.word if isinstance(meaning, Lane) else ""
+    plan.logic = name if name in ("and", "or") else ""
+    plan.together = "typed" in name
+    plan.replaces = inst.row.mnemonic == "lsc_atomic_store" or (
+        inst.row.family == "data_port" and ATOMIC_OP_TEXT.get(site.integer("op") & 31) == "xchg"
+    )
+    if isinstance(meaning, Effect) and name in horizontal.EFFECTS and not name.startswith("sad"):
+        plan.travel = Travel.FOUR
+    elif name in matrix.EFFECTS or plan.kind is not Kind.VALUE:
+        plan.travel = Travel.WHOLE if name in matrix.EFFECTS else Travel.LANE
+    elif (name == "mov" or name in _BYTEWISE) and _same_width(plan, inst, site, name):
+        plan.travel = Travel.BYTE
+        _decided(plan, inst, site, name)
+
+
+def _same_width(plan: Plan, inst: Inst, site: Site, name: str) -> bool:
+    dst = inst.get("dst")
+    sources = [inst.get(n) for n in ("src0", "src1") if site.has(n)]
+    if not isinstance(dst, General | Indirect) or any(
+        isinstance(s, PredicateOperand | Address | State) for s in sources
+    ):
+        return False
+    into = site.operand_type(dst)
+    kinds = [site.operand_type(s) for s in sources if not isinstance(s, Immediate)]
+    if any(k.is_float != into.is_float for k in kinds):
+        return False
+    narrower = name == "mov" and not into.is_float  # integers keep their low bytes
+    return all(k.size == into.size or (narrower and k.size > into.size) for k in kinds) and all(
+        t.touch.size == into.size for t in plan.targets
+    )
+
+
+def _decided(plan: Plan, inst: Inst, site: Site, name: str) -> None:
+    """Bytes that an immediate decides: zeros of ``and``, ones of ``or``."""
+    constant = next((inst.get(n) for n in ("src0", "src1") if isinstance(inst.get(n), Immediate)), None)
+    if name not in ("and", "or") or not isinstance(constant, Immediate) or not plan.sources:
+        return
+    size = site.operand_type(inst.get("dst")).size
+    bits = int(immediate(constant, 1).astype(np.int64)[0])
+    raw = np.frombuffer((bits & (1 << 8 * size) - 1).to_bytes(size, "little"), np.uint8)
+    for source in plan.sources:
+        source.sure = raw == (0 if name == "and" else 255)
+
+
+def places_of(source: Source, frame: Frame) -> Array:
+    """The bytes of an operand's cells, a row for each."""
+    if source.places is not None:
+        return source.places
+    assert source.touch.indirect is not None
+    return np.asarray(source.touch.indirect(frame)[:, None] + np.arange(source.touch.size))
+
+
+def limits_of(frame: Frame, source: Source) -> tuple[int, int]:
+    """The bytes of the register file that belong to an operand's variable."""
+    layout, var = frame.code.layout, source.touch.var
+    if var < 0:
+        return 0, frame.regs.size
+    low = layout.offset(var)
+    # A message fills whole registers, and a variable has its last register to itself.
+    size = layout.byte_size(var)
+    return low, low + (-(-size // layout.grf_bytes) * layout.grf_bytes if source.touch.raw else size)
+
+
+def by_lane(cells: Array, lanes: int) -> Array:
+    """The worst origin per lane of an operand's cells; cells that do not belong to lanes count for all."""
+    worst = cells.max(axis=1)
+    if worst.size % lanes == 0:
+        return np.asarray(worst.reshape(-1, lanes).max(axis=0))
+    return np.full(lanes, worst.max(initial=0), np.uint16)

@@ -1,0 +1,45 @@
+"""A thread group and its barriers: what the threads of a group share beside memory of the launch.
+
+Values with a little arithmetic; who waits and who is woken is the machine's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from visa_lsp.sim.memory import Buffer
+
+
+class Barrier:
+    """A counter of arrivals; each completed round is a generation.
+
+    ``expected`` threads have to come as consumers and ``producers`` as producers; one that is both counts on both sides.
+    """
+
+    def __init__(self, expected: int) -> None:
+        self.expected = self.producers = expected
+        self.arrived = self.produced = 0
+        self.generation = 0
+
+    def signal(self, *, produces: bool = True, consumes: bool = True) -> None:
+        """One more has arrived."""
+        self.arrived += consumes
+        self.produced += produces
+        if self.arrived >= self.expected and self.produced >= self.producers:
+            self.release()
+
+    def release(self) -> None:
+        """End the round, whoever is missing."""
+        self.arrived = self.produced = 0
+        self.generation += 1
+
+
+class Group:
+    """A thread group: its id, shared local memory and barriers."""
+
+    def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:
+        self.id = number
+        self.slm = Buffer("shared local memory", np.zeros(slm_bytes, np.uint8))
+        self.barrier = Barrier(threads)
+        self.named: dict[int, Barrier] = {}
+        self.signalled: dict[tuple[int, int], int] = {}  # (thread, barrier) -> generation it signalled in

@@ -1,0 +1,127 @@
+"""Where undefined values stand: a number per byte of registers and memory that says where the value comes from.
+
+0 is defined, ``UNWRITTEN`` was never written; other numbers are the checker's, one for each place that read something
+never written. Memory is kept by pages, made when they are touched. Knows no instruction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa import predefined
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+UNWRITTEN: Final = 1
+_ALL: Final = 0xFFFFFFFF
+_PAGE: Final = 4096
+MAX_PAGES: Final = 1 << 13  # of 8 KiB each: 32 MiB of shared, scratch and private memory are followed, no more
+# %arg, %retval, %sp and %fp hold nothing until a program writes them (seed 001 "Subroutine and Function Calls").
+_EMPTY: Final = (8, 9, 10, 11)
+
+
+class RegisterShadow:
+    """The registers of one activation. ``epoch`` counts how often a defined byte became undefined."""
+
+    def __init__(self, frame: Frame, caller: RegisterShadow | None) -> None:
+        layout, kernel = frame.code.layout, frame.code.kernel
+        self.bytes: Array = np.full(layout.size, UNWRITTEN, np.uint16)
+        self.bytes[: layout.predefined_end] = 0
+        if caller is not None:
+            self.bytes[: layout.predefined_end] = caller.bytes[: layout.predefined_end]
+        else:
+            for number in _EMPTY:
+                at = layout.offset(number)
+                self.bytes[at : at + layout.byte_size(number)] = UNWRITTEN
+        self.pred_bits = [0] + [_ALL] * len(kernel.predicates)
+        self.pred_origin = [UNWRITTEN] * len(self.pred_bits)
+        self.addresses: Array = np.full(frame.addr.size, UNWRITTEN, np.uint16)
+        self.surfaces = [0 if i < predefined.FIRST_SURFACE else UNWRITTEN for i in range(layout.surface_cells)]
+        self.samplers = [UNWRITTEN] * (layout.sampler_cells - 1) + [0]
+        self.epoch = 0
+        self.seen: dict[int, tuple[int, int]] = {}  # instruction -> epoch, lanes that need no further look
+        if caller is not None:
+            return
+        for item in kernel.inputs:
+            kind = item.kind & 7
+            if kind == 0:
+                at = layout.offset(item.id)
+                self.bytes[at : at + item.size] = 0
+            elif kind == 1:
+                self.samplers[layout.sampler_base[item.id]] = 0
+            else:
+                self.surfaces[layout.surface_base[item.id]] = 0
+
+    def put(self, places: Array, origins: Array | int) -> None:
+        """Say where the values of some bytes come from."""
+        if isinstance(origins, int):
+            if origins and not self.bytes[places].all():
+                self.epoch += 1
+        elif bool(((self.bytes[places] == 0) & (origins != 0)).any()):
+            self.epoch += 1
+        self.bytes[places] = origins
+
+    def get(self, places: Array) -> Array:
+        """Where the values of some bytes come from; the bytes are those of a fixed operand."""
+        return np.asarray(self.bytes[places])
+
+    def find(self, places: Array) -> Array:
+        """The same for bytes that a register gave, which may lie outside of the file."""
+        return np.asarray(self.bytes[np.clip(places, 0, self.bytes.size - 1)])
+
+    def back(self, callee: RegisterShadow, end: int, argument: slice) -> None:
+        """A function has returned: its predefined variables are the caller's now, and ``%arg`` is destroyed."""
+        self.epoch += 1
+        self.bytes[:end] = callee.bytes[:end]
+        self.bytes[argument] = UNWRITTEN
+
+
+class MemoryShadow:
+    """A memory that holds nothing at first. What lies beyond the limit of pages counts as defined."""
+
+    def __init__(self, budget: list[int]) -> None:
+        self._pages: dict[int, Array] = {}
+        self._budget = budget  # pages left, shared by all memories of a run
+
+    def get(self, at: Array) -> Array:
+        """Where the bytes at some offsets come from."""
+        out = np.zeros(at.size, np.uint16)
+        for page, rows in self._split(at):
+            cells = self._page(page)
+            if cells is not None:
+                out[rows] = cells[at[rows] & _PAGE - 1]
+        return out
+
+    def put(self, at: Array, origins: Array) -> None:
+        """Say where the bytes at some offsets come from."""
+        for page, rows in self._split(at):
+            cells = self._page(page)
+            if cells is not None:
+                cells[at[rows] & _PAGE - 1] = origins[rows]
+
+    def _page(self, number: int) -> Array | None:
+        found = self._pages.get(number)
+        if found is None and self._budget[0] > 0:
+            self._budget[0] -= 1
+            found = self._pages[number] = np.full(_PAGE, UNWRITTEN, np.uint16)
+        return found
+
+    def free(self) -> None:
+        """Give the pages back."""
+        self._budget[0] += len(self._pages)
+        self._pages.clear()
+
+    @staticmethod
+    def _split(at: Array) -> list[tuple[int, Array | slice]]:
+        pages = at >> 12
+        first = int(pages[0]) if at.size else 0
+        if not at.size:
+            return []
+        if (pages == first).all():
+            return [(first, slice(None))]
+        return [(int(page), np.flatnonzero(pages == page)) for page in np.unique(pages)]

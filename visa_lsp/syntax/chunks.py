@@ -1,0 +1,144 @@
+"""The pieces that a document is made of: some lines as one text, with nothing absolute in them.
+
+A chunk never changes but for what is derived from it. One that was made by an edit of another says which of its lines
+are lines of that one, so that whoever knows the old chunk looks only at what changed.
+Invariant: all but the last chunk of a document end with a newline; a line that opens a body is the first of its chunk.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.syntax.bulk import bodies_of, code_of
+from visa_lsp.syntax.comments import strip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What every comment that speaks to this program has in it.
+_MARK: Final = "visa:"
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text with their ends kept; only a newline ends a line, and the last one may be empty."""
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + [lines[-1]]
+
+
+class Origin(NamedTuple):
+    """What a chunk was edited out of: its first ``head`` and last ``tail`` lines are those of ``base``."""
+
+    base: Chunk
+    head: int
+    tail: int
+
+
+class Chunk:
+    """Some consecutive lines as one text. ``marked`` ones may have a suppression in them.
+
+    ``cache`` holds what was derived from the text, ``origin`` what the chunk was made of, until somebody has used it,
+    ``plain`` the chunk that it is when no comment comes in from above.
+    """
+
+    __slots__ = (
+        "cache", "closes_in_block", "count", "length", "marked", "opens_in_block", "origin", "plain", "starred", "text",
+    )  # fmt: skip
+
+    def __init__(self, text: str, count: int, opens_in_block: bool) -> None:
+        self.text = text
+        self.count = count
+        self.length = len(text)
+        self.marked = _MARK in text
+        self.starred = "*" in text
+        self.opens_in_block = opens_in_block
+        self.closes_in_block = _closes(text, opens_in_block) if self.starred else opens_in_block
+        self.cache: object = None
+        self.origin: Origin | None = None
+        self.plain: Chunk | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines with their ends."""
+        return split_lines(self.text)[: self.count]
+
+    @property
+    def swallowed(self) -> bool:
+        """Whether everything in it is inside of one comment."""
+        return self.opens_in_block and not self.starred
+
+    def codes(self) -> list[str]:
+        """The lines without comments, ends and blanks before the ends."""
+        return [line.rstrip() for line in code_of(self.text, self.opens_in_block).split("\n")[1 : self.count + 1]]
+
+    def start(self, inside: int) -> int:
+        """Offset of a line in the chunk."""
+        at = 0
+        for _ in range(inside):
+            at = self.text.find("\n", at) + 1
+        return at
+
+    def entered(self, in_block: bool) -> Chunk:
+        """The same text behind another state of comments; the way back gives the chunk that it was."""
+        if in_block == self.opens_in_block:
+            return self
+        if self.plain is not None and self.plain.opens_in_block == in_block:
+            return self.plain
+        other = object.__new__(Chunk)
+        other.text, other.count, other.length = self.text, self.count, self.length
+        other.marked, other.starred = self.marked, self.starred
+        other.opens_in_block = in_block
+        other.closes_in_block = _closes(self.text, in_block) if self.starred else in_block
+        other.cache = other.origin = None
+        other.plain = self if in_block else None
+        return other
+
+    def edited(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
+        """The chunk with ``[start, end)`` replaced; None where it would not be one chunk of at most so many lines."""
+        text = self.text[:start] + new_text + self.text[end:]
+        count = self.count - self.text.count("\n", start, end) + new_text.count("\n")
+        if not 0 < count <= most:
+            return None
+        head = self.text.count("\n", 0, start)
+        before = text.rfind("\n", 0, start)
+        behind = text.find("\n", start + len(new_text))
+        touched = text[max(before, 0) : behind if behind >= 0 else len(text)]
+        if bodies_of(touched):
+            return None
+        chunk = Chunk(text, count, self.opens_in_block)
+        # The lines of a chunk end with it: what follows the last newline of the last chunk counts as a line too.
+        changed = touched.count("\n") + (before < 0)
+        base, tail = self, max(0, count - head - changed)
+        if self.origin is not None:
+            # Nobody has looked since: one step is kept, not a chain of them.
+            base, head, tail = self.origin.base, min(head, self.origin.head), min(tail, self.origin.tail)
+        if not (self.starred or chunk.starred) and head + tail <= min(count, base.count):
+            chunk.origin = Origin(base, head, tail)
+        return chunk
+
+
+def _closes(text: str, in_block: bool) -> bool:
+    if "*/" not in text if in_block else "/*" not in text:
+        return in_block
+    for line in text.split("\n"):
+        _, in_block = strip(line.rstrip("\r"), in_block)
+    return in_block
+
+
+# A few chunks are read again and again: those at the ends of a body, and those under the user's hands.
+@lru_cache(maxsize=64)
+def code_in(chunk: Chunk) -> str:
+    """The code of a chunk: each line without comment and end, with a newline before it."""
+    return code_of(chunk.text, chunk.opens_in_block)
+
+
+@lru_cache(maxsize=64)
+def codes_in(chunk: Chunk) -> Sequence[str]:
+    """``Chunk.codes`` for chunks that are asked for again and again."""
+    return [line.rstrip() for line in code_in(chunk).split("\n")[1 : chunk.count + 1]]
+
+
+@lru_cache(maxsize=64)
+def lines_in(chunk: Chunk) -> Sequence[str]:
+    """The lines of a chunk without their newlines."""
+    return chunk.text.split("\n")

@@ -1,0 +1,248 @@
+"""What the code of a kernel does with its inputs: whose values meet where, what is read, written and counted up.
+
+Knows instruction fields by name, no ze_info. One pass over the code, blind to its order, except that a surface or sampler
+variable holds what the ``movs`` before it put there: compilers set it directly before each use. Invariant: a value is
+followed through general variables only, not through memory, so that what is found here certainly is in the text.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec import field as member
+
+from visa_lsp.program.model import General, Immediate, Indirect, RawOperand, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.program.model import Inst, Kernel
+
+R0: Final = 7
+THREAD_NUMBERS: Final = (12, 13)  # %hw_id, %sr0
+PREDEFINED: Final = (R0, *THREAD_NUMBERS)
+FIRST_DECLARED: Final = 32
+_SLM_SFID: Final = 3
+_POINTER_BYTES: Final = 8
+_FLAT, _BTI = 1, 4
+_PRODUCTS: Final = ("mul", "mad", "madw", "mulh")
+_SOURCES: Final = ("src0", "src1", "src2")
+_ADDRESSES: Final = ("address", "off", "offset", "goff", "src0")
+_ATOMIC, _WRITE = ("atomic",), ("scatter", "store", "_st", "write")
+_TYPED: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed", "typed_atomic", "media_", "avs")
+
+
+def has_own_memory(kernel: Kernel) -> bool:
+    """Whether the kernel certainly has shared local memory: some address there comes neither from memory nor from a pointer.
+
+    Code for pointers of any address space also has instructions for shared local memory, which may never run.
+    """
+    flow = Flow(kernel)
+    pointers = {flow.root(e.id) for e in kernel.inputs if e.kind & 7 == 0 and e.size == _POINTER_BYTES}
+    given = flow.reached(flow.loaded | pointers)
+    return any(root is None or root not in given for root in flow.slm_roots)
+
+
+class Surface(Struct):
+    """What is done with one number of the binding table."""
+
+    typed: bool = False
+    sampled: bool = False
+    coordinates: int = 0  # 0: not told
+    written: bool = False
+    origins: set[int] = member(default_factory=set)  # of the addresses in it
+
+
+class Flow:
+    """The flow of one kernel's values; ids are those of general variables, without aliases."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.read: set[int] = set()
+        self.written: set[int] = set()  # variables whose values reach the address of a write or an atomic operation
+        self.counted: set[int] = set()  # the same of atomic operations
+        self.slm: list[frozenset[int]] = []  # the origins of each address in shared memory
+        self.slm_roots: list[int | None] = []  # those addresses themselves; None is an immediate one
+        self.loaded: set[int] = set()  # variables that messages give a value
+        self.targets: set[int] = set()  # variables that some instruction gives a value
+        self.computed: set[int] = set()  # variables that anything but a comparison with zero reads
+        self.surfaces: dict[int, Surface] = {}
+        self.samplers: set[int] = set()
+        self.surface_handles: set[int] = set()  # variables that are moved to a surface variable
+        self.sampler_handles: set[int] = set()
+        self._products: list[tuple[int, int]] = []
+        self._sums: list[tuple[int, int]] = []
+        self._edges: dict[int, set[int]] = {}
+        self._messages: list[tuple[Inst, int | None, int | None]] = []
+        self._state: dict[tuple[bool, int], int | None] = {}
+        for inst in kernel.instructions:
+            self._instruction(inst)
+        self._settle()
+
+    def root(self, id_: int) -> int:
+        """The variable that an alias stands for in the end."""
+        for _ in range(64):
+            variable = self.kernel.variable(id_)
+            if variable is None or (not variable.alias_index and not variable.alias_offset):
+                return id_
+            id_ = variable.alias_index
+        return id_
+
+    @cached_property
+    def origins(self) -> dict[int, frozenset[int]]:
+        """For each variable the inputs, and what of ``PREDEFINED``, whose values may be part of its own; and itself."""
+        into: dict[int, set[int]] = {}
+        for source in {self.root(e.id) for e in self.kernel.inputs if e.kind & 7 == 0} | set(PREDEFINED):
+            for target in self.reached([source]):
+                into.setdefault(target, set()).add(source)
+        return {v: frozenset(found | {v}) for v, found in into.items()}
+
+    def reached(self, sources: Iterable[int]) -> set[int]:
+        """The variables that values of some variables may become part of, themselves included."""
+        seen = set(sources)
+        todo = list(seen)
+        while todo:
+            for target in self._edges.get(todo.pop(), ()):
+                if target not in seen:
+                    seen.add(target)
+                    todo.append(target)
+        return seen
+
+    def of(self, id_: int) -> frozenset[int]:
+        """The origins of one variable."""
+        return self.origins.get(id_, frozenset((id_,)))
+
+    def products(self, id_: int) -> list[frozenset[int]]:
+        """For each product that a variable is a factor of, by itself or as a copy, the origins of the other factor."""
+        return self._partners(id_, self._products)
+
+    def sums(self, id_: int) -> list[frozenset[int]]:
+        """The same of sums."""
+        return self._partners(id_, self._sums)
+
+    def _partners(self, id_: int, pairs: Iterable[tuple[int, int]]) -> list[frozenset[int]]:
+        found = []
+        for left, right in pairs:
+            if id_ in self.of(left):
+                found.append(self.of(right))
+            if id_ in self.of(right):
+                found.append(self.of(left))
+        return found
+
+    def _settle(self) -> None:
+        """Follow the addresses of messages back to their origins."""
+        for inst, address, number in self._messages:
+            origins = self.of(address) if address is not None else frozenset()
+            name = inst.row.mnemonic
+            if _is_slm(inst):
+                self.slm.append(origins)
+                self.slm_roots.append(address)
+                continue
+            if number is not None:
+                self.surfaces[number].origins |= origins
+            if any(w in name for w in _ATOMIC):
+                self.counted |= origins
+            if any(w in name for w in _ATOMIC + _WRITE):
+                self.written |= origins
+
+    # One instruction.
+
+    def _instruction(self, inst: Inst) -> None:
+        name = inst.row.mnemonic
+        reads = {self.root(v) for key, v in _variables(inst) if key != "dst"}
+        self.read |= reads - {0}
+        if name == "movs":
+            self._movs(inst)
+            return
+        target = inst.get("dst")
+        if not _compares_with_zero(inst):
+            self.computed |= reads
+        self.targets |= {self.root(v) for key, v in _variables(inst) if key == "dst"}
+        if isinstance(target, General):
+            into = self.root(target.var)
+            for source in reads:
+                self._edges.setdefault(source, set()).add(into)
+            pairs = self._products if name in _PRODUCTS else self._sums if name.startswith("add") else None
+            factors = [self.root(f.var) for key in _SOURCES if isinstance(f := inst.get(key), General)]
+            if pairs is not None and len(factors) > 1:
+                pairs += [(factors[0], factor) for factor in factors[1:]]
+                pairs += [(factors[1], factor) for factor in factors[2:]]
+            return
+        self._message(inst, name)
+
+    def _movs(self, inst: Inst) -> None:
+        target, value = inst.get("dst"), inst.get("src0")
+        if not isinstance(target, State):
+            return
+        self._state[target.sampler, target.var] = value.bits if isinstance(value, Immediate) else None
+        if isinstance(value, General):
+            (self.sampler_handles if target.sampler else self.surface_handles).add(self.root(value.var))
+
+    def _message(self, inst: Inst, name: str) -> None:
+        self.loaded |= {self.root(v) for key, v in _variables(inst) if key in ("dst", "data")}
+        handle = inst.get("surface")
+        if isinstance(handle, General):
+            self.surface_handles.add(self.root(handle.var))
+        address = next((v for key in _ADDRESSES if (v := _variable(inst.get(key))) is not None), None)
+        number = self._surface(inst)
+        self._messages.append((inst, None if address is None else self.root(address), number))
+        sampler = inst.get("sampler")
+        if isinstance(sampler, int) and not isinstance(sampler, bool):
+            state = self._state.get((True, sampler))
+            if state is not None:
+                self.samplers.add(state)
+        if number is None:
+            return
+        surface = self.surfaces.setdefault(number, Surface())
+        if name.startswith(_TYPED) or (inst.get("u") is not None and "sfid" in inst.row.index):
+            surface.typed = True
+            surface.sampled |= name.startswith(("sample", "load_"))
+            surface.coordinates = max(surface.coordinates, _coordinates(inst))
+        surface.written |= any(w in name for w in _ATOMIC + _WRITE)
+
+    def _surface(self, inst: Inst) -> int | None:
+        """The binding table index of a message, where the text gives it."""
+        surface = inst.get("surface")
+        if inst.get("addrtype") == _BTI and isinstance(surface, Immediate):
+            return surface.bits if surface.bits < 240 else None
+        if isinstance(surface, int) and not isinstance(surface, bool) and "addrtype" not in inst.row.index:
+            number = self._state.get((False, surface))
+            return number if number is not None and number < 240 else None
+        return None
+
+
+def _variables(inst: Inst) -> Iterator[tuple[str, int]]:
+    for key, at in inst.row.index.items():
+        value = inst.values[at]
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, General | RawOperand):
+                yield key, one.var
+            elif isinstance(one, Indirect):
+                continue
+
+
+def _compares_with_zero(inst: Inst) -> bool:
+    other = inst.get("src1")
+    return inst.row.mnemonic == "cmp" and isinstance(other, Immediate) and not other.bits
+
+
+def _variable(value: object) -> int | None:
+    return value.var if isinstance(value, General | RawOperand) and value.var else None
+
+
+def _is_slm(inst: Inst) -> bool:
+    if inst.row.mnemonic in ("lsc_fence", "fence_local"):
+        return False
+    return inst.get("sfid") == _SLM_SFID if "sfid" in inst.row.index else inst.get("surface") == 0
+
+
+def _coordinates(inst: Inst) -> int:
+    """How many coordinates a typed message gives; 0 where its operands do not tell."""
+    if "u" in inst.row.index:
+        return sum(_variable(inst.get(key)) is not None for key in ("u", "v", "r"))
+    payload = inst.get("payload")
+    if inst.row.mnemonic.endswith("_lz") and isinstance(payload, tuple):  # other messages also give a level of detail
+        return len(payload) if len(payload) <= 3 else 0
+    return 2 if inst.row.mnemonic.startswith("media_") else 0

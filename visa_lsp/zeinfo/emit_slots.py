@@ -1,0 +1,136 @@
+"""The values that ``emit`` works on: inputs to explain, hints about arguments, what is said by hand, and doubts.
+
+Knows the program's inputs, no ze_info. Invariant: a ``Doubt`` names the argument or input that the text leaves open, what
+is taken for it, and the words of ``--say`` that settle it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec import field as member
+
+from visa_lsp.zeinfo.facts import input_name
+from visa_lsp.zeinfo.layout import PayloadLayout, id_block
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.zeinfo.layout import Registers
+
+LOCAL_IDS: Final = ("local_id_x", "local_id_y", "local_id_z")
+
+
+class EmitError(Exception):
+    """A kernel whose payload no ze_info can describe; ``input`` is the number of the input at fault, or -1."""
+
+    def __init__(self, kernel: str, message: str, input_: int = -1) -> None:
+        super().__init__(f"kernel '{kernel}': {message}")
+        self.kernel = kernel
+        self.message = message
+        self.input = input_
+
+
+class Hint(Struct, frozen=True):
+    """What one argument is: ``kind`` buffer, value, local, image or sampler.
+
+    ``count`` are a value's elements and ``size`` its bytes, 0 if not known.
+    """
+
+    kind: str
+    count: int = 1
+    image_type: str = ""
+    size: int = 0
+
+
+class Doubt(Struct, frozen=True):
+    """Something that the text does not tell and the document had to say; ``input`` is the input's number, or -1."""
+
+    kernel: str
+    message: str
+    input: int = -1
+
+
+class Slot(Struct, frozen=True):
+    """One input that is to be explained; ``id`` is its variable's, ``kind`` 0 general, 1 sampler, 2 surface."""
+
+    index: int
+    name: str
+    kind: int
+    offset: int
+    size: int
+    type: str
+    elements: int = 1
+    id: int = 0
+
+    @property
+    def end(self) -> int:
+        """The byte behind the last."""
+        return self.offset + self.size
+
+    @property
+    def title(self) -> str:
+        """The input in words."""
+        return f".input {self.name} (offset={self.offset} size={self.size})"
+
+    def is_scalar(self, type_: str, size: int) -> bool:
+        """Whether it is one general element of a type."""
+        return self.kind == 0 and self.elements == 1 and self.type == type_ and self.size == size
+
+
+class Payload(Struct):
+    """The inputs of a kernel: local ids apart, the others in the order of their places."""
+
+    ids: list[Slot] = member(default_factory=list)
+    rest: list[Slot] = member(default_factory=list)
+    per_thread: int = 0
+    layout: PayloadLayout = PayloadLayout(32, 32, 0)
+
+
+def slots_of(kernel: Kernel) -> list[Slot]:
+    """The inputs of a kernel by place, with names."""
+    found = []
+    for index, entry in enumerate(kernel.inputs):
+        kind = entry.kind & 7
+        type_ = kernel.variable_type(entry.id) if kind == 0 else None
+        variable = kernel.variable(entry.id) if kind == 0 else None
+        elements = variable.num_elements if variable else 1
+        name = input_name(kernel, entry)
+        type_name = type_.name if type_ else ""
+        found.append(Slot(index, name, kind, entry.offset, entry.size, type_name, elements, entry.id))
+    return sorted(found, key=lambda s: s.offset)
+
+
+def payload_of(kernel: Kernel, platform: Registers, simd: int) -> Payload:
+    """Take the local ids off the front of the inputs, and lay out the rest behind them."""
+    slots = slots_of(kernel)
+    grf = platform.bytes
+    block = id_block(simd, grf)
+    named = [s for s in slots if s.name.lower() in LOCAL_IDS]
+    ids = list(named)
+    if not named:
+        at = grf
+        for slot in slots:  # a dump has them directly behind r0, in one or two inputs for each dimension
+            if slot.offset != at or slot.type not in ("w", "uw"):
+                break
+            ids.append(slot)
+            at += max(slot.size, grf)
+        if (at - grf) % block or (at - grf) // block > 3:
+            ids = []
+    for number, slot in enumerate(named):
+        expected = grf + number * block
+        if slot.name.lower() != LOCAL_IDS[number] or slot.offset != expected or slot.size != 2 * simd:
+            message = (
+                f"{slot.title}: in ze_info local ids are words directly behind r0: "
+                f"{LOCAL_IDS[number]} offset={expected} size={2 * simd}"
+            )
+            raise EmitError(kernel.name, message, slot.index)
+    end = max((s.end for s in ids), default=grf)
+    per_thread = -(-(end - grf) // block) * block if ids else 0
+    start = grf + (per_thread or (grf if platform.empty_row else 0))
+    rest = [s for s in slots if s not in ids]
+    early = next((s for s in rest if s.offset < start), None)
+    if early is not None:
+        message = f".input {early.name} (offset={early.offset}) lies before byte {start}, where the cross-thread payload starts"
+        raise EmitError(kernel.name, message, early.index)
+    return Payload(ids, rest, per_thread, PayloadLayout(grf, start, 0))
