@@ -23,6 +23,18 @@ KINDS: dict[str, tuple[int, Callable[[int], str]]] = {
     ),
     "broken lines": (200_000, lambda n: "\n".join(f"    mov (M1, 8 V40(0,0)<1> {i}" for i in range(n))),
     "undeclared names": (200_000, lambda n: "\n".join(f"    mov (M1, 8) X{i}(0,0)<1> 0x1:d" for i in range(n))),
+    "missing labels": (200_000, lambda n: "\n".join(f"    goto (M1, 8) target_{i}_x" for i in range(n))),
+    "a chain of aliases": (
+        200_000,
+        lambda n: "\n".join(
+            f".decl V{i + 41} v_type=G type=d num_elts=8 align=dword alias=<V{i + 40}, {4 * (i > n // 2)}>"
+            for i in range(n)
+        ),
+    ),
+    "open scopes": (
+        200_000,
+        lambda n: "{\n" * (n // 2) + ".decl V40 v_type=G type=d num_elts=8\n" + "}\n" * (n // 2 + 1),
+    ),
     "kernels": (200_000, lambda n: "\n".join(f'.kernel "k{i}"\n    ret (M1, 1)' for i in range(n // 2))),
     "open comments": (200_000, lambda n: "/* x\n" * n),
 }

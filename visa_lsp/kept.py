@@ -44,7 +44,11 @@ class Kept:
         """Every value of a key, as they were put."""
         entries = self._read() if self._entries is None else self._entries
         values = []
-        for line in entries.get(msgspec.json.encode(key), ()):
+        try:
+            name = msgspec.json.encode(key)
+        except ValueError:  # half a character: bytes that were no text
+            return []
+        for line in entries.get(name, ()):
             checksum, _, rest = line.partition(b"\t")
             with contextlib.suppress(ValueError, RecursionError):
                 if int(checksum, 16) == zlib.crc32(rest):

@@ -225,7 +225,7 @@ def test_unwritable_file_is_status_2(words, run, monkeypatch):
     def refuse(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("visa_lsp.cli.files.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
     status, _, err = run("check", "--fix", "a.visaasm")
     assert (status, len(err.splitlines())) == (2, 1)
 

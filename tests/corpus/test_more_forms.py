@@ -137,3 +137,31 @@ def test_kernel_attributes_are_written_as_the_finalizer_writes_them(written: str
     assert (bytes([attribute.size]) + attribute.data).hex() == size_and_value
     name = module.kernels[0].string(attribute.name_index)
     assert name == ("OutputAsmPath" if 'AsmName="' in written else written.split("=", maxsplit=1)[0])
+
+
+def test_matrix_operands_are_aligned_to_registers() -> None:
+    """GenX_IR 1.0.12504.6 raises the alignment of the three raw operands to the register size, but not over `GRF`."""
+    text = """.version 4.1
+.kernel "k"
+.decl VX v_type=G type=d num_elts=128 align=hword
+.decl VY v_type=G type=d num_elts=128
+.decl VZ v_type=G type=d num_elts=128 align=dword
+.decl VG v_type=G type=d num_elts=128 align=GRF
+    dpas.bf.bf.8.8 (M1, {size}) VX.0 VG.0 VY.0 VZ(0,0)
+    ret (M1, 1)
+"""
+    for platform, size, codes in (("DG2", 8, [7, 7, 2, 5]), ("PVCXT", 16, [8, 8, 2, 5])):
+        module = assemble(text.format(size=size), platform).module
+        assert module is not None
+        assert [variable.align for variable in module.kernels[0].variables] == codes
+
+
+def test_logic_on_predicates_loses_its_own_predicate() -> None:
+    text, lines = framed("(P2) not (M1, 16) P1 P2")
+    plain, _ = framed("not (M1, 16) P1 P2")
+    codes = []
+    for each in (text, plain):
+        module = assemble(each, "SKL").module
+        assert module is not None
+        codes.append(code_of_lines(encode(module), module.bodies[0], lines))
+    assert codes[0] == codes[1]

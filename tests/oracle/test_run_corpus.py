@@ -7,6 +7,7 @@ kernel gives no report but those named there.
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING
 
 import corpus_cases
 import numpy as np
@@ -16,13 +17,15 @@ from corpus import CORPUS, needs_corpus
 
 from visa_lsp.cli.launchfile import LaunchFile
 from visa_lsp.cli.launchprogram import module_of_text
-from visa_lsp.cli.launchreport import RunReport
 from visa_lsp.cli.launchrun import RunOptions, run_module
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch_config import LaunchConfig
 from visa_lsp.sim.launch_expect import ulp_distance
+
+if TYPE_CHECKING:
+    from visa_lsp.cli.launchreport import RunReport
 
 PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 SYMBOLS = "Intel_Symbol_Table_Void_Program"

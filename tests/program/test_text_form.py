@@ -22,7 +22,7 @@ TEXT = """.version 4.1
 .input T6 offset=64 size=8
 .implicit_UNDEFINED_4 V33 offset=96 size=32
 .kernel_attr Target="cm"
-.kernel_attr Note="a \\"b\\" \\\\"
+.kernel_attr OutputAsmPath="a \\"b\\" \\\\"
 L1:
     addr_add (M1, 1) A0(0)<1> &V33[36] 0x4:uw
     (!P1.all) goto (M5_NM, 16) L1

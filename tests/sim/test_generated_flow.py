@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.sim.generator import flow_cases, sync_cases
+from tests.sim.generator import flow_cases, flow_runs, sync_cases
 from tests.sim.generator.counts import tell
 from tests.sim.model import registry, scalar_threads
 from tests.support.builders import Builder, dispatch, imm
@@ -41,7 +41,7 @@ def program(number):
 @pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=lambda n: f"{PROGRAMS[n][0].__name__}-{PROGRAMS[n][1]}")
 def test_lanes_end_as_if_each_had_run_alone(number):
     kernel, functions = program(number)
-    wrong = flow_cases.differences(kernel, functions, MASKS[number % 2])
+    wrong = flow_runs.differences(kernel, functions, MASKS[number % 2])
     assert not wrong, "\n".join(wrong[:5])
 
 
@@ -64,7 +64,7 @@ def test_rows_without_effect_change_nothing(row):
         bench.say(row)
     tell("marks and fences", row, 4)
     bench.finish()
-    assert flow_cases.differences(bench, [], 0xFFFF) == []
+    assert flow_runs.differences(bench, [], 0xFFFF) == []
 
 
 @pytest.mark.parametrize("row", SYNC, ids=lambda r: f"{r.mnemonic}-{len(r.slots)}")

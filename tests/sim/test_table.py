@@ -14,6 +14,7 @@ from visa_lsp.sim.effects import EFFECTS
 
 CORPUS = Path(__file__).parents[2] / "../shared/corpus/dev"
 
+
 def test_every_effect_of_the_table_has_a_body():
     named = {row.meaning.name for row in TABLE.rows if isinstance(row.meaning, Effect)}
     assert named - set(EFFECTS) == set()

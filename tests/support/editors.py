@@ -26,8 +26,10 @@ class Neovim:
 
 
 def neovims() -> list[Neovim]:
-    """Every Neovim that is found: on the search path, by VISA_LSP_TEST_NVIM, from PyPI."""
-    places = [shutil.which("nvim"), os.environ.get("VISA_LSP_TEST_NVIM"), _wheel()]
+    """Every Neovim that is found: anywhere on the search path, by VISA_LSP_TEST_NVIM, from PyPI."""
+    # An environment that has the package from PyPI in it comes before the system's on the path.
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    places = [*(shutil.which("nvim", path=f) for f in folders), os.environ.get("VISA_LSP_TEST_NVIM"), _wheel()]
     found: dict[tuple[int, int], Neovim] = {}
     for program in places:
         if program is None or not Path(program).exists():

@@ -246,6 +246,10 @@ def _derived(row: Instruction, values: dict[str, object]) -> None:
     before = None
     if row.meaning == Effect("mov") and isinstance(values["src0"], PredicateOperand):
         values["exec"] = ExecControl(1, no_mask=True)  # a predicate is moved whole
+    if row.meaning == Effect("jmp"):
+        values["exec"] = ExecControl(1)  # whatever the text says
+    if row.family == "logic" and isinstance(values.get("dst"), PredicateOperand):
+        values["pred"] = None  # the tool loses it
     for field in row.fields:
         if field.kind is FieldKind.COUNT:
             values[field.name] = next(

@@ -51,7 +51,7 @@ def build_extension(folder: Path) -> Path:
     return extension / "visa-lsp.vsix"
 
 
-def drive(script: str, *arguments: object, timeout: float = 600) -> list[dict[str, Any]]:
+def drive(script: str, *arguments: object, timeout: float = 900) -> list[dict[str, Any]]:
     """Run one of the scripts and give the JSON lines that it printed; they are printed here too."""
     command = ["node", str(SCRIPTS / script), *map(str, arguments)]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=timeout, check=False)

@@ -134,6 +134,16 @@ def test_no_room_no_folder_no_rights(tmp_path):
     assert (tmp_path / "big").stat().st_size < MAX_BYTES, "it was not begun again"
 
 
+def test_half_a_character_is_no_key(tmp_path):
+    kept = Kept(tmp_path / "shapes", "mark")
+    kept.put("\ud800", 1)
+    kept.put("a", "\udcff")
+    kept.put("b", 2)
+    kept.flush()
+    assert (kept.get("\ud800"), kept.get("a")) == (None, None)
+    assert Kept(tmp_path / "shapes", "mark").get("b") == 2
+
+
 def test_the_command_line_fills_the_folder_that_is_named(tmp_path, monkeypatch):
     text = tmp_path / "k.visaasm"
     text.write_text(".version  \t  4.1\n")  # blanks that nobody else writes: the parser of this process has not seen it

@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
 from visa_lsp.cli.common import EXIT_USAGE, CliError, add_platform, complain, did_you_mean, read_source
+from visa_lsp.cli.keeping import keeping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,6 @@ COMMANDS: Final = {
     "dap": "debug adapter (not part of this version)",
 }
 _NOT_BUILT: Final = ("dap",)
-_READS_TEXTS: Final = ("check", "asm", "run", "zeinfo")
 _ARGFILES_DEEP: Final = 8
 
 
@@ -88,7 +87,7 @@ def _dispatch(argv: list[str]) -> int:
     parser = _Parser(prog=f"visa-lsp {command}", description=COMMANDS[command], allow_abbrev=False)
     module.add_arguments(parser)
     args = parser.parse_args(rest)
-    with import_module("visa_lsp.syntax.shelf").shelved() if command in _READS_TEXTS else nullcontext():
+    with keeping(command):
         status: int = getattr(module, f"{command}_command")(args)
     return status
 

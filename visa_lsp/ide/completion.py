@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.ide.analysis import Analysis
-    from visa_lsp.ide.index import Part
+    from visa_lsp.ide.index import Group, Index, Part
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.sema.model import Body, Symbol
     from visa_lsp.text import Span
@@ -125,10 +125,23 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
     cut = len(lines) - 1 < sum(len(part.facts.decls) for part in index.parts[group.first : group.end])
     slot = context.slot
     if slot is not None and slot.shape in (Shape.LABEL, Shape.LABELS, Shape.NAME, Shape.IDENTIFIER):
-        labels = [line for line, _ in index.labels(group)]
-        cut = len(labels) > _MOST
-        lines = [context.line, *sorted(labels, key=lambda line: abs(line - context.line))[:_MOST]]
+        labels, cut = _labels_near(index, group, context.line)
+        lines = [context.line, *labels]
     return focus(analysis, lines), cut
+
+
+def _labels_near(index: Index, group: Group, line: int) -> tuple[list[int], bool]:
+    """The lines of the labels around a line, and whether there are more: chunk by chunk, the nearest first."""
+    home = index.document.chunk_at(line)
+    found: list[int] = []
+    for at in sorted(range(group.first, group.end), key=lambda at: abs(at - home)):
+        if len(found) >= _MOST:
+            break
+        if index.parts[at].facts.labels:
+            base = index.document.line_of(at)
+            found.extend(base + offset for offset, _ in index.parts[at].labels)
+    found = sorted(found, key=lambda label: abs(label - line))[:_MOST]
+    return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
 
 
 def _lower_names(part: Part) -> str:

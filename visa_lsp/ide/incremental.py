@@ -57,7 +57,7 @@ class TextState:
         for chunk in fresh:
             if chunk.cache is None:
                 chunk.cache = read(chunk, share)
-        outer = any([facts_in(chunk).opens_body for chunk in (*fresh, *gone)])
+        outer = any(facts_in(chunk).opens_body for chunk in (*fresh, *gone))
         if outer or not self.bodies or self._end is not None:
             self._match(chunks)
         else:

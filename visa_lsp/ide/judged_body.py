@@ -96,9 +96,9 @@ class JudgedBody(Judging):
             head, tail = common(self.chunks, chunks)
             behind = len(self.chunks) - tail
             fresh = [facts_in(chunk) for chunk in chunks[head : len(chunks) - tail]]
-            again = any([f.specials for f in (*fresh, *self._facts[head:behind])])
+            again = any(f.specials for f in (*fresh, *self._facts[head:behind]))
             again = again or (
-                len(chunks) != len(self.chunks) and any([at >= head for at, _, _ in self.directives.places])
+                len(chunks) != len(self.chunks) and any(at >= head for at, _, _ in self.directives.places)
             )
             self._facts = [*self._facts[:head], *fresh, *self._facts[behind:]]
             if again:

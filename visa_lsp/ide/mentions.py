@@ -92,7 +92,7 @@ class Mentions:
         packed = [number.to_bytes(4, "little") for number in ids]
         chosen = _bits(found)
         some = [i for i, f in enumerate(facts) if slots.get(id(f)) in chosen]
-        return [i for i in some if any([p in facts[i].names for p in packed])]
+        return [i for i in some if any(p in facts[i].names for p in packed)]
 
 
 def _bits(value: int) -> set[int]:

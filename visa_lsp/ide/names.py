@@ -107,7 +107,7 @@ class Names:
     def note(self, facts: Facts, names: set[str], *, more: bytes = b"") -> None:
         """Keep the names of a chunk; ``more`` are those that it may have had before."""
         if facts.decls:
-            if any(["alias" in rest for rest in facts.rests]):
+            if any("alias" in rest for rest in facts.rests):
                 names.update(_ALIAS.findall("\n".join(facts.rests)))
             names.update(facts.decls)
         ids = set(map(self._ids.__getitem__, names))

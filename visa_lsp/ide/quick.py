@@ -210,11 +210,13 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
                 known = columns.get(place.line)
                 if written or (known is not None and not symbol.predefined and place.span.start not in known):
                     hard.add(place.line)
+        # What no `.function` declares is called wrongly, whether it is a label somewhere or nothing at all.
+        calls = {bound.line for bound in body.code if bound.row is not None and bound.row.mnemonic == "call"}
         for label in body.labels.values():
             for place, _ in label.references:
                 known = columns.get(place.line)
                 if known is not None:
-                    if known.get(place.span.start) == UNKNOWN:
+                    if known.get(place.span.start) == UNKNOWN and place.line not in calls:
                         seen.setdefault(place.line, {})[place.span.start] = "L"
                     else:
                         hard.add(place.line)

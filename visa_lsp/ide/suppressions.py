@@ -184,10 +184,9 @@ def visible(
     ``extra`` names rules, by code, that run although they are off by default; ``found`` gives what is known already.
     """
     silencers = suppressions(analysis.document)
-    if found is not None:
-        found = tuple(found)
-    else:
-        found = tuple(_found(analysis, extra)) if extra else analysis.diagnostics
+    if found is None:
+        found = _found(analysis, extra) if extra else analysis.diagnostics
+    found = tuple(found)
     if not silencers:
         return found
     silent = [check.rule for check in CHECKS if not (check.default or check.rule.code in extra)]

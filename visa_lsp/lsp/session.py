@@ -63,7 +63,7 @@ class VisaServer(LanguageServer):
         except (KeyboardInterrupt, SystemExit):
             pass
         finally:
-            self.shutdown()
+            self.shutdown()  # type: ignore[no-untyped-call]
 
     @property
     def exit_code(self) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import re
 import sys
 from threading import Event, Semaphore, Thread
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]+)\s*", re.IGNORECASE)
+_INTERRUPTED: Final = 130
 Change = tuple[tuple[int, int, int, int] | None, str]
 
 
@@ -100,7 +102,11 @@ def serve_stdio(server: VisaServer, stop: Event, stdin: BinaryIO | None = None, 
         await _Inbox(server, stdin or sys.stdin.buffer, stop).empty()
 
     server.protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
-    asyncio.run(serve())
+    try:
+        asyncio.run(serve())
+    except KeyboardInterrupt:
+        # The thread waits in a read that nothing ends, and the interpreter cannot take the stream from it.
+        os._exit(_INTERRUPTED)
 
 
 def changes_of(params: Any) -> tuple[str, int, list[Change]] | None:
@@ -118,7 +124,7 @@ def changes_of(params: Any) -> tuple[str, int, list[Change]] | None:
                 continue
             start, end = span["start"], span["end"]
             numbers = (start["line"], start["character"], end["line"], end["character"])
-            if not all([type(number) is int and number >= 0 for number in numbers]):
+            if not all(type(number) is int and number >= 0 for number in numbers):
                 return None
             found.append((numbers, text))
     except (KeyError, TypeError, AttributeError):

@@ -348,6 +348,8 @@ def _tool_quirks(row: Row, values: dict[str, object]) -> None:
     elif row.meaning == Effect("jmp"):
         # The whole thread jumps: size 1 under M1 is written, whatever the parenthesis says.
         values["exec"] = ExecControl(1)
+    elif row.family == "logic" and isinstance(values.get("dst"), PredicateOperand):
+        values["pred"] = None  # lost: logic on predicates writes every lane of the mask
     named = {s.name for s in row.slots}
     for before, f in itertools.pairwise(row.fields):
         # A vector item without an operand repeats the one before it (the thread count of a named barrier's wait).

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
-from visa_lsp.program.model import Kernel, Label, Module, StateVariable, Variable
+from visa_lsp.program.model import Kernel, Label, Module, RawOperand, StateVariable, Variable
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Body, BoundModule, SymbolKind
@@ -55,11 +56,23 @@ def _states(body: Body, kind: SymbolKind) -> tuple[StateVariable, ...]:
     return tuple(StateVariable(s.name_index, s.num_elements & 0xFFFF, s.attributes) for s in body.of_kind(kind))
 
 
-def _variable(symbol: Symbol) -> Variable:
+def _in_matrices(code: list[Inst]) -> set[int]:
+    """Variables that a matrix instruction takes as registers: the tool aligns them to registers, whatever the text says."""
+    return {v.var for inst in code if inst.row.family == "matrix" for v in inst.values if isinstance(v, RawOperand)}
+
+
+def _aligned(align: int, grf_bytes: int) -> int:
+    """The alignment code that is left of one; the words `GRF` and `2GRF` and what is larger stay."""
+    whole = ALIGN_BY_BYTES[grf_bytes]
+    return align if align in (ALIGN_CODE["GRF"], ALIGN_CODE["2GRF"]) else max(align, whole)
+
+
+def _variable(symbol: Symbol, grf_bytes: int = 0) -> Variable:
     assert symbol.type is not None
+    align = _aligned(symbol.align, grf_bytes) if grf_bytes else symbol.align
     alias, offset = (symbol.alias[0].id, symbol.alias[1] & 0xFFFF) if symbol.alias else (0, 0)
     return Variable(
-        symbol.name_index, symbol.type, symbol.align, symbol.num_elements & 0xFFFF, alias, offset, 0, symbol.attributes
+        symbol.name_index, symbol.type, align, symbol.num_elements & 0xFFFF, alias, offset, 0, symbol.attributes
     )
 
 
@@ -69,10 +82,11 @@ def _kernel(body: Body) -> Kernel:
         for label in sorted(body.labels.values(), key=lambda s: s.id)
     )
     code: list[Inst] = [bound.inst for bound in body.code if bound.inst is not None]
+    matrices, grf = _in_matrices(code), body.platform.grf_bytes
     return Kernel(
         body.is_kernel,
         tuple(body.strings),
-        tuple(_variable(s) for s in body.of_kind(SymbolKind.GENERAL)),
+        tuple(_variable(s, grf if s.id in matrices else 0) for s in body.of_kind(SymbolKind.GENERAL)),
         _states(body, SymbolKind.ADDRESS),
         _states(body, SymbolKind.PREDICATE),
         labels,

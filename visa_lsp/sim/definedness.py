@@ -19,7 +19,7 @@ from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.observers import Checker
 from visa_lsp.sim.operands import lane_mask, mask_bits
 from visa_lsp.sim.origins import Origins
-from visa_lsp.sim.shadow import UNWRITTEN, RegisterShadow
+from visa_lsp.sim.shadow import MAX_PAGES, PAGE, UNWRITTEN, RegisterShadow
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code, Thread
@@ -58,6 +58,14 @@ class UninitialisedChecker(Checker):
     def write(self, access: Access) -> None:
         """Look at what a store carries."""
         self._memory.write(access)
+
+    def limits(self) -> tuple[str, ...]:
+        """What the checker could not follow."""
+        if not self._memory.full:
+            return ()
+        return (
+            f"uninitialised: values are followed through {MAX_PAGES * PAGE >> 20} MiB of memory at most; the rest counts as written",
+        )
 
     def concerns(self, code: Code, pc: int) -> bool:
         """Only what touches variables."""

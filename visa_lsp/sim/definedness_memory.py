@@ -60,6 +60,11 @@ class MemoryFollower:
         self._shared = None
         self._scratch.clear()
 
+    @property
+    def full(self) -> bool:
+        """Whether there is memory that could not be followed."""
+        return self._pages[0] <= 0
+
     def begin(self, plan: Plan, data: list[Array]) -> None:
         """A message starts; ``data`` are the origins of its data operands, cell by cell."""
         self._plan, self._data, self._number, self._cursor = plan, data, 0, 0

@@ -19,7 +19,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 UNWRITTEN: Final = 1
 _ALL: Final = 0xFFFFFFFF
-_PAGE: Final = 4096
+PAGE: Final = 4096
 MAX_PAGES: Final = 1 << 13  # of 8 KiB each: 32 MiB of shared, scratch and private memory are followed, no more
 # %arg, %retval, %sp and %fp hold nothing until a program writes them (seed 001 "Subroutine and Function Calls").
 _EMPTY: Final = (8, 9, 10, 11)
@@ -94,7 +94,7 @@ class MemoryShadow:
         for page, rows in self._split(at):
             cells = self._page(page)
             if cells is not None:
-                out[rows] = cells[at[rows] & _PAGE - 1]
+                out[rows] = cells[at[rows] & PAGE - 1]
         return out
 
     def put(self, at: Array, origins: Array) -> None:
@@ -102,13 +102,13 @@ class MemoryShadow:
         for page, rows in self._split(at):
             cells = self._page(page)
             if cells is not None:
-                cells[at[rows] & _PAGE - 1] = origins[rows]
+                cells[at[rows] & PAGE - 1] = origins[rows]
 
     def _page(self, number: int) -> Array | None:
         found = self._pages.get(number)
         if found is None and self._budget[0] > 0:
             self._budget[0] -= 1
-            found = self._pages[number] = np.full(_PAGE, UNWRITTEN, np.uint16)
+            found = self._pages[number] = np.full(PAGE, UNWRITTEN, np.uint16)
         return found
 
     def free(self) -> None:

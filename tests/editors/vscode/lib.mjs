@@ -11,7 +11,7 @@ const installed = process.env.VISA_LSP_TEST_VSCODE;
 const { chromium } = createRequire(`${installed}/`)('playwright-core');
 
 /** How long is waited for what must come, in milliseconds; a machine may be busy with other tests. */
-export const LONG = 120000;
+export const LONG = 240000;
 
 const SETTINGS = {
   'workbench.startupEditor': 'none',

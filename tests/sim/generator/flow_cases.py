@@ -7,20 +7,16 @@ the appendix make programs of their own, since their partners are found by nesti
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tests.sim.generator.bench import ONE, Bench
 from tests.sim.generator.pairwise import SEED
-from tests.sim.model.scalar_threads import Lane
-from tests.support.builders import dispatch
 from visa_lsp.isa.operands import Region
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import UD, ExecControl
 from visa_lsp.program.model import Combine, General, Immediate, Predicate, PredicateOperand
-from visa_lsp.sim.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -393,30 +389,3 @@ def structured_program(seed: int) -> tuple[Program, list[Program]]:
     kernel.block(6)
     kernel.say("ret", exec=ONE)
     return kernel, []
-
-
-def differences(kernel: Program, functions: list[Program], emask: int) -> list[str]:
-    """Lanes whose way is not the one that they would take alone."""
-    emask &= (1 << kernel.width) - 1
-    bodies = {f.name: f.builder.kernel() for f in functions}
-    order = dispatch(kernel.builder, lanes=emask, functions=list(bodies.values()))
-    machine = Machine(replace(order, step_budget=400_000))
-    _, threads = machine.start((0, 0, 0))
-    thread, frame = threads[0], threads[0].frame
-    for var, data in kernel.initial.items():
-        at = frame.code.layout.offset(var)
-        frame.regs[at : at + len(data)] = np.frombuffer(data, np.uint8)
-    for _ in thread.run(400_000):
-        pass
-    at = frame.code.layout.offset(kernel.way)
-    got = frame.regs[at : at + 4 * kernel.width].view("<u4")
-    out = []
-    start = np.frombuffer(kernel.initial[kernel.way], "<u4")
-    for lane in range(kernel.width):
-        wanted = int(start[lane])
-        if emask >> lane & 1:
-            state = Lane(kernel.builder.kernel(), bodies, kernel.grf, lane, kernel.initial).run()
-            wanted = int.from_bytes(state.regs[kernel.way][4 * lane : 4 * lane + 4], "little")
-        if int(got[lane]) != wanted:
-            out.append(f"lane {lane} of {kernel.width}: {got[lane]:#x}, alone it is {wanted:#x}")
-    return out

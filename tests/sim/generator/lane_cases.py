@@ -143,11 +143,7 @@ def modifiers_of(row: Instruction) -> list[str]:
     """Source modifiers that a row's words may take: complement on logic, sign on arithmetic."""
     if isinstance(row.meaning, Lane) and words_of(row.meaning.expr) & LOGIC:
         return ["NONE", "NOT"]
-    if (
-        row.family == "logic"
-        or "Source Modifier: no" in row.detail
-        or row.mnemonic in ("fcvt", "srnd", "setp", "addc", "subb")
-    ):
+    if row.family == "logic" or row.mnemonic in ("fcvt", "srnd", "setp", "addc", "subb"):
         return ["NONE"]
     return ["NONE", "NEG", "ABS", "NEGABS"]
 

@@ -1,0 +1,17 @@
+"""What a command keeps on disk for the next process; loaded only for commands that have something to keep."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
+from typing import Final
+
+_READS_TEXTS: Final = ("check", "asm", "run", "zeinfo")
+
+
+def keeping(command: str) -> AbstractContextManager[object]:
+    """Around a command: what the parser knows is read before, and what it learnt is written behind."""
+    if command not in _READS_TEXTS:
+        return nullcontext()
+    shelved: AbstractContextManager[object] = import_module("visa_lsp.syntax.shelf").shelved()
+    return shelved
