@@ -289,8 +289,9 @@ class Protocol(LanguageServerProtocol):
         """Hand on a closed document."""
         yield from self._pass_on(types.TEXT_DOCUMENT_DID_CLOSE, params)
 
+    # pygls calls generators and coroutines; only the latter can be cancelled.
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
-    async def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Any:
+    async def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Any:  # type: ignore[override]
         """Call a command with its arguments as one list of JSON values; a cancelled request ends the command too."""
         handler = self.fm.commands.get(params.command)
         if handler is None:

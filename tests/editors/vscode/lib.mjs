@@ -2,7 +2,7 @@
 // The folder that install.sh has filled is told by VISA_LSP_TEST_VSCODE.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,9 +26,16 @@ const SETTINGS = {
   'testing.automaticallyOpenTestResults': 'neverOpen',
 };
 
+/** A folder that goes when the script ends. */
+function temporary(name) {
+  const made = mkdtempSync(join(tmpdir(), name));
+  process.on('exit', () => rmSync(made, { recursive: true, force: true, maxRetries: 3 }));
+  return made;
+}
+
 /** Starts VS Code's server with a new profile that holds the .vsix and nothing else. */
 export async function startCode({ vsix, settings = {}, machine = {}, python, driver = false }) {
-  const home = mkdtempSync(join(tmpdir(), 'visa-code-'));
+  const home = temporary('visa-code-');
   for (const [name, value] of [['User', { ...SETTINGS, ...settings }], ['Machine', machine]]) {
     mkdirSync(join(home, 'data', name), { recursive: true });
     writeFileSync(join(home, 'data', name, 'settings.json'), JSON.stringify(value));
@@ -69,7 +76,7 @@ export async function startCode({ vsix, settings = {}, machine = {}, python, dri
 
 /** A browser with a new profile; pictures are drawn at the size of the page. */
 export async function openBrowser(width = 1280, height = 800) {
-  const context = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), 'visa-chromium-')), {
+  const context = await chromium.launchPersistentContext(temporary('visa-chromium-'), {
     executablePath: process.env.VISA_LSP_TEST_CHROMIUM ?? '/usr/bin/chromium',
     headless: true,
     viewport: { width, height },
