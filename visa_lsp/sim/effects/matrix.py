@@ -1,4 +1,4 @@
-"""The matrix unit: dpas and dpasw, as the documentation page DPAS lays its operands out.
+"""The matrix unit: dpas, as the documentation page DPAS lays its operands out.
 
 Integer products accumulate modulo 2^32. Float products are summed per step in f64 and rounded to f32: the hardware's
 order of additions is not public, so that results may differ from it in the last bits.
