@@ -68,13 +68,17 @@ def kernel(lines: int, seed: int = 1) -> str:
     fixed |= {line.split()[1] for line in decls if "v_type=T" in line or "v_type=S" in line} | {"T6", "S31"}
     if lines < len(head) + len(attributes) + len(decls) + len(code):
         # A part of the code keeps its branches whole only if the labels stay: drop what jumps.
-        keep = max(1, lines - len(head) - len(attributes) - len(decls))
+        keep = max(1, (lines - len(head) - len(attributes)) // 2)
         code = [line for line in code[:keep] if not any(label in line for label in labels)]
         used = set(_NAME.findall("\n".join([*code, *attributes])))
-        decls = [line for line in decls if line.split()[1] in used or "alias" not in line]
+        # Backwards: what a variable is an alias of stands before it.
+        for line in reversed(decls):
+            if line.split()[1] in used:
+                used.update(_NAME.findall(line))
+        decls = [line for line in decls if line.split()[1] in used]
     out_decls, out_code = list(decls), _without_return(code)
     copy = 0
-    while len(head) + len(out_decls) + len(attributes) + len(out_code) < lines:
+    while len(head) + len(out_decls) + len(attributes) + len(out_code) < 0.95 * lines:
         copy += 1
 
         def renamed(match: re.Match[str], copy: int = copy) -> str:
