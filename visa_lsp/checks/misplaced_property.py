@@ -17,6 +17,7 @@ Authority: the finalizer's grammar; it rejects the text.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, rule
@@ -62,11 +63,10 @@ def _properties(ctx: CheckContext, symbol: Symbol, line: int) -> Iterator[Diagno
     order, seen = _ORDER.get(symbol.kind), list[str]()
     if order is None:
         return
-    for match in _PROPERTY.finditer(ctx.document.line_text(line).split("//")[0]):
-        word = match[1]
-        if word is None or (word == "type" and symbol.kind is not SymbolKind.GENERAL):
+    for word, start in _words(ctx.document.line_text(line)):
+        if word == "type" and symbol.kind is not SymbolKind.GENERAL:
             continue  # the seed gives every class a type; another rule says so
-        place = Place(line, Span(match.start(), match.start() + len(word)))
+        place = Place(line, Span(start, start + len(word)))
         if word not in order:
             yield ctx.report(RULE, place, f"a declaration of {_class(symbol)} has no `{word}`")
             return
@@ -79,6 +79,13 @@ def _properties(ctx: CheckContext, symbol: Symbol, line: int) -> Iterator[Diagno
             yield ctx.report(RULE, place, f"`{word}` stands before `{later}`; the order is {wanted}")
             return
         seen.append(word)
+
+
+# The declarations in a keystroke's surroundings are looked at again with each.
+@lru_cache(maxsize=4096)
+def _words(line: str) -> tuple[tuple[str, int], ...]:
+    """The properties of a declaration with their columns."""
+    return tuple((m[1], m.start()) for m in _PROPERTY.finditer(line.split("//", maxsplit=1)[0]) if m[1] is not None)
 
 
 def _class(symbol: Symbol) -> str:

@@ -6,12 +6,13 @@ the protocol only; the exit status is 0 after an orderly ``shutdown`` and ``exit
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import sys
 from argparse import ArgumentParser
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp import __version__
 from visa_lsp.lsp.greeting import answers_of_user, greet
@@ -19,6 +20,8 @@ from visa_lsp.lsp.greeting import answers_of_user, greet
 if TYPE_CHECKING:
     from argparse import Namespace
     from typing import BinaryIO
+
+_PIPE: Final = 1 << 20
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -63,8 +66,16 @@ def _serve(args: Namespace, stdin: BinaryIO, stdout: BinaryIO) -> int:
             print(f"visa-lsp: cannot listen on {args.tcp}: {error.strerror or error}", file=sys.stderr)
             return 2
         return 0
+    _widen(sys.stdout.buffer)
     server.start_io(stdin, stdout)
     return int(server.exit_code)
+
+
+def _widen(stream: BinaryIO) -> None:
+    """Let a pipe hold more: the tokens of a long text are 20 MB, and each filling of a pipe is a change of process."""
+    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+        fcntl = import_module("fcntl")
+        fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def main() -> int:

@@ -70,7 +70,7 @@ def focus(
     cut = False
     if asked:
         asked = _synonyms(analysis, asked)
-        found = _family(analysis, index, home, asked) if family else index.mentions([home], asked)
+        found = _family(analysis, index, home, asked) if family else index.mentions([home], asked, most)
         cut = most is not None and len(found) > most
         wanted.update(found[:most] if most is not None else found)
     chosen = set(wanted) | set(index.openers())

@@ -268,8 +268,8 @@ class Index:
             for offset, name in self.parts[at].labels:
                 yield base + offset, name
 
-    def mentions(self, groups: Iterable[Group], names: Iterable[str]) -> list[int]:
-        """The lines that have one of some names in them, comments included, in order."""
+    def mentions(self, groups: Iterable[Group], names: Iterable[str], most: int | None = None) -> list[int]:
+        """The lines that have one of some names in them, comments included, in order; of more than ``most`` some more."""
         needles = [needle(name) for name in names if name]
         found: list[int] = []
         fresh = _AT_ONCE
@@ -282,6 +282,8 @@ class Index:
                 if here:
                     base = self.document.line_of(at)
                     found += [base + line for line in lines_with(part.chunk.text, here)]
+                    if most is not None and len(found) > most:
+                        return found
         return found
 
 
