@@ -84,7 +84,9 @@ def test_a_scope_may_shadow_and_ends_with_its_brace():
 
 
 def test_inputs_with_and_without_their_numbers():
-    found = kernel(".input V32 offset=(32+32) size=64\n.parameter V33 size=12\n.implicit_UNDEFINED_4 V33 offset=96 size=12\n.implicit_UNDEFINED_4 V33 offset=96\n")
+    found = kernel(
+        ".input V32 offset=(32+32) size=64\n.parameter V33 size=12\n.implicit_UNDEFINED_4 V33 offset=96 size=12\n.implicit_UNDEFINED_4 V33 offset=96\n"
+    )
     assert [(i.kind, i.id, i.offset, i.size) for i in found.inputs] == [
         (0, 32, 64, 64),
         (0, 33, 0, 12),
