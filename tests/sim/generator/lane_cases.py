@@ -40,7 +40,7 @@ KEPT = (0x4C0, 0, 0x80, 0x440)  # all denormals, none, f only, df and hf
 # Rows whose types go together in a few ways only (pages FCVT, SRND): destination, then sources. They are unmasked.
 PINNED = {
     "fcvt": {("ub", "hf"), ("b", "hf"), ("hf", "ub"), ("hf", "b"), ("ud", "f"), ("f", "ud")},
-    "srnd": {("hf", "f", "uw"), ("ub", "hf", "ub"), ("b", "hf", "ub")},
+    "srnd": {("hf", "f", "uw"), ("hf", "f", "f"), ("ub", "hf", "ub"), ("b", "hf", "ub"), ("ub", "hf", "hf")},
 }
 LOGIC = {"and", "or", "xor", "not"}
 OFFSETS = 16  # elements of an address variable

@@ -304,17 +304,22 @@ def srnd(site: Site) -> Op:
     to, from_ = site.operand_type(dst), site.operand_type(src)
     fetch, noise, store, enable = site.read(src), site.read(site.inst.get("src1")), site.write(dst), site.enable()
     convert: Callable[[Array, Array], Array]
+
+    def raw(noise: Array) -> Array:
+        """The random bits as they are stored: compilers give them the type of src0."""
+        return noise.view(f"u{noise.itemsize}").astype(np.uint32)
+
     if from_ is ty.F and to is ty.HF:
 
         def convert(a: Array, r: Array) -> Array:
             bits = a.view(np.uint32)
-            shaken = (bits + (r.astype(np.uint32) & np.uint32(0x1FFF))).view(np.float32)
+            shaken = (bits + (raw(r) & np.uint32(0x1FFF))).view(np.float32)
             return values.narrow(np.where(np.isfinite(a), shaken, a), ty.HF, values.Rounding.ZERO)
     elif from_ is ty.HF and to.size == 1:
 
         def convert(a: Array, r: Array) -> Array:
             bits = a.view(np.uint16).astype(np.uint32)
-            shaken = bits + (r.astype(np.uint32) & np.uint32(0xFF))
+            shaken = bits + (raw(r) & np.uint32(0xFF))
             nan = np.isnan(a).astype(np.uint32)
             return (np.where(np.isfinite(a), shaken, bits) >> np.uint32(8) | nan).astype(np.uint8)
     else:
