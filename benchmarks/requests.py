@@ -6,7 +6,7 @@ findings are pulled, as editors do, and the request is asked about another rando
 twice. *ms* is what a client waits from its first byte out to the last byte in, *CPU* what the server's process spent
 meanwhile; p95 is over all rounds, the first one included, which is shown by itself too.
 Every request that the server says it answers is asked; those that are not are named with the reason.
-Exit status 1 where the p95 of what a client waits is over the limit of issue 7.
+Exit status 1 where the p95 of what a client waits is over the limit that it is to keep.
 """
 
 from __future__ import annotations
