@@ -4,26 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
-import pytest_lsp
-from lsp_client import SERVER, answering, at, line_of, plain, saxpy
+from lsp_client import at, line_of, plain
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
-
-
-@pytest_lsp.fixture(config=ClientServerConfig(server_command=SERVER))
-async def client(lsp_client: LanguageClient):
-    capabilities = client_capabilities("visual_studio_code")
-    await answering(lsp_client).initialize_session(types.InitializeParams(capabilities=capabilities))
-    yield
-    await lsp_client.shutdown_session()
-
-
-@pytest.fixture
-def kernel(client, tmp_path):
-    found = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(found.item()))
-    return found
 
 
 def lines(first: int, last: int) -> types.Range:

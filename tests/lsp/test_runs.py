@@ -9,11 +9,9 @@ import struct
 import time
 
 import pytest
-import pytest_lsp
-from lsp_client import SERVER, answering, at, line_of, plain, saxpy
+from lsp_client import at, line_of, plain
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 ENDLESS = """.version 4.1
 .kernel "endless"
@@ -36,21 +34,6 @@ BY_HAND = """.version 4.1
     gather4_scaled.R (M1, 8) x 0x0:ud V33.0 V32.0
     ret (M1, 1)
 """
-
-
-@pytest_lsp.fixture(config=ClientServerConfig(server_command=SERVER))
-async def client(lsp_client: LanguageClient):
-    capabilities = client_capabilities("visual_studio_code")
-    await answering(lsp_client).initialize_session(types.InitializeParams(capabilities=capabilities))
-    yield
-    await lsp_client.shutdown_session()
-
-
-@pytest.fixture
-def kernel(client, tmp_path):
-    found = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(found.item()))
-    return found
 
 
 async def command(client, name: str, *arguments):

@@ -7,21 +7,14 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import pytest_lsp
-from lsp_client import CORPUS, SERVER, answering, at, line_of
+from lsp_client import CORPUS, at, line_of
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
-
-@pytest_lsp.fixture(config=ClientServerConfig(server_command=SERVER))
-async def client(lsp_client: LanguageClient):
-    capabilities = client_capabilities("visual_studio_code")
-    answering(lsp_client)
-    await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities))
-    yield
-    await lsp_client.shutdown_session()
+if TYPE_CHECKING:
+    from pytest_lsp import LanguageClient
 
 
 class Pair:

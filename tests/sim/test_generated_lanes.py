@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.sim.generator import addresses, lane_cases, matrix_cases
-from tests.sim.generator.counts import tell
+from tests.sim.generator.counts import prove
 from tests.sim.model import lanes, matrix, moves
 from tests.sim.model.numbers import SIZES, limits
 from visa_lsp.isa.lane import Effect, Lane
@@ -33,32 +33,18 @@ MATRIX = [r for r in TABLE.rows if named(r, matrix.EFFECTS)]
 
 @pytest.mark.parametrize("row", LANES, ids=lambda r: r.mnemonic)
 def test_lane_row(row):
-    count, wrong = 0, []
-    for bench in lane_cases.benches(row):
-        count += bench.count
-        wrong += bench.differences()
-    tell("lanes", row, count)
-    assert count > 0, f"no case for {row.mnemonic}"
-    assert not wrong, "\n".join(wrong[:5])
+    prove("lanes", row, lane_cases.benches(row))
 
 
 @pytest.mark.parametrize("row", ADDRESSES, ids=lambda r: r.mnemonic)
 def test_address_row(row):
-    benches = list(addresses.address_benches(row) if row.mnemonic == "mov" else addresses.benches(row))
-    wrong = [d for b in benches for d in b.differences()]
-    tell("addresses and handles", row, sum(b.count for b in benches))
-    assert not wrong, "\n".join(wrong[:5])
+    benches = addresses.address_benches(row) if row.mnemonic == "mov" else addresses.benches(row)
+    prove("addresses and handles", row, benches)
 
 
 @pytest.mark.parametrize("row", MATRIX, ids=lambda r: r.mnemonic)
 def test_matrix_row(row):
-    count, wrong = 0, []
-    for bench in matrix_cases.benches(row):
-        count += bench.count
-        wrong += bench.differences()
-    tell("matrix", row, count)
-    assert count > 0, f"no case for {row.mnemonic}"
-    assert not wrong, "\n".join(wrong[:5])
+    prove("matrix", row, matrix_cases.benches(row))
 
 
 @pytest.mark.parametrize("kind", ["b", "ub", "w", "uw", "d", "ud"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.sim.generator import message_cases, sampler_cases
-from tests.sim.generator.counts import tell
+from tests.sim.generator.counts import prove
 from tests.sim.model import lsc, messages, sampler, typed
 from tests.support.builders import Builder, final, imm
 from visa_lsp.isa import types as ty
@@ -26,24 +26,12 @@ SAMPLER = [r for r in TABLE.rows if isinstance(r.meaning, Effect) and r.meaning.
 
 @pytest.mark.parametrize(("family", "row"), ROWS)
 def test_message_row(family, row):
-    count, wrong = 0, []
-    for bench in message_cases.benches(row):
-        count += bench.count
-        wrong += bench.differences()
-    tell(family, row, count)
-    assert count > 0, f"no case for {row.mnemonic}"
-    assert not wrong, "\n".join(wrong[:5])
+    prove(family, row, message_cases.benches(row))
 
 
 @pytest.mark.parametrize("row", SAMPLER, ids=lambda r: r.mnemonic)
 def test_sampler_row(row):
-    count, wrong = 0, []
-    for bench in sampler_cases.benches(row):
-        count += bench.count
-        wrong += bench.differences()
-    tell("sampler", row, count)
-    assert count > 0, f"no case for {row.mnemonic}"
-    assert not wrong, "\n".join(wrong[:5])
+    prove("sampler", row, sampler_cases.benches(row))
 
 
 @pytest.mark.parametrize("name", ["gather_scaled", "scatter_scaled"])

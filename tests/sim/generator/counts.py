@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import TYPE_CHECKING
 
 from tests.sim.generator.pairwise import SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.sim.generator.bench import Bench
+    from visa_lsp.isa.model import Instruction
 
 ROWS: dict[str, int] = defaultdict(int)
 CASES: dict[str, int] = defaultdict(int)
 REASONS: dict[str, list[str]] = {}  # why rows have no model: reason to mnemonics
 
 
-def tell(family: str, row: object, cases: int) -> None:
-    """Count a row's cases."""
-    del row
+def prove(family: str, row: Instruction, benches: Iterable[Bench]) -> None:
+    """Run a row's cases and count them; fails where there are none, or one differs from the model."""
+    count, wrong = 0, []
+    for bench in benches:
+        count += bench.count
+        wrong += bench.differences()
+    tell(family, count)
+    assert count > 0, f"no case for {row.mnemonic}"
+    assert not wrong, "\n".join(wrong[:5])
+
+
+def tell(family: str, cases: int) -> None:
+    """Count the cases of one row."""
     ROWS[family] += 1
     CASES[family] += cases
 

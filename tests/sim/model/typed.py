@@ -87,18 +87,21 @@ def _sample_outside(state: State, inst, lane: int, kind: str, sampled: bool) -> 
     return sampled and state.number(inst.get("lod"), lane, kind) != 0
 
 
+def _texels(state: State, inst, newer: bool) -> tuple[Space, str, Texels | None]:
+    """The surface, the type of the coordinates, and the image; None where no surface is bound."""
+    space = lsc.space_of(state, inst)[0] if newer else messages.space_of(state, inst)
+    kind = {1: "w", 2: "d", 3: "q", 5: "d", 6: "d"}[inst.get("addrsize")] if newer else "d"
+    if space.data is None:
+        return space, kind, None
+    return space, kind, Texels(Surface(space.data, 0, space.surface.image if space.surface else None))
+
+
 def _typed(data: str, *, write: bool, newer: bool, alpha: bool = False, status: bool = False, sampled: bool = False):
     """Whole texels. ``alpha``: a read outside gives 1 there (page GATHER4_TYPED)."""
 
     def body(state: State, inst) -> None:
         on = state.enabled(inst)
-        space = lsc.space_of(state, inst)[0] if newer else messages.space_of(state, inst)
-        kind = {1: "w", 2: "d", 3: "q", 5: "d", 6: "d"}[inst.get("addrsize")] if newer else "d"
-        texels = (
-            Texels(Surface(space.data, 0, space.surface.image if space.surface else None))
-            if space.data is not None
-            else None
-        )
+        _, kind, texels = _texels(state, inst, newer)
         bits = inst.get("chmask") if newer else inst.get("chan")
         chosen = [c for c in range(4) if bits >> c & 1]
         row = max(4 * len(on), state.grf)
@@ -130,13 +133,7 @@ def _typed(data: str, *, write: bool, newer: bool, alpha: bool = False, status: 
 def load_status(state: State, inst) -> None:
     """One bit per lane: whether its pixel is there."""
     on = state.enabled(inst)
-    space = lsc.space_of(state, inst)[0]
-    kind = {1: "w", 2: "d", 3: "q", 5: "d", 6: "d"}[inst.get("addrsize")]
-    texels = (
-        Texels(Surface(space.data, 0, space.surface.image if space.surface else None))
-        if space.data is not None
-        else None
-    )
+    _, kind, texels = _texels(state, inst, newer=True)
     bits = sum(
         1 << i
         for i in range(len(on))
@@ -149,13 +146,7 @@ def load_status(state: State, inst) -> None:
 def _atomic(*, newer: bool):
     def body(state: State, inst) -> None:
         on = state.enabled(inst)
-        space = lsc.space_of(state, inst)[0] if newer else messages.space_of(state, inst)
-        kind = {1: "w", 2: "d", 3: "q", 5: "d", 6: "d"}[inst.get("addrsize")] if newer else "d"
-        texels = (
-            Texels(Surface(space.data, 0, space.surface.image if space.surface else None))
-            if space.data is not None
-            else None
-        )
+        space, kind, texels = _texels(state, inst, newer)
         at = [texels.place(*_coordinates(state, inst, i, kind, newer)) if texels else None for i in range(len(on))]
         if newer:
             memory, register, _ = lsc.DATA[inst.get("datasize")]
