@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V101", "undeclared-name", ERROR, __doc__)
+SHOWN = 4  # uses that a finding tells of
 _LETTER = {kind: letter for letter, kind in VARIABLE_LETTER.items()}
 
 
@@ -44,7 +45,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     if uses and uses[0] != problem.place:
         return None
     kind = _kind(ctx, body, problem)
-    related = [(place, f"`{name}` is also used here") for place in uses[1:4]]
+    related = [(place, f"`{name}` is also used here") for place in uses[1:SHOWN]]
     fixes = []
     message = f"`{name}` is not declared"
     if body is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.context import near_name
 from visa_lsp.checks.name_index import SUGGESTED, likeness
+from visa_lsp.checks.undeclared_name import SHOWN
 from visa_lsp.ide.judged_body import JudgedBody
 from visa_lsp.ide.judging import NAME
 from visa_lsp.ide.limits import SUSPECTS
@@ -20,7 +21,7 @@ from visa_lsp.syntax.chunks import code_in, codes_in
 from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from visa_lsp.sema.model import Problem
     from visa_lsp.syntax.document import Document
@@ -34,13 +35,13 @@ class BodyState(JudgedBody):
     """A body with its findings in view."""
 
     __slots__ = (
-        "_found", "_frame_clean", "_frame_key", "_places", "cut",
+        "_clean_key", "_found", "_frame_key", "_places", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
         self._frame_key: object = None
-        self._frame_clean = False
+        self._clean_key: object = None  # the last frame that had no findings by itself
         self._found: set[Place] = set()
         self.cut: Place | None = None  # the first line that is left out because there are too many
         self._places: list[Place] = []
@@ -79,37 +80,46 @@ class BodyState(JudgedBody):
                             return
             index, offset = index - 1, 1 << 30
 
-    def has_findings(self, versions: tuple[str, ...]) -> bool:
+    def has_findings(self, document: Document, versions: tuple[str, ...]) -> bool:
         """Whether the body has to be bound and checked at all."""
         if self._frame is None:
             self._places = sorted(self._frame_places())
             self._frame = tuple([codes_in(self.chunks[index])[offset] for index, offset in self._places])
             names = {name for code in self._frame for name in NAME.findall(code)}
             rests = tuple(sorted([(n, self._names.tokens.get(n, "")) for n in names]))
-            key = (self._key, versions, self._frame, rests)
-            self._frame_clean = self._frame_clean and key == self._frame_key
-            self._frame_key = key
-            found = self._suspects()
+            self._frame_key = (self._key, versions, self._frame, rests)
+            found = self._suspects(likeness(document.line_count))
             self.cut = None
             if len(found) > SUSPECTS:
                 some = sorted(found)
                 self._found, self.cut = set(some[:SUSPECTS]), some[SUSPECTS]
             else:
                 self._found = found
-        return bool(self._found) or not self._frame_clean
+        return bool(self._found) or self._frame_key != self._clean_key
 
     def settled(self, *, clean: bool) -> None:
         """Note that the body was checked."""
-        self._frame_clean = clean and not self._found
+        if clean and not self._found:
+            self._clean_key = self._frame_key
 
-    def _suspects(self) -> set[Place]:
+    def _suspects(self, like: Callable[[str, Iterable[str]], str | None]) -> set[Place]:
         """(chunk, line) of every line that may have a finding."""
         found: set[Place] = set()
         results = self._results
+        undeclared: dict[str, list[Place]] = {}
         for index in [i for i, r in enumerate(results) if r.hard or r.decls or r.undeclared]:
             result = results[index]
-            for some in (result.hard, result.decls, result.undeclared):
+            for some in (result.hard, result.decls):
                 found.update([(index, o) for o in some])
+            for offset, names in sorted(result.undeclared.items()):
+                for name in names:
+                    undeclared.setdefault(name, []).append((index, offset))
+            if len(found) > SUSPECTS:
+                break
+        for name, places in undeclared.items():
+            # Only a fix that renames every use has to know more of them than the finding shows.
+            every = len(places) <= SHOWN or self._names.near(name, like)
+            found.update(places if every else places[:SHOWN])
             if len(found) > SUSPECTS:
                 break
         missing, doubled = self._reviewed()
@@ -187,13 +197,20 @@ class BodyState(JudgedBody):
 
     def wanted(self, document: Document) -> set[int]:
         """The lines to bind and check."""
-        lines = {self._line(document, index, offset) for index, offset in (*self._places, *self._found)}
-        lines |= self._closure(document, lines, labels=True)
+        inputs, places = self.directives.inputs, self._places
+        if self._frame_key == self._clean_key:
+            # No input has a finding by itself: only those that the lines in question name have a part in theirs.
+            places = [place for place in places if place not in inputs]
+        lines = {self._line(document, index, offset) for index, offset in (*places, *self._found)}
+        names = self._named(document, lines)
+        lines |= self._defining(document, names, labels=True)
+        lines |= {self._line(document, *place) for place, name in inputs.items() if name in names}
         # What messages will look for, as far as it is known before binding: that saves binding twice.
         undeclared: dict[str, int] = {}
         for index, offset in sorted(self._found):
-            for name in self._results[index].undeclared.get(offset, ()):
-                undeclared.setdefault(name, self._line(document, index, offset))
+            line, known = self._line(document, index, offset), self._results[index].undeclared.get(offset, ())
+            for name in self._open_names(document, line) if line in self._open.lines else known:
+                undeclared.setdefault(name, line)
         return lines | self._suggested(document, list(undeclared.items()), sorted(self._missing)[:SUGGESTED])
 
     def more(self, document: Document, problems: Iterable[Problem]) -> set[int]:

@@ -119,7 +119,7 @@ class TextState:
     def _findings(
         self, document: Document, versions: tuple[str, ...], version_lines: set[int]
     ) -> tuple[Diagnostic, ...]:
-        shown = [body for body in self.bodies if body.has_findings(versions)]
+        shown = [body for body in self.bodies if body.has_findings(document, versions)]
         names = tuple([body.directives.opening for body in self.bodies])
         first = _first_statement(document)
         open_comment = document.chunks[-1].closes_in_block
@@ -140,7 +140,7 @@ class TextState:
             found.append(unchecked(line, document.line_start(line)))
         if len(shown) > BODIES:
             found.sort(key=lambda d: (d.span, d.code))
-        self.clean_frame = None if found else frame
+        self.clean_frame = None if any(d.name in _TEXT_RULES for d in found) else frame
         return tuple(found)
 
     def _look(

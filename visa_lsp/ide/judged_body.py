@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.judging import NAME, Judging
-from visa_lsp.ide.names import Ids
+from visa_lsp.ide.names import INPUT, Ids
 from visa_lsp.ide.quick import verdicts_of
 from visa_lsp.ide.results import NOTHING, Open, Result, Shelf, common, facts_in
 from visa_lsp.ide.scopes import Body, scoped_names
@@ -53,7 +53,7 @@ class Directives:
     """The directives of a body that are no declarations, and what they say of it."""
 
     __slots__ = (
-        "attributes", "braces", "functions", "opening", "parts", "places", "texts", "versions",
+        "attributes", "braces", "functions", "inputs", "opening", "parts", "places", "texts", "versions",
     )  # fmt: skip
 
     def __init__(self, facts: Sequence[Facts]) -> None:
@@ -62,6 +62,7 @@ class Directives:
         self.texts = texts
         self.opening = texts[0] if texts and _OPENING.match(texts[0]) else None
         self.versions = [place for place in self.places if _VERSION.match(place[2])]
+        self.inputs = {(i, offset): m.group(1) for i, offset, text in self.places if (m := INPUT.match(text))}
         self.functions = {m.group(1) for text in texts if (m := FUNCTION.match(text))}
         self.parts = [(i, offset) for i, offset, text in self.places if FUNCTION.match(text)]
         self.attributes = tuple(

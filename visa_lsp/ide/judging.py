@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.limits import CLASSES, SUSPECTS
-from visa_lsp.ide.names import SCOPED, Names
+from visa_lsp.ide.names import SCOPED, Names, base_of
 from visa_lsp.ide.quick import UNKNOWN, UNSURE, Verdicts, judge, letters
 from visa_lsp.ide.results import Open, Result, decl_lines, instructions_in, label_lines
 from visa_lsp.ide.verdict_store import active_store
@@ -32,7 +32,8 @@ _GROUP: Final = 16
 BUDGET: Final = "budget"
 # From how many new classes on it is worth while to look at what other processes found.
 _MANY: Final = 64
-# From how many classes on they are judged by themselves, and not with the look at all findings.
+# From how many classes on, or twice as many lines of them, they are judged by themselves, and not with the look at all
+# findings: that would bind every line of the classes.
 _FEW: Final = 16
 
 
@@ -134,6 +135,8 @@ class Judging:
                         if token not in verdicts.decls and token != SCOPED:
                             pending_decls[token] = (index, k)
         self._open = Open(work, [i for i in todo if self._results[i].decls])
+        if last and sum([line in pending for _, _, pairs in work for _, line in pairs]) > 2 * _FEW:
+            last = False
         self._evaluate(document, platform, pending, pending_decls, few=_FEW if last else 0)
         self._settle()
 
@@ -245,6 +248,14 @@ class Judging:
         if store is not None and verdicts.asked:
             store.put(verdicts.key, news)
 
+    def _open_names(self, document: Document, line: int) -> list[str]:
+        """Names in a line without a verdict that nothing declares: variables or labels."""
+        code, names = document.code(line), self._names
+        if line in self._open.of_decls:
+            base = base_of(code)
+            return [base] if base is not None and names.tokens[base] == UNKNOWN else []
+        return [name for _, name, token in names.tokens_of(code) if token == UNKNOWN]
+
     def learn(self, found: dict[int, str]) -> None:
         """Keep what a look at all findings tells about the lines that were left open."""
         opened = self._open
@@ -261,22 +272,24 @@ class Judging:
 
     # ---- where names are declared ----
 
-    def _closure(self, document: Document, lines: Iterable[int], *, labels: bool = False) -> set[int]:
-        """The declarations, and label lines, of all names in some lines."""
+    def _closure(self, document: Document, lines: Iterable[int]) -> set[int]:
+        """The declarations of all names in some lines."""
+        return self._defining(document, self._named(document, lines))
+
+    def _named(self, document: Document, lines: Iterable[int]) -> set[str]:
+        """All names in some lines, with everything that they are aliases of."""
         wanted: set[str] = set()
         for line in sorted(lines):
             code = document.code(line)
             if len(code) <= MAX_LINE:
                 wanted.update(NAME.findall(code))
-        return self._defining(document, wanted, labels=labels)
+        return self._names.with_bases(wanted)
 
     def _defining(self, document: Document, wanted: set[str], *, labels: bool = False) -> set[int]:
-        wanted = self._names.with_bases(wanted)
+        """The declarations, and label lines, of some names."""
         found: set[int] = set()
-        for index in self._names.chunks_declaring(wanted):
-            base, names = self._line(document, index, 0), self._facts[index].decls
-            offsets = self._decl_lines(index)
-            found.update([base + offsets[k] for k, name in enumerate(names) if name in wanted])
+        for index, k in self._names.declared(wanted):
+            found.add(self._line(document, index, self._decl_lines(index)[k]))
         if labels and not wanted.isdisjoint(self._labels.keys()):
             for index, chunk in enumerate(self.chunks):
                 if self._facts[index].labels and not wanted.isdisjoint(self._facts[index].labels):

@@ -8,6 +8,7 @@ when it is first asked for. Invariant: a chunk that has a name is among the cand
 from __future__ import annotations
 
 from array import array
+from itertools import compress, count
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -24,19 +25,20 @@ class Mentions:
     """The chunks by the names in them. ``facts`` are those of all chunks of the body, in order."""
 
     __slots__ = (
-        "_buckets", "_free", "_slots", "facts",
+        "_buckets", "_free", "_of_slot", "_slots", "facts",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.facts: Sequence[Facts] = ()
         self._buckets: list[int] | None = None
         self._slots: dict[int, int] = {}
+        self._of_slot: dict[int, Facts] = {}
         self._free: list[int] = []
 
     def clear(self) -> None:
         """Forget every chunk."""
         self._buckets = None
-        self._slots, self._free = {}, []
+        self._slots, self._of_slot, self._free = {}, {}, []
 
     def add(self, facts: Facts, ids: Iterable[int]) -> None:
         """A chunk has these names in it, besides those that it is known to have."""
@@ -44,16 +46,23 @@ class Mentions:
             return
         slot = self._slots.get(id(facts))
         if slot is None:
-            slot = self._slots[id(facts)] = self._free.pop() if self._free else len(self._slots)
+            # A place is taken or free, so that there are as many as both together.
+            slot = self._free.pop() if self._free else len(self._of_slot)
+            self._slots[id(facts)] = slot
+            self._of_slot[slot] = facts
         bit, buckets = 1 << slot, self._buckets
         for number in ids:
             buckets[number % _BUCKETS] |= bit
 
     def replace(self, old: Facts, new: Facts) -> None:
         """A chunk is another one now that has the same names, and maybe more."""
+        if id(new) in self._slots:
+            self.drop(old)
+            return
         slot = self._slots.pop(id(old), None)
         if slot is not None:
             self._slots[id(new)] = slot
+            self._of_slot[slot] = new
 
     def drop(self, facts: Facts) -> None:
         """A chunk is gone."""
@@ -64,12 +73,13 @@ class Mentions:
         for number in array("I", facts.names):
             if buckets[number % _BUCKETS] & bit:
                 buckets[number % _BUCKETS] ^= bit
+        del self._of_slot[slot]
         self._free.append(slot)
 
     def prepare(self) -> None:
         """Make the buckets, if they are not there yet."""
         if self._buckets is None:
-            self._slots, self._free = {}, []
+            self.clear()
             self._buckets = [0] * _BUCKETS
             for facts in self.facts:
                 if facts.names:
@@ -86,13 +96,11 @@ class Mentions:
         found = 0
         for number in ids:
             found |= self._buckets[number % _BUCKETS]
-        if not found:
-            return []
-        slots = self._slots
         packed = [number.to_bytes(4, "little") for number in ids]
-        chosen = _bits(found)
-        some = [i for i, f in enumerate(facts) if slots.get(id(f)) in chosen]
-        return [i for i in some if any(p in facts[i].names for p in packed)]
+        # A chunk that is gone may have left a bit: then its place is empty, or another chunk's.
+        chosen = [self._of_slot.get(slot) for slot in _bits(found)]
+        some = {id(f) for f in chosen if f is not None and any(p in f.names for p in packed)}
+        return list(compress(count(), map(some.__contains__, map(id, facts)))) if some else []
 
 
 def _bits(value: int) -> set[int]:

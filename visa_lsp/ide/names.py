@@ -16,10 +16,10 @@ from visa_lsp.ide.quick import Tokens, class_token, special_words
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 _ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
-_INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
+INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
 _KIND: Final = re.compile(r"v_type\s*=\s*(\S+)")
 _DIGITS: Final = "0123456789"
 _ODD: Final = "\x05"
@@ -89,10 +89,20 @@ class Names:
                 continue
             found.add(name)
             if name in self.decl:
-                base = _base(self._rest(name))
+                base = base_of(self._rest(name))
                 if base:
                     waiting.append(base)
         return found
+
+    def declared(self, names: set[str]) -> Iterator[tuple[int, int]]:
+        """(chunk, number of the declaration in it) of all declarations of some names."""
+        for name in names - self.doubled if self.doubled else names:
+            if name in self.decl:
+                yield self._place(name)
+        for index in self.chunks_declaring(names & self.doubled) if self.doubled else ():
+            for k, name in enumerate(self._facts[index].decls):
+                if name in names and name in self.doubled:
+                    yield index, k
 
     def chunks_declaring(self, names: set[str]) -> set[int]:
         """The chunks that declare some names."""
@@ -152,7 +162,7 @@ class Names:
 
     def declaring(self) -> list[int]:
         """The chunks that declare something, in order."""
-        return list(self._index.values())
+        return sorted(self._index.values())
 
     # ---- changes ----
 
@@ -171,10 +181,17 @@ class Names:
         """Take a new list of chunks; the names whose token changed, or None when every line has to be judged anew."""
         inputs: dict[str, str] = {}
         for text in specials:
-            match = _INPUT.match(text)
+            match = INPUT.match(text)
             if match:
                 inputs[match.group(1)] = inputs.get(match.group(1), "") + "\n" + text.split()[0] + match.group(2)
-        self._facts, self._ids, self._places, self.before = facts, ids, None, {}
+        if self._places is not None and len(gone) == len(added) == 1 and len(facts) == len(self._facts):
+            # A chunk in the place of another, as most edits leave it.
+            self._places.pop(id(gone[0]), None)
+            if facts[added[0]].decls:
+                self._places[id(facts[added[0]])] = added[0]
+        else:
+            self._places = None
+        self._facts, self._ids, self.before = facts, ids, {}
         self.mentions.facts = facts
         wide = any(not facts[i].narrow for i in added) or not all(map(NARROW_NAME.fullmatch, functions))
         if fresh or (wide and self.pattern is TOKEN):
@@ -223,11 +240,11 @@ class Names:
                 token = plain.get(rest)
                 if name in self.scoped:
                     token = SCOPED
-                    base = _base(rest)
+                    base = base_of(rest)
                     if base:
                         self._aliases.setdefault(base, []).append(name)
                 elif token is None or name in inputs or name in special:
-                    base = _base(rest)
+                    base = base_of(rest)
                     token = self._token(name, rest, tokens.get(base) if base else None)
                     if base:
                         self._aliases.setdefault(base, []).append(name)
@@ -345,7 +362,7 @@ class Names:
             if name in self.odd:
                 continue
             rest = self._rest(name)
-            base = _base(rest)
+            base = base_of(rest)
             token = None
             if base and base in self.decl and (places.get(base) or self._place(base)) < places[name]:
                 token = self.tokens.get(base)
@@ -360,6 +377,7 @@ def _twice(facts: Iterable[Facts]) -> set[str]:
     return {name for name, many in Counter([name for f in facts for name in f.decls]).items() if many > 1}
 
 
-def _base(rest: str) -> str | None:
+def base_of(rest: str) -> str | None:
+    """What a declaration is an alias of."""
     match = _ALIAS.search(rest) if "alias" in rest else None
     return match.group(1) if match else None

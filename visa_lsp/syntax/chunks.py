@@ -71,13 +71,6 @@ class Chunk:
         """The lines without comments, ends and blanks before the ends."""
         return [line.rstrip() for line in code_of(self.text, self.opens_in_block).split("\n")[1 : self.count + 1]]
 
-    def start(self, inside: int) -> int:
-        """Offset of a line in the chunk."""
-        at = 0
-        for _ in range(inside):
-            at = self.text.find("\n", at) + 1
-        return at
-
     def entered(self, in_block: bool) -> Chunk:
         """The same text behind another state of comments; the way back gives the chunk that it was."""
         if in_block == self.opens_in_block:

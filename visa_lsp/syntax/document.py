@@ -119,9 +119,12 @@ class Document:
         if not 0 <= line < self.line_count:
             return ""
         chunk, inside = self._locate(line)
+        return self._lines_of(chunk)[inside].rstrip("\r")
+
+    def _lines_of(self, chunk: int) -> Sequence[str]:
         if self._last_lines[0] != chunk:
             self._last_lines = (chunk, lines_in(self.chunks[chunk]))
-        return self._last_lines[1][inside].rstrip("\r")
+        return self._last_lines[1]
 
     def statement(self, line: int) -> Statement | None:
         """The statement of a line; None where the line is blank or outside the text."""
@@ -146,7 +149,7 @@ class Document:
         if line >= self.line_count:
             return len(self)
         chunk, inside = self._locate(line)
-        return self._first_offsets[chunk] + self.chunks[chunk].start(inside)
+        return self._first_offsets[chunk] + sum(map(len, self._lines_of(chunk)[:inside])) + inside
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, column) of an offset, clamped to the text."""
