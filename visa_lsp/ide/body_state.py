@@ -88,14 +88,24 @@ class BodyState(JudgedBody):
             names = {name for code in self._frame for name in NAME.findall(code)}
             rests = tuple(sorted([(n, self._names.tokens.get(n, "")) for n in names]))
             self._frame_key = (self._key, versions, self._frame, rests)
-            found = self._suspects(likeness(document.line_count))
-            self.cut = None
-            if len(found) > SUSPECTS:
-                some = sorted(found)
-                self._found, self.cut = set(some[:SUSPECTS]), some[SUSPECTS]
-            else:
-                self._found = found
-        return bool(self._found) or self._frame_key != self._clean_key
+            self._find(document)
+        return bool(self._found or self._open.lines) or self._frame_key != self._clean_key
+
+    def _find(self, document: Document) -> None:
+        """Put the lines together that may have a finding."""
+        found = self._suspects(likeness(document.line_count))
+        self.cut = None
+        if len(found) > SUSPECTS:
+            some = sorted(found)
+            found, self.cut = set(some[:SUSPECTS]), some[SUSPECTS]
+        self._found = found
+
+    def looked(self, document: Document, lines: set[int], verdicts: dict[int, str]) -> bool:
+        """Take in what a look at some lines told; whether it has to look at others now."""
+        if not self.learn(verdicts):
+            return False
+        self._find(document)
+        return self.cut is not None or any(self._line(document, *place) not in lines for place in self._found)
 
     def settled(self, *, clean: bool) -> None:
         """Note that the body was checked."""
@@ -202,15 +212,18 @@ class BodyState(JudgedBody):
             # No input has a finding by itself: only those that the lines in question name have a part in theirs.
             places = [place for place in places if place not in inputs]
         lines = {self._line(document, index, offset) for index, offset in (*places, *self._found)}
+        lines.update(self._open.lines)
         names = self._named(document, lines)
         lines |= self._defining(document, names, labels=True)
         lines |= {self._line(document, *place) for place, name in inputs.items() if name in names}
         # What messages will look for, as far as it is known before binding: that saves binding twice.
         undeclared: dict[str, int] = {}
         for index, offset in sorted(self._found):
-            line, known = self._line(document, index, offset), self._results[index].undeclared.get(offset, ())
-            for name in self._open_names(document, line) if line in self._open.lines else known:
-                undeclared.setdefault(name, line)
+            for name in self._results[index].undeclared.get(offset, ()):
+                undeclared.setdefault(name, self._line(document, index, offset))
+        for line in sorted(self._open.lines):
+            for name in self._open_names(document, line):
+                undeclared[name] = min(line, undeclared.get(name, line))
         return lines | self._suggested(document, list(undeclared.items()), sorted(self._missing)[:SUGGESTED])
 
     def more(self, document: Document, problems: Iterable[Problem]) -> set[int]:

@@ -22,7 +22,7 @@ from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.ide.quick import Judged
@@ -147,14 +147,38 @@ class TextState:
         self, document: Document, shown: list[BodyState], lines: set[int], *, text_rules: bool
     ) -> list[Diagnostic]:
         """The findings of some bodies, by binding and checking the lines that they ask for and some others."""
-        for body in shown:
-            lines |= body.wanted(document)
-        starts = [document.line_of(body.first) for body in self.bodies]
-        number_of = {id(body): number for number, body in enumerate(shown)}
+        again = True
+        while again:
+            judged, looked = self._judged(document, shown, lines)
+            tokens: dict[int, list[tuple[int, str]] | None] = {}
+            for body in shown:
+                tokens.update(body.open_tokens(document))
+            verdicts = letters(judged, document, tokens) if tokens else {}
+            judged.forget()
+            # All lines of a kind that turned out to have findings are looked at.
+            news = [body.looked(document, looked, verdicts) for body in shown]
+            again = any(news)
+        found = []
+        dirty = set()
+        shown_at = self._places_of(document, shown)
+        for finding in judged.findings:
+            at = shown_at(document.position(finding.span.start)[0])
+            if at is not None or (text_rules and finding.name in _TEXT_RULES):
+                found.append(finding)
+            if at is not None:
+                dirty.add(at)
+        for number, body in enumerate(shown):
+            body.settled(clean=number not in dirty)
+            if body.cut is not None:
+                line = document.line_of(body.first + body.cut[0]) + body.cut[1]
+                found.append(unchecked(line, document.line_start(line)))
+                found.sort(key=lambda d: (d.span, d.code))
+        return found
 
-        def shown_at(line: int) -> int | None:
-            return number_of.get(id(self.bodies[bisect_right(starts, line) - 1]))
-
+    def _judged(self, document: Document, shown: list[BodyState], lines: set[int]) -> tuple[Judged, set[int]]:
+        """Some lines and those that the bodies ask for, bound and checked, and which they are."""
+        lines = lines.union(*[body.wanted(document) for body in shown])
+        shown_at = self._places_of(document, shown)
         while True:
             judged = judge(document, sorted(lines), self.platform)
             problems: dict[int, list[Problem]] = {}
@@ -166,30 +190,15 @@ class TextState:
             for at, some in problems.items():
                 more |= shown[at].more(document, some)
             if more <= lines:
-                break
+                return judged, lines
             lines |= more
             judged.forget()
-        found = []
-        dirty = set()
-        for finding in judged.findings:
-            at = shown_at(document.position(finding.span.start)[0])
-            if at is not None or (text_rules and finding.name in _TEXT_RULES):
-                found.append(finding)
-            if at is not None:
-                dirty.add(at)
-        tokens: dict[int, list[tuple[int, str]] | None] = {}
-        for body in shown:
-            tokens.update(body.open_tokens(document))
-        verdicts = letters(judged, document, tokens) if tokens else {}
-        judged.forget()
-        for number, body in enumerate(shown):
-            body.settled(clean=number not in dirty)
-            if body.cut is not None:
-                line = document.line_of(body.first + body.cut[0]) + body.cut[1]
-                found.append(unchecked(line, document.line_start(line)))
-                found.sort(key=lambda d: (d.span, d.code))
-            body.learn(verdicts)
-        return found
+
+    def _places_of(self, document: Document, shown: list[BodyState]) -> Callable[[int], int | None]:
+        """What tells which of some bodies a line belongs to."""
+        starts = [document.line_of(body.first) for body in self.bodies]
+        number_of = {id(body): number for number, body in enumerate(shown)}
+        return lambda line: number_of.get(id(self.bodies[bisect_right(starts, line) - 1]))
 
 
 def _repeated(bodies: list[BodyState]) -> list[BodyState]:

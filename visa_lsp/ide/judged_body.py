@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FUNCTION: Final = re.compile(r'\s*\.function(?![A-Za-z0-9_])\s*"?([^"\s]*)')
 _OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
-# Attributes that are nothing but text.
-_FREE_ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s+(?:AsmName|OutputAsmPath)\s*=")
+# The attributes that a rule about one line, or a number in it, may ask for; what is wrong with others shows in the frame.
+_ASKED: Final = re.compile(r"\s*\.kernel_attr\s+(?:SimdSize|SLMSize)(?![A-Za-z0-9_])")
 # From how many changed names on chunks are judged as a whole instead of line by line.
 _FEW: Final = 16
 # The results of so many kinds of body (dialects, attributes) are remembered.
@@ -65,9 +65,7 @@ class Directives:
         self.inputs = {(i, offset): m.group(1) for i, offset, text in self.places if (m := INPUT.match(text))}
         self.functions = {m.group(1) for text in texts if (m := FUNCTION.match(text))}
         self.parts = [(i, offset) for i, offset, text in self.places if FUNCTION.match(text)]
-        self.attributes = tuple(
-            [t for t in texts if t.lstrip().startswith(".kernel_attr") and not _FREE_ATTRIBUTE.match(t)]
-        )
+        self.attributes = tuple([text for text in texts if _ASKED.match(text)])
         self.braces = [place for place in self.places if place[2].lstrip()[0] in "{}"]
 
 

@@ -32,9 +32,6 @@ _GROUP: Final = 16
 BUDGET: Final = "budget"
 # From how many new classes on it is worth while to look at what other processes found.
 _MANY: Final = 64
-# From how many classes on, or twice as many lines of them, they are judged by themselves, and not with the look at all
-# findings: that would bind every line of the classes.
-_FEW: Final = 16
 
 
 class Judging:
@@ -135,20 +132,23 @@ class Judging:
                         if token not in verdicts.decls and token != SCOPED:
                             pending_decls[token] = (index, k)
         self._open = Open(work, [i for i in todo if self._results[i].decls])
-        if last and sum([line in pending for _, _, pairs in work for _, line in pairs]) > 2 * _FEW:
-            last = False
-        self._evaluate(document, platform, pending, pending_decls, few=_FEW if last else 0)
+        self._evaluate(document, platform, pending, pending_decls, last=last)
         self._settle()
 
     def _settle(self) -> None:
-        """Sort the lines that were judged last by the verdicts on their classes; those without one have to be looked at."""
-        odd, clean, names = self._verdicts.odd, self._verdicts.clean, self._names
+        """Sort the lines that were judged last by the verdicts on their classes.
+
+        Those of open classes wait; the others without a verdict have to be looked at one by one.
+        """
+        odd, names = self._verdicts.odd, self._names
+        waiting = set(self._open.lines.values())
+        passed = self._verdicts.clean | waiting if waiting else self._verdicts.clean
         for index, split, pairs in self._open.work:
             result = self._results[index]
             for i, line in pairs:
                 verdict = odd.get(line)
                 if verdict is None:
-                    if line not in clean:
+                    if line not in passed:
                         result.hard.add(i)
                     continue
                 if verdict == "!":
@@ -163,7 +163,7 @@ class Judging:
                 if undeclared:
                     result.undeclared[i] = undeclared
         for index in self._open.decls:
-            known = self._verdicts.decls
+            known = self._verdicts.decls | waiting
             pairs_of = zip(self._decl_lines(index), self._facts[index].decls, strict=True)
             self._results[index].decls = {o for o, name in pairs_of if names.decl_token(name) not in known}
 
@@ -174,9 +174,9 @@ class Judging:
         pending: dict[str, tuple[int, int]],
         decls: dict[str, tuple[int, int]],
         *,
-        few: int,
+        last: bool,
     ) -> None:
-        """Let the full path judge one line of each new class; a few are left to the look at all findings."""
+        """Let the full path judge one line of each new class; the last ones are left to the look at all findings."""
         if len(pending) + len(decls) > _MANY and not self._verdicts.asked:
             self._from_store(pending, decls)
         if not pending and not decls:
@@ -189,13 +189,14 @@ class Judging:
                 if where == index:
                     reps[self._line(document, index, offsets[k])] = token
                     self._open.of_decls.add(self._line(document, index, offsets[k]))
-        if len(reps) <= few:
-            return
-        frame = {self._line(document, index, offset) for index, offset, _ in self.specials}
-        frame |= self._version_lines
         # What is beyond the limit stays without a verdict.
         left = document.lineage.get(BUDGET, CLASSES)
         assert isinstance(left, int)
+        if last and len(reps) <= min(left, _BATCH):
+            document.lineage[BUDGET] = left - len(reps)
+            return
+        frame = {self._line(document, index, offset) for index, offset, _ in self.specials}
+        frame |= self._version_lines
         every = [] if self._enough else sorted(reps)[:left]
         document.lineage[BUDGET] = left - len(every)
         for at in range(0, len(every), _BATCH):
@@ -256,11 +257,11 @@ class Judging:
             return [base] if base is not None and names.tokens[base] == UNKNOWN else []
         return [name for _, name, token in names.tokens_of(code) if token == UNKNOWN]
 
-    def learn(self, found: dict[int, str]) -> None:
-        """Keep what a look at all findings tells about the lines that were left open."""
+    def learn(self, found: dict[int, str]) -> bool:
+        """Keep what a look at all findings tells about the lines that were left open, if some were."""
         opened = self._open
         if not opened.lines:
-            return
+            return False
         self._keep(found, opened.lines)
         opened.lines.clear()
         for index, _, pairs in opened.work:
@@ -268,7 +269,7 @@ class Judging:
                 self._use(self._results[index].labels.get(i, ()), -1)
                 self._results[index].forget(i)
         self._settle()
-        self._frame = None
+        return True
 
     # ---- where names are declared ----
 

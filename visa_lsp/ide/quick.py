@@ -86,9 +86,10 @@ def special_words() -> frozenset[str]:
         for slot in row.slots:
             words.update(slot.words or ())
     words.update(predefined_symbols(32), lsc_codes.ADDRTYPE, lsc_codes.ADDRSIZE)
-    words.update(f"{letter}{number}" for letter in "MPSTV" for number in range(21))
-    words.update(f"M{number}_NM" for number in range(21))
-    words.update(("NoMask", "NM", "GRF", "P0", "T252", "TSS", "abs", "not", "r"))
+    words.update(f"V{number}" for number in range(21))
+    words.update(f"M{number}{end}" for number in range(21) for end in ("", "_NM"))
+    words.update(("NoMask", "NM", "GRF", "P0", "T0", "T1", "T2", "T3", "T4", "T5", "T252", "TSS", "S31"))
+    words.update(("abs", "not", "r"))
     return frozenset(words)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.results import decl_lines
@@ -16,7 +17,7 @@ from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.tree import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.syntax.bulk import Facts
     from visa_lsp.syntax.chunks import Chunk
@@ -60,11 +61,18 @@ def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[
 def scoped_names(braces: Sequence[tuple[int, int, str]], body: Body, doubled: set[str]) -> set[str]:
     """The names that do not mean the same everywhere in the body; ``doubled`` are those that are declared twice."""
     closed, endless = regions(braces)
-    declared = [(region, names) for region in closed if (names := _declared(body, region))]
+    declaring = [index for index, facts in enumerate(body.facts) if facts.decls]
+    declared: list[tuple[Region, set[str]]] = []
+    for region in closed:
+        names = _declared(body, region, declaring)
+        if names:
+            declared.append((region, names))
+        if len(declared) > _MANY:
+            break
     found: set[str] = set()
     if len(declared) > _MANY:
-        for _, names in declared:
-            found |= names
+        for region in _outermost(closed):
+            found |= _declared(body, region, declaring)
     else:
         for region, names in declared:
             found |= _named_outside(body, region, names)
@@ -75,14 +83,21 @@ def scoped_names(braces: Sequence[tuple[int, int, str]], body: Body, doubled: se
     return found
 
 
-def _declared(body: Body, region: Region) -> set[str]:
-    """The names that are declared in a scope or in one within it."""
+def _outermost(closed: Sequence[Region]) -> Iterator[Region]:
+    """The scopes that are in no other."""
+    end = (-1, -1)
+    for region in sorted(closed):
+        if region.end > end:
+            end = region.end
+            yield region
+
+
+def _declared(body: Body, region: Region, declaring: Sequence[int]) -> set[str]:
+    """The names that are declared in a scope or in one within it; ``declaring`` are the chunks that declare something."""
     found: set[str] = set()
     (first, head), (last, tail) = region
-    for index in range(first, last + 1):
+    for index in declaring[bisect_left(declaring, first) : bisect_right(declaring, last)]:
         names = body.facts[index].decls
-        if not names:
-            continue
         if first < index < last:
             found.update(names)
         else:
