@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
 
 _SERVER = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
@@ -33,6 +34,7 @@ class Client:
         self._next = 0
         self.version = 0
         self.bytes_in = 0
+        self._unanswered: set[int] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -79,9 +81,26 @@ class Client:
         """Tell something."""
         self._send({"method": method, "params": params})
 
-    def initialize(self) -> float:
+    def ask(self, method: str, params: object) -> None:
+        """Ask, and go on; ``answered`` waits for what was asked so."""
+        self._next += 1
+        self._unanswered.add(self._next)
+        self._send({"id": self._next, "method": method, "params": params})
+
+    def answered(self) -> None:
+        """Wait for the answers to everything that was asked."""
+        while self._unanswered:
+            self._take(json.loads(self._receive()))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "method" in message:
+            self._answer(message)
+        else:
+            self._unanswered.discard(message.get("id", -1))
+
+    def initialize(self, **more: object) -> float:
         """Shake hands; the seconds from the start of the process to the answer."""
-        capabilities = {"textDocument": {"publishDiagnostics": {"versionSupport": True}}}
+        capabilities = {"textDocument": {"publishDiagnostics": {"versionSupport": True}, **more}}
         self.request("initialize", {"processId": None, "rootUri": None, "capabilities": capabilities})
         taken = time.perf_counter() - self.started
         self.notify("initialized", {})
@@ -99,8 +118,10 @@ class Client:
         self.notify("textDocument/didOpen", {"textDocument": item})
         self.findings(0)
 
-    def change(self, start: tuple[int, int], end: tuple[int, int], text: str) -> int:
-        """Edit the document and wait for the findings of that version; how many there are."""
+    def change(
+        self, start: tuple[int, int], end: tuple[int, int], text: str, beside: Iterable[tuple[str, object]] = ()
+    ) -> int:
+        """Edit the document, ask what is asked ``beside``, and wait for the findings of that version; how many there are."""
         self.version += 1
         span = {
             "start": {"line": start[0], "character": start[1]},
@@ -110,6 +131,8 @@ class Client:
         self.notify(
             "textDocument/didChange", {"textDocument": identifier, "contentChanges": [{"range": span, "text": text}]}
         )
+        for method, params in beside:
+            self.ask(method, params)
         return self.findings(self.version)
 
     def findings(self, version: int) -> int:
@@ -122,7 +145,7 @@ class Client:
                 if params.get("version") == version:
                     return len(params["diagnostics"])
             else:
-                self._answer(message)
+                self._take(message)
 
     def cpu(self) -> float:
         """CPU seconds of the server so far."""

@@ -4,7 +4,10 @@ Each edit is followed by its undo, which is measured too; before the measurement
 growth compares a server that is at work, not one that sees a kind of line for the first time. Wall is what a client
 waits from writing the message to having read its findings; CPU is the server's, by the scheduler's clock. On a shared
 machine the walls tell about its other users as well: look at the load, and at the CPU.
-Usage: python -m benchmarks.edit [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and undone; words pick kinds.
+With ``--busy`` every edit comes with the requests that editors ask beside it, every tenth after a pause in which the
+server has begun to work ahead; wall is still what the client waits for its findings.
+Usage: python -m benchmarks.edit [--busy] [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and undone; words
+pick kinds.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from benchmarks.client import Client
+from benchmarks.client import URI, Client
 from benchmarks.inputs import kernel
 from benchmarks.measure import percentile, table
 
@@ -33,13 +36,30 @@ _VARIABLE = re.compile(r"\b[VPA][0-9]+\b")
 _DECL = ".decl V999999 v_type=G type=d num_elts=8 align=dword\n"
 # Kinds that change what many lines mean, or many lines, are done less often.
 _SELDOM = 10
+# What an editor asks after a keystroke, about the lines that it shows and about all of them.
+_SHOWN = ("semanticTokens/range", "inlayHint", "codeAction")
+_WHOLE = ("semanticTokens/full", "codeLens", "foldingRange", "documentSymbol", "documentLink")
+_TOKENS = {
+    "requests": {"range": True, "full": {"delta": True}}, "tokenTypes": [], "tokenModifiers": [], "formats": ["relative"],
+}  # fmt: skip
+_PAUSE = 0.5
+
+
+def beside(line: int) -> list[tuple[str, object]]:
+    """The requests of an editor that shows sixty lines from a line on."""
+    document = {"uri": URI}
+    place = {"start": {"line": line, "character": 0}, "end": {"line": line + 60, "character": 0}}
+    at = {"textDocument": document, "position": {"line": line, "character": 4}}
+    shown = [(name, {"textDocument": document, "range": place, "context": {"diagnostics": []}}) for name in _SHOWN]
+    every = [*shown, ("documentHighlight", at), *((name, {"textDocument": document}) for name in _WHOLE)]
+    return [(f"textDocument/{name}", params) for name, params in every]
 
 
 class Session:
     """One server, one text, and the times by kind of edit."""
 
-    def __init__(self, client: Client, text: str, pick: random.Random) -> None:
-        self.client, self.pick = client, pick
+    def __init__(self, client: Client, text: str, pick: random.Random, *, busy: bool = False) -> None:
+        self.client, self.pick, self.busy = client, pick, busy
         self.lines = text.split("\n")
         self.walls: dict[str, list[float]] = defaultdict(list)
         self.cpus: dict[str, list[float]] = defaultdict(list)
@@ -60,10 +80,14 @@ class Session:
         rows = new.split("\n")
         behind = (first + len(rows) - 1, len(rows[-1]) + (start[1] if len(rows) == 1 else 0))
         for where, what in (((start, end), new), ((start, behind), old)):
+            asked = beside(first) if self.busy else []
+            if self.busy and self.pick.random() < 0.1:
+                time.sleep(_PAUSE)
             cpu, at = self.client.cpu_exact(), time.perf_counter()
-            self.client.change(*where, what)
+            self.client.change(*where, what, asked)
             self.walls[kind].append((time.perf_counter() - at) * 1e3)
             self.cpus[kind].append((self.client.cpu_exact() - cpu) * 1e3)
+            self.client.answered()
 
     # ---- where ----
 
@@ -158,14 +182,14 @@ def _row(name: str, walls: list[float], cpus: list[float]) -> list[object]:
     return [name, len(walls), *shown]
 
 
-def main(times: int, sizes: list[int], words: list[str]) -> None:
+def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
     medians: dict[int, dict[str, float]] = {}
     for size in sizes:
         text = kernel(size)
         with Client() as client:
-            client.initialize()
+            client.initialize(**({"semanticTokens": _TOKENS} if busy else {}))
             client.open(text)
-            session = Session(client, text, random.Random(1))
+            session = Session(client, text, random.Random(1), busy=busy)
             edits(session, 4, words)
             session.walls.clear()
             session.cpus.clear()
@@ -182,7 +206,7 @@ def main(times: int, sizes: list[int], words: list[str]) -> None:
         table(f"edits in a text of {len(session.lines)} lines ({load})", head, rows)
         sys.stdout.flush()
         medians[len(session.lines)] = {kind: statistics.median(cpus) for kind, cpus in session.cpus.items()}
-    for small, large in pairwise(sorted(medians)):
+    for small, large in pairwise(sorted(medians)) if not busy else ():
         shared = {k: medians[large][k] / medians[small][k] for k in medians[small] if not k.startswith("version")}
         worst = max(shared, key=shared.__getitem__)
         each = [r for k, r in shared.items() if k.startswith(("instruction", "declaration"))]
@@ -193,9 +217,11 @@ def main(times: int, sizes: list[int], words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    numbers = [int(a) for a in sys.argv[1:] if a.isdigit()]
+    given = [a for a in sys.argv[1:] if a != "--busy"]
+    numbers = [int(a) for a in given if a.isdigit()]
     main(
         numbers[0] if numbers else 150,
         numbers[1:] or [2_000, 20_000, 200_000],
-        [a for a in sys.argv[1:] if not a.isdigit()],
+        [a for a in given if not a.isdigit()],
+        busy="--busy" in sys.argv[1:],
     )

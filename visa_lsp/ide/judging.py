@@ -255,6 +255,8 @@ class Judging:
         if line in self._open.of_decls:
             base = base_of(code)
             return [base] if base is not None and names.tokens[base] == UNKNOWN else []
+        if UNKNOWN not in self._open.lines[line]:
+            return []
         return [name for _, name, token in names.tokens_of(code) if token == UNKNOWN]
 
     def learn(self, found: dict[int, str]) -> bool:

@@ -62,9 +62,9 @@ class Document:
     def __init__(self, chunks: tuple[Chunk, ...], lineage: dict[object, object] | None = None) -> None:
         self.chunks = chunks
         self.lineage: dict[object, object] = {} if lineage is None else lineage
-        # The lines of the chunk that was asked for last: questions come in the order of the text.
-        self._last_codes: tuple[int, Sequence[str]] = (-1, ())
-        self._last_lines: tuple[int, Sequence[str]] = (-1, ())
+        # (first line, the line behind, lines) of the chunk that was asked for last: questions come in the order of the text.
+        self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
+        self._last_lines: tuple[int, int, Sequence[str]] = (0, 0, ())
 
     @staticmethod
     def parse(text: str) -> Document:
@@ -107,24 +107,31 @@ class Document:
 
     def code(self, line: int) -> str:
         """A line without comment and end; empty for a line outside the text."""
-        if not 0 <= line < self.line_count:
-            return ""
-        chunk, inside = self._locate(line)
-        if self._last_codes[0] != chunk:
-            self._last_codes = (chunk, codes_in(self.chunks[chunk]))
-        return self._last_codes[1][inside]
+        first, behind, codes = self._last_codes
+        if not first <= line < behind:
+            if not 0 <= line < self.line_count:
+                return ""
+            chunk, inside = self._locate(line)
+            first, codes = line - inside, codes_in(self.chunks[chunk])
+            self._last_codes = (first, first + self.chunks[chunk].count, codes)
+        return codes[line - first]
 
     def line_text(self, line: int) -> str:
         """A line without its end; empty for a line outside the text."""
-        if not 0 <= line < self.line_count:
-            return ""
-        chunk, inside = self._locate(line)
-        return self._lines_of(chunk)[inside].rstrip("\r")
+        first, behind, lines = self._last_lines
+        if not first <= line < behind:
+            if not 0 <= line < self.line_count:
+                return ""
+            first, _, lines = self._lines_at(line)
+        return lines[line - first].rstrip("\r")
 
-    def _lines_of(self, chunk: int) -> Sequence[str]:
-        if self._last_lines[0] != chunk:
-            self._last_lines = (chunk, lines_in(self.chunks[chunk]))
-        return self._last_lines[1]
+    def _lines_at(self, line: int) -> tuple[int, int, Sequence[str]]:
+        """(first line, the line behind, lines) of the chunk that a line is in."""
+        if not self._last_lines[0] <= line < self._last_lines[1]:
+            chunk, inside = self._locate(line)
+            first = line - inside
+            self._last_lines = (first, first + self.chunks[chunk].count, lines_in(self.chunks[chunk]))
+        return self._last_lines
 
     def statement(self, line: int) -> Statement | None:
         """The statement of a line; None where the line is blank or outside the text."""
@@ -149,7 +156,7 @@ class Document:
         if line >= self.line_count:
             return len(self)
         chunk, inside = self._locate(line)
-        return self._first_offsets[chunk] + sum(map(len, self._lines_of(chunk)[:inside])) + inside
+        return self._first_offsets[chunk] + sum(map(len, self._lines_at(line)[2][:inside])) + inside
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, column) of an offset, clamped to the text."""
