@@ -59,7 +59,7 @@ def test_inside_the_extension_host(vsix: Path, project: Path):
         "run results",
     }
     wanted |= {"testing view", "isa editor", "control flow", "task", "quick run", "values beside the lines"}
-    wanted |= {"untitled text", "settings are live", "what the manifest names is there"}
+    wanted |= {"untitled text", "messages of a run", "settings are live", "what the manifest names is there"}
     assert wanted <= seen
 
 
@@ -81,6 +81,14 @@ def test_ze_info_and_text(vsix: Path, tmp_path: Path):
         "bytes beside sizes",
     }
     assert wanted == {line["test"] for line in lines if "test" in line}
+
+
+def test_a_file_without_a_folder(vsix: Path, tmp_path: Path):
+    document = (ROOT / "examples" / "mandelbrot.zeinfo.yaml").read_text()
+    lone = tmp_path / "lone.ze_info"
+    lone.write_text("\n".join(line for line in document.splitlines() if "grf_count" not in line))
+    lines = drive("host_tests.mjs", vsix, lone, PROGRAM, "host_lone")
+    assert {"a lone .ze_info file wakes the extension"} == {line["test"] for line in lines if "test" in line}
 
 
 def test_what_a_user_sees(vsix: Path, project: Path, tmp_path: Path):

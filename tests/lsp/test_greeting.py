@@ -1,4 +1,4 @@
-"""The answer to ``initialize`` from memory: the same as the server's own, once, and only to the same client."""
+"""The answer to ``initialize`` before the server is loaded: the same as the server's own, and once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import sys
 from typing import Any
 
 import pytest
+
+from visa_lsp import __version__
+from visa_lsp.lsp.capabilities import initialize_result
 
 SERVER = (sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())")
 PLAIN: dict[str, Any] = {"capabilities": {}}
@@ -43,39 +46,30 @@ def answers(said: list[dict[str, Any]], number: object = 1) -> list[dict[str, An
     return [m for m in said if m.get("id") == number and ("result" in m or "error" in m)]
 
 
-@pytest.mark.parametrize("params", [PLAIN, PULLING])
-def test_the_second_server_says_the_same(tmp_path, params):
-    first, status, _ = talk(tmp_path, hello({**params, "processId": 1}), *DOWN)
-    assert (len(answers(first)), status) == (1, 0)
-    second, status, errors = talk(tmp_path, hello({**params, "processId": None, "rootUri": "file:///x"}, "a"), *DOWN)
-    assert (len(answers(second, "a")), status, errors) == (1, 0, "")
-    assert answers(second, "a")[0]["result"] == answers(first)[0]["result"]
-    assert second[0]["id"] == "a"
+@pytest.mark.parametrize(("params", "number"), [(PLAIN, 0), (PULLING, "a"), ({**PLAIN, "rootUri": "file:///x"}, "")])
+def test_a_greeting_is_answered_once_and_first(tmp_path, params, number):
+    said, status, errors = talk(tmp_path, hello(params, number), *DOWN)
+    assert said[0] == answers(said, number)[0]
+    assert said[0]["result"] == initialize_result(params, __version__)
+    assert (len(answers(said, number)), status, errors) == (1, 0, "")
+    assert [m for m in said if m.get("id") == 77] == [{"id": 77, "jsonrpc": "2.0", "result": None}]
 
 
-def remember(folder, change) -> None:
-    """Change each kept answer, checksums and all."""
-    import zlib
-
-    (path,) = folder.glob("initialize-*")
-    mark, *lines = path.read_bytes().split(b"\n")
-    out = [mark]
-    for line in filter(None, lines):
-        _, key, value = line.split(b"\t", 2)
-        rest = key + b"\t" + json.dumps(change(json.loads(value))).encode()
-        out.append(b"%08x\t%s" % (zlib.crc32(rest), rest))
-    path.write_bytes(b"\n".join([*out, b""]))
+def test_the_answer_needs_no_library():
+    message = framed(hello(PLAIN))
+    code = (
+        "import io, sys; from visa_lsp.lsp.greeting import greet\n"
+        f"assert greet(io.BytesIO({message!r}), sys.stdout.buffer, '0')[1] == 1\n"
+        "print({m.partition('.')[0] for m in sys.modules} & {'lsprotocol', 'pygls', 'msgspec', 'asyncio', 'logging'})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
+    assert done.stdout.startswith(b"Content-Length")
+    assert done.stdout.rstrip().endswith(b"set()")
 
 
-def test_it_is_the_kept_answer_that_comes_first_and_a_wrong_one_is_replaced(tmp_path):
+def test_nothing_is_kept_of_a_greeting(tmp_path):
     talk(tmp_path, hello(PLAIN), *DOWN)
-    remember(tmp_path, lambda answer: {**answer, "serverInfo": {"name": "another"}})
-    second, _, errors = talk(tmp_path, hello(PLAIN), *DOWN)
-    assert [a["result"]["serverInfo"]["name"] for a in answers(second)] == ["another"]
-    assert "older server" in errors
-    third, _, errors = talk(tmp_path, hello(PLAIN), *DOWN)
-    assert [a["result"]["serverInfo"]["name"] for a in answers(third)] == ["visa-lsp"]
-    assert errors == ""
+    assert not list(tmp_path.glob("initialize*"))
 
 
 def test_another_client_is_another_answer(tmp_path):
@@ -111,7 +105,38 @@ def test_nothing_before_the_greeting_harms(tmp_path, raw):
 
 
 def test_a_greeting_twice_is_refused_once(tmp_path):
-    for _ in range(2):
-        said, _, _ = talk(tmp_path, hello(PLAIN), hello(PLAIN, 2), *DOWN)
-        assert "result" in answers(said)[0]
-        assert "error" in answers(said, 2)[0]
+    for number in (1, 2):
+        said, _, _ = talk(tmp_path, hello(PLAIN), hello(PLAIN, number), *DOWN)
+        assert [["result" in a, "error" in a] for a in said[:2]] == [[True, False], [False, True]]
+        assert [a["id"] for a in said[:2]] == [1, number]
+
+
+def test_a_cancelled_greeting_is_answered_once(tmp_path):
+    cancel = {"method": "$/cancelRequest", "params": {"id": 1}}
+    said, status, _ = talk(tmp_path, hello(PLAIN), cancel, *DOWN)
+    assert (len(answers(said)), "result" in answers(said)[0], status) == (1, True, 0)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"id": 1, "method": "initialize"},
+        hello({}),
+        hello({"capabilities": []}),
+        {"id": 1.5, "method": "initialize", "params": PLAIN},
+        {"id": None, "method": "initialize", "params": PLAIN},
+        {"method": "initialize", "params": PLAIN},
+        {"id": 1, "method": "textDocument/hover", "params": PLAIN},
+    ],
+)
+def test_what_is_odd_is_left_to_the_server(tmp_path, first):
+    said, status, _ = talk(tmp_path, first, hello(PLAIN, "then"), *DOWN)
+    assert (len(answers(said, "then")), "result" in answers(said, "then")[0], status) == (1, True, 0)
+    assert ["error" in m for m in said if m.get("id") != "then" and m.get("id") != 77] == [True] * ("id" in first)
+
+
+def test_a_client_that_errs_in_a_detail_is_served(tmp_path):
+    odd = {"capabilities": {"workspace": {"symbol": {"symbolKind": {"valueSet": ["new"]}}}}, "rootUri": "http://["}
+    said, status, errors = talk(tmp_path, hello(odd), *DOWN)
+    assert (len(answers(said)), "result" in answers(said)[0], status) == (1, True, 0)
+    assert "cannot be read" in errors

@@ -92,3 +92,34 @@ def test_a_second_line_of_a_shape_is_not_parsed_again(first: str, second: str):
     found = parser.line(second)
     assert parser.full_parses == 1
     assert found == parser.full(second)
+
+
+def test_a_deep_expression_serves_itself_alone():
+    parser = Parser()
+    for depth in (10, 59, 10, 59, 59):
+        for line in (
+            f"mov (M1, 1) V1(0,0)<1> {'~' * depth}1:d",
+            f"add (M1, 1) V1({'*'.join('2' * 10 * depth)},0)<1> 1:d",
+        ):
+            check(parser, line)
+            check(parser, line.replace("V1", "V22"))
+
+
+def test_a_line_of_many_words_serves_itself_alone():
+    parser = Parser()
+    for count in (50, 150, 250, 250, 250, 2000, 2000):
+        check(parser, f"switchjmp (M1, 1) V1(0,0)<0;1,0> ({', '.join(f'L{i}' for i in range(count))})")
+    assert parser.full_parses == 7 + 2 + 1 + 1, "what the check itself read, and each new line once"
+
+
+def test_lines_that_differ_in_constant_parts_share_no_statement():
+    parser = Parser()
+    lines = [
+        "add (M1, 16) V1(0,0)<1>",
+        "mul (M1, 16) V1(0,0)<1>",
+        "  add (M1, 16) V1(0,0)<1>",
+        "add (M2, 16) V1(0,0)<1>",
+    ]
+    for line in (*lines, *lines, *lines):
+        check(parser, line)
+    assert parser.full_parses == len(lines) + 3 * len(lines), "each line was read once, and by the check itself"

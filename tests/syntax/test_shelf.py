@@ -13,7 +13,7 @@ from visa_lsp.cli.main import main
 from visa_lsp.kept import MAX_BYTES, Kept
 from visa_lsp.syntax.parse import Parser
 from visa_lsp.syntax.shapes import split
-from visa_lsp.syntax.shelf import Shelf, shelf_of_user
+from visa_lsp.syntax.shelf import Shelf, packed, shelf_of_user
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,6 +121,25 @@ def test_an_entry_of_nonsense_is_no_entry(tmp_path, tree):
     (tmp_path / "shapes").write_bytes(b"mark\n%08x\t%s\n" % (zlib.crc32(rest), rest))
     parser = parser_at(tmp_path / "shapes")
     assert parser.line(line) == Parser().line(line)
+
+
+@pytest.mark.parametrize("kind", [int, bool, str, float])
+def test_nothing_of_the_file_is_executed(tmp_path, kind):
+    """A template is compiled from a tree: texts where it has numbers and flags must not come into its code."""
+
+    def poisoned(value: object) -> object:
+        if isinstance(value, list):
+            return [value[0], *map(poisoned, value[1:])]
+        return "exit('executed')" if type(value) is kind else value
+
+    line = "  (P1) add.sat (M1, 1) V1(0,0)<1> V2(0,1)<1;1,0> 1.5:f"
+    kept = Kept(tmp_path / "shapes", "mark")
+    kept.put(split(line)[0], [line, poisoned(packed(Parser().full(line)))])
+    kept.flush()
+    parser = parser_at(tmp_path / "shapes")
+    for text in (line, line.replace("V1", "V77")):
+        found = parser.line(text)
+        assert kind is bool or found == Parser().full(text), "flags are believed, as texts in quotes are"
 
 
 def test_no_room_no_folder_no_rights(tmp_path):

@@ -6,6 +6,7 @@ instructions, bodies or the text. The modules know nothing of each other's findi
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.checks.context import CheckContext
     from visa_lsp.checks.rule import Visit
     from visa_lsp.diagnostics import Diagnostic, Rule
+    from visa_lsp.isa.model import Instruction
 
 # By code; a new rule is one line here.
 MODULES: Final = (
@@ -64,13 +66,19 @@ _BY_PROBLEM: Final = {kind: report for check in CHECKS for kind, report in check
 
 def run_checks(ctx: CheckContext, extra: Collection[str] = ()) -> list[Diagnostic]:
     """All findings about a text, in text order. ``extra`` names opt-in rules, by code or slug, that run as well."""
-    chosen = [c for c in CHECKS if c.default or c.rule.code in extra or c.rule.name in extra]
-    found = [
-        *_of_problems(ctx),
-        *(d for check in chosen if check.text for d in check.text(ctx)),
-        *(d for check in chosen if check.body for body in ctx.bound.bodies for d in check.body(ctx, body)),
-        *_of_instructions(ctx, chosen),
-    ]
+    chosen = _chosen(frozenset(extra))
+    found = [*_of_problems(ctx)]
+    for check in chosen.checks:
+        if check.text:
+            found.extend(check.text(ctx))
+        if check.body:
+            for body in ctx.bound.bodies:
+                found.extend(check.body(ctx, body))
+    for body in ctx.bound.bodies:
+        for bound in body.code:
+            if bound.row is not None:
+                for visit in chosen[bound.row]:
+                    found.extend(visit(ctx, body, bound))
     found.sort(key=lambda d: (d.span, d.code))
     return found
 
@@ -82,19 +90,23 @@ def _of_problems(ctx: CheckContext) -> Iterator[Diagnostic]:
             yield finding
 
 
-def _of_instructions(ctx: CheckContext, chosen: list[Check]) -> Iterator[Diagnostic]:
-    visits = [(check.instruction, check.wants) for check in chosen if check.instruction is not None]
-    by_row: dict[int, tuple[Visit, ...]] = {}
-    for body in ctx.bound.bodies:
-        for bound in body.code:
-            row = bound.row
-            if row is None:
-                continue
-            wanted = by_row.get(id(row))
-            if wanted is None:
-                wanted = by_row[id(row)] = tuple(visit for visit, wants in visits if wants is None or wants(row))
-            for visit in wanted:
-                yield from visit(ctx, body, bound)
+class _Chosen(dict["Instruction", "tuple[Visit, ...]"]):
+    """Rules that run together, and by row the visits of those that want its instructions."""
+
+    def __init__(self, checks: list[Check]) -> None:
+        super().__init__()
+        self.checks = checks
+
+    def __missing__(self, row: Instruction) -> tuple[Visit, ...]:
+        wanted = [check.instruction for check in self.checks if check.wants is None or check.wants(row)]
+        found = self[row] = tuple([visit for visit in wanted if visit is not None])
+        return found
+
+
+@lru_cache(maxsize=16)
+def _chosen(extra: frozenset[str]) -> _Chosen:
+    """The rules that are always on and these more; what they want is asked once per process."""
+    return _Chosen([c for c in CHECKS if c.default or c.rule.code in extra or c.rule.name in extra])
 
 
 def rule_named(word: str) -> Rule | None:

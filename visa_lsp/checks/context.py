@@ -6,7 +6,7 @@ that depends on the register size speaks only where every size agrees.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -102,7 +102,8 @@ def near(word: str, candidates: Iterable[str]) -> str | None:
     pool = {c.lower(): c for c in sorted(candidates, reverse=True)}
     if word.lower() in pool and pool[word.lower()] != word:
         return pool[word.lower()]
-    found = get_close_matches(word.lower(), [c for c in pool if c != word.lower()], 1, 0.7)
+    # Loaded here: a text without mistakes has nothing to guess.
+    found = import_module("difflib").get_close_matches(word.lower(), [c for c in pool if c != word.lower()], 1, 0.7)
     return pool[found[0]] if found else None
 
 

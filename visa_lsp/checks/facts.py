@@ -33,11 +33,13 @@ class Facts(Struct, frozen=True):
     @staticmethod
     def of(body: Body) -> Facts:
         """Collect the facts of a body."""
-        everything = [*body.predefined.values(), *body.symbols]
+        by_id: dict[SymbolKind, dict[int, Symbol]] = {kind: {} for kind in SymbolKind}
+        for symbol in (*body.predefined.values(), *body.symbols):
+            by_id[symbol.kind][symbol.id] = symbol
         return Facts(
-            {s.id: s for s in everything if s.kind is SymbolKind.GENERAL},
-            {s.id: s for s in everything if s.kind is SymbolKind.ADDRESS},
-            {s.id: s for s in everything if s.kind is SymbolKind.PREDICATE},
+            by_id[SymbolKind.GENERAL],
+            by_id[SymbolKind.ADDRESS],
+            by_id[SymbolKind.PREDICATE],
             int_attribute(body, "SimdSize"),
             {b.line: b for b in body.code},
         )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.sema.model import Symbol
+    from visa_lsp.syntax import tree
 
 RULE = rule("V136", "misplaced-property", ERROR, __doc__)
 _STATE: Final = ("v_type", "num_elts", "v_name", "attrs")
@@ -54,9 +55,35 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in body.symbols:
         if symbol.decl is None or symbol.place is None or symbol.decl.errors:
             continue
-        yield from _properties(ctx, symbol, symbol.place.line)
+        if not _is_tight(symbol.decl, symbol.kind):
+            yield from _properties(ctx, symbol, symbol.place.line)
         if ctx.dialect is Dialect.V41:
             yield from _name(ctx, symbol, symbol.place)
+
+
+def _is_tight(decl: tree.Decl, kind: SymbolKind) -> bool:
+    """Whether the usual properties stand in their order with one blank between: there is no room for any other."""
+    if decl.name is None or decl.v_type is None or decl.num_elts is None or decl.attrs or decl.v_name is not None:
+        return False
+    general = kind is SymbolKind.GENERAL
+    if (decl.type is not None) != general or (decl.align is not None and not general):
+        return False
+    end = decl.name.span.end
+    for key, part in (
+        ("v_type=", decl.v_type),
+        ("type=", decl.type),
+        ("num_elts=", decl.num_elts),
+        ("align=", decl.align),
+    ):
+        if part is not None:
+            if part.span.start != end + len(key) + 1:
+                return False
+            end = part.span.end
+    if decl.alias is not None:
+        if decl.alias.span.start != end + 1 or not general:
+            return False
+        end = decl.alias.span.end
+    return end == decl.span.end
 
 
 def _properties(ctx: CheckContext, symbol: Symbol, line: int) -> Iterator[Diagnostic]:
@@ -104,7 +131,8 @@ def _name(ctx: CheckContext, symbol: Symbol, place: Place) -> Iterator[Diagnosti
 
 
 def _is_mnemonic(name: str) -> bool:
-    return any(row.opcode is not None and Dialect.V41 in row.dialects for row in TABLE.by_mnemonic.get(name, ()))
+    rows = TABLE.by_mnemonic.get(name)
+    return rows is not None and any(row.opcode is not None and Dialect.V41 in row.dialects for row in rows)
 
 
 CHECK = Check(RULE, body=_body)

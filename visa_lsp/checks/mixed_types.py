@@ -18,6 +18,7 @@ Authority: seed 003 ("consistent data type"); the finalizer rejects mixed arithm
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
@@ -28,8 +29,10 @@ from visa_lsp.isa.model import Role, Shape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.diagnostics import Severity
+    from visa_lsp.isa.model import Instruction, Slot
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
-    from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V402", "mixed-types", ERROR, __doc__)
 _CHOICES = frozenset({"sel", "min", "max"})
@@ -38,32 +41,38 @@ _FREE = frozenset({"sad2", "sad2add", "srnd", "fcvt", "dp4a", "lzd", "addc", "su
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    assert bound.row is not None
     facts = ctx.facts(body)
     typed = [
         (o, t) for o in bound.operands if o.slot.shape is Shape.VECTOR and (t := facts.type_of(o.value)) is not None
     ]
+    assert bound.row is not None
+    found = _judge(bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform)
+    if found is not None:
+        at, message, severity = found
+        yield ctx.report(RULE, operand_place(bound, typed[at][0]), message, severity=severity)
+
+
+@lru_cache(maxsize=8192)
+def _judge(
+    row: Instruction, typed: tuple[tuple[Slot, DataType], ...], platform: Platform | None
+) -> tuple[int, str, Severity | None] | None:
+    """What there is to say of operands of these types: the number of the operand, the message, how bad it is."""
     if any(t.name in ("bf", "bool") for _, t in typed):
-        return
-    if bound.row.mnemonic in _CHOICES:
-        yield from _select(ctx, bound, [(o, t) for o, t in typed if o.slot.role is Role.READ])
-        return
-    demands = [(demanded(bound.row, o.slot, ctx.platform), t) for o, t in typed]
+        return None
+    if row.mnemonic in _CHOICES:
+        return _select(row, [(i, t) for i, (slot, t) in enumerate(typed) if slot.role is Role.READ])
+    demands = [(demanded(row, slot, platform), t) for slot, t in typed]
     if any(demand is not None and t not in demand for demand, t in demands):
-        return
-    written = [t for o, t in typed if o.slot.role is Role.WRITE]
-    for operand, type_ in typed:
-        if operand.slot.role is not Role.READ or not written:
-            continue
-        result = written[0]
-        if _agree(result, type_):
-            continue
-        message = (
-            f"`{operand.slot.name}` has type `{type_.name}`, the result of `{bound.row.mnemonic}` type `{result.name}`;"
-            " arithmetic on floats needs one type for all operands"
-        )
-        yield ctx.report(RULE, operand_place(bound, operand), message)
-        return
+        return None
+    written = [t for slot, t in typed if slot.role is Role.WRITE]
+    for at, (slot, type_) in enumerate(typed):
+        if slot.role is Role.READ and written and not _agree(written[0], type_):
+            message = (
+                f"`{slot.name}` has type `{type_.name}`, the result of `{row.mnemonic}` type `{written[0].name}`;"
+                " arithmetic on floats needs one type for all operands"
+            )
+            return at, message, None
+    return None
 
 
 def _agree(result: DataType, source: DataType) -> bool:
@@ -74,17 +83,18 @@ def _agree(result: DataType, source: DataType) -> bool:
     return result is source or pair in (("f", "vf"), ("f", "hf"), ("hf", "f"))
 
 
-def _select(ctx: CheckContext, bound: Bound, sources: list[tuple[BoundOperand, DataType]]) -> Iterator[Diagnostic]:
+def _select(row: Instruction, sources: list[tuple[int, DataType]]) -> tuple[int, str, Severity | None] | None:
     if len(sources) != 2:
-        return
-    (_, first), (operand, second) = sources
+        return None
+    (_, first), (at, second) = sources
     kinds = {first.is_float or first.name == "vf", second.is_float or second.name == "vf"}
-    if len(kinds) == 2 and bound.row is not None:
-        message = (
-            f"`{bound.row.mnemonic}` chooses between types `{first.name}` and `{second.name}`; both sources should have"
-            " one type (the finalizer does not check)"
-        )
-        yield ctx.report(RULE, operand_place(bound, operand), message, severity=WARNING)
+    if len(kinds) != 2:
+        return None
+    message = (
+        f"`{row.mnemonic}` chooses between types `{first.name}` and `{second.name}`; both sources should have"
+        " one type (the finalizer does not check)"
+    )
+    return at, message, WARNING
 
 
 CHECK = Check(

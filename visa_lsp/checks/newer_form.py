@@ -20,6 +20,7 @@ Authority: what the compiler of 2026 prints; the finalizer 1.0.12504 rejects it.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
@@ -32,28 +33,40 @@ from visa_lsp.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.isa.model import Instruction
     from visa_lsp.text import Span
 
 RULE = rule("V235", "newer-form", WARNING, __doc__)
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    if ctx.dialect is Dialect.V42 or bound.inst is None or bound.row is None or ctx.dialect not in bound.row.dialects:
+    if ctx.dialect is Dialect.V42 or bound.inst is None or bound.row is None:
         return
-    values = list(zip(bound.row.fields, bound.inst.values, strict=True))
-    for field, value in sorted(values, key=lambda pair: pair[0].name != "payload"):
-        what = _newer(field, value)
-        if what is not None:
+    for index in _suspects(bound.row):
+        field = bound.row.fields[index]
+        what = _newer(field, bound.inst.values[index])
+        if what is not None and ctx.dialect in bound.row.dialects:
             place = Place(bound.line, _span(bound, field.name))
             yield ctx.report(RULE, place, f"{what} is a form of text 4.2; this text is {ctx.dialect.value}")
             return
+
+
+@lru_cache(maxsize=4096)
+def _suspects(row: Instruction) -> tuple[int, ...]:
+    """The fields whose value may need text 4.2, the payload first."""
+    fields = [
+        (field.name != "payload", index)
+        for index, field in enumerate(row.fields)
+        if not (field.stored or field.lossy) or field.kind in _STATES or field.name in _CODED
+    ]
+    return tuple([index for _, index in sorted(fields)])
 
 
 def _newer(field: Field, value: object) -> str | None:
     """What a value needs text 4.2 for; None if it does not."""
     if not field.stored and not field.lossy and isinstance(value, int) and value != field.default:
         return _FIELDS.get(field.name, f"`{field.name}`")
-    if field.kind in (FieldKind.SURFACE, FieldKind.SAMPLER) and not isinstance(value, int):
+    if field.kind in _STATES and not isinstance(value, int):
         return f"a {field.kind.name.lower()} with an index or in a register"
     if field.name == "addrsize" and value in lsc_codes.ADDRSIZE_TEXT_ONLY:
         return "this address size"
@@ -66,6 +79,8 @@ def _newer(field: Field, value: object) -> str | None:
     return None
 
 
+_STATES = (FieldKind.SURFACE, FieldKind.SAMPLER)
+_CODED = frozenset({"addrsize", "addrtype", "l1", "l3", "prec1", "prec2"})  # some of their codes are newer
 _NEWER_PRECISIONS = frozenset({11, 14, 15})  # bf8, hf8, e2m1
 _FIELDS = {
     "l2": "a third cache control",
@@ -97,4 +112,4 @@ def _types(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             )
 
 
-CHECK = Check(RULE, instruction=_instruction, body=_types)
+CHECK = Check(RULE, instruction=_instruction, wants=lambda row: bool(_suspects(row)), body=_types)

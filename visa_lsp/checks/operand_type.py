@@ -16,6 +16,7 @@ Authority: seed 003, data types of each instruction; the finalizer's verifier fo
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place, slot_words, words
@@ -27,9 +28,10 @@ from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES, F
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from visa_lsp.isa.model import Instruction
+    from visa_lsp.diagnostics import Severity
+    from visa_lsp.isa.model import Instruction, Slot
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
-    from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V401", "operand-type", WARNING, __doc__)
 
@@ -40,61 +42,63 @@ _BF_UNVERIFIED = frozenset({"srnd", "fcvt"})
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    row = bound.row
-    assert row is not None
-    typed = [(o, t) for o in bound.operands if (t := ctx.facts(body).type_of(o.value)) is not None]
-    if any(t is BF for _, t in typed) and (ctx.platform is None or ctx.platform.generation >= _FIRST_BF):
+    facts = ctx.facts(body)
+    typed = [(o, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None]
+    assert bound.row is not None
+    found = _judge(bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform)
+    if found is not None:
+        at, message, severity = found
+        yield ctx.report(RULE, operand_place(bound, typed[at][0]), message, severity=severity)
+
+
+@lru_cache(maxsize=8192)
+def _judge(
+    row: Instruction, typed: tuple[tuple[Slot, DataType], ...], platform: Platform | None
+) -> tuple[int, str, Severity | None] | None:
+    """What there is to say of operands of these types: the number of the operand, the message, how bad it is."""
+    if any(t is BF for _, t in typed) and (platform is None or platform.generation >= _FIRST_BF):
         mixed = _brain_float(row, typed)
         if mixed is not None:
-            operand, message = mixed
-            yield ctx.report(RULE, operand_place(bound, operand), message, severity=ERROR)
-            return
-    if row.mnemonic in ("div", "mod") and ctx.platform is not None and ctx.platform.generation >= _FIRST_BF:
-        result = next((o for o, t in typed if o.slot.role is Role.WRITE and t in INT_TYPES), None)
+            return *mixed, ERROR
+    if row.mnemonic in ("div", "mod") and platform is not None and platform.generation >= _FIRST_BF:
+        result = next((i for i, (slot, t) in enumerate(typed) if slot.role is Role.WRITE and t in INT_TYPES), None)
         if result is not None:
-            message = f"{ctx.platform.name} cannot divide integers; `{row.mnemonic}` of them exists up to TGLLP"
-            yield ctx.report(RULE, operand_place(bound, result), message, severity=ERROR)
-            return
-    for operand, type_ in typed:
-        if type_.name == "bf" and ctx.platform is not None and ctx.platform.generation < _FIRST_BF:
-            message = f"{ctx.platform.name} has no type `bf`; it exists from XeHP_SDV on"
-            yield ctx.report(RULE, operand_place(bound, operand), message, severity=ERROR)
-            return
-        demand = demanded(row, operand.slot, ctx.platform)
+            message = f"{platform.name} cannot divide integers; `{row.mnemonic}` of them exists up to TGLLP"
+            return result, message, ERROR
+    for at, (slot, type_) in enumerate(typed):
+        if type_.name == "bf" and platform is not None and platform.generation < _FIRST_BF:
+            return at, f"{platform.name} has no type `bf`; it exists from XeHP_SDV on", ERROR
+        demand = demanded(row, slot, platform)
         if demand is not None and type_ not in demand and type_.name not in ("bool", "bf"):
-            allowed = demand if operand.slot.types is None else demand & operand.slot.types or demand
-            message = f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
-            yield ctx.report(RULE, operand_place(bound, operand), message, severity=ERROR)
-            return
-    for operand, type_ in typed:
-        allowed = operand.slot.types or frozenset()
+            allowed = demand if slot.types is None else demand & slot.types or demand
+            message = f"{slot_words(slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
+            return at, message, ERROR
+    for at, (slot, type_) in enumerate(typed):
+        allowed = slot.types or frozenset()
         # v and uv stand for words, vf for floats.
         stands_for = FLOAT_TYPES if type_.name == "vf" else INT_TYPES
         if not allowed or type_ in allowed or type_.name == "bool" or (type_.is_packed and allowed & stands_for):
             continue
         message = (
-            f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
+            f"{slot_words(slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
             " (the finalizer does not check)"
         )
-        yield ctx.report(RULE, operand_place(bound, operand), message)
-        return
+        return at, message, None
+    return None
 
 
-def _brain_float(row: Instruction, typed: list[tuple[BoundOperand, DataType]]) -> tuple[BoundOperand, str] | None:
+def _brain_float(row: Instruction, typed: tuple[tuple[Slot, DataType], ...]) -> tuple[int, str] | None:
     """What the verifier says to `bf`: few instructions take it, and beside it only `f`."""
     name = row.mnemonic
     if name in _WITH_BF:
-        for operand, type_ in typed:
+        for at, (slot, type_) in enumerate(typed):
             if type_ not in (BF, F, BOOL):
-                return (
-                    operand,
-                    f"{slot_words(operand.slot)} has type `{type_.name}`; beside `bf` it must be `bf` or `f`",
-                )
+                return at, f"{slot_words(slot)} has type `{type_.name}`; beside `bf` it must be `bf` or `f`"
     elif (row.family in ("arith", "math", "logic") or name in ("min", "max")) and name not in _BF_UNVERIFIED:
-        for operand, type_ in typed:
+        for at, (slot, type_) in enumerate(typed):
             # The last source of min and max is not looked at.
-            if type_ is BF and not (name in ("min", "max") and operand.slot.name == "src1"):
-                return operand, f"`{name}` cannot have type `bf`; {words(f'`{n}`' for n in sorted(_WITH_BF))} can"
+            if type_ is BF and not (name in ("min", "max") and slot.name == "src1"):
+                return at, f"`{name}` cannot have type `bf`; {words(f'`{n}`' for n in sorted(_WITH_BF))} can"
     return None
 
 

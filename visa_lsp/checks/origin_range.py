@@ -41,6 +41,7 @@ def _negative(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    facts = ctx.facts(body)
     for operand in bound.operands:
         value, node = operand.value, operand.node
         if (
@@ -58,8 +59,8 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
                 )
                 yield ctx.report(RULE, Place(bound.line, index.span), message)
                 return
-        type_ = ctx.facts(body).type_of(value)
-        if type_ is not None and all(value.col * type_.size >= grf for grf in ctx.grf_sizes):
+        type_ = facts.type_of(value) if value.col else None
+        if type_ is not None and value.col * type_.size >= max(ctx.grf_sizes):
             yield _column(ctx, bound, node, value, type_.size)
 
 

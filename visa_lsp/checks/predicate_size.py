@@ -38,12 +38,15 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     # A predicate of one element stands for the whole thread, whatever the size.
     if control is None or control.exec_size == 1 or bound.inst is None:
         return
-    used: list[tuple[Place, int]] = []
     guard = bound.inst.get("pred")
+    operands = [o for o in bound.operands if isinstance(o.value, PredicateOperand)]
+    if guard is None and not operands:
+        return
+    used: list[tuple[Place, int]] = []
     statement = bound.statement
     if isinstance(guard, Predicate) and isinstance(statement, tree.Instruction) and statement.predicate:
         used.append((Place(bound.line, statement.predicate.name.span), guard.var))
-    used.extend((operand_place(bound, o), o.value.var) for o in bound.operands if isinstance(o.value, PredicateOperand))
+    used.extend((operand_place(bound, o), o.value.var) for o in operands if isinstance(o.value, PredicateOperand))
     known = ctx.facts(body).predicates
     for place, number in used:
         symbol = known.get(number)

@@ -18,18 +18,20 @@ prints a warning and accepts the text.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import exec_control, operand_place
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Role, Shape
 from visa_lsp.program.model import General
-from visa_lsp.program.regions import byte_range, destination_elements, origin, source_elements
+from visa_lsp.program.regions import destination_elements, origin, source_elements
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.isa.operands import Region
     from visa_lsp.sema.model import Symbol
 
 RULE = rule("V305", "region-bounds", WARNING, __doc__)
@@ -42,7 +44,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         return
     control = exec_control(bound)
     lanes = control.exec_size if control else 1
-    variables = ctx.facts(body).variables
+    variables, grf_sizes = ctx.facts(body).variables, ctx.grf_sizes
     for operand in bound.operands:
         value = operand.value
         if operand.slot.shape is not Shape.VECTOR or not isinstance(value, General):
@@ -50,29 +52,29 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         symbol = variables.get(value.var)
         if symbol is None or symbol.predefined or symbol.type is None or value.region.horz_stride is None:
             continue
-        if _cut(operand.node):
+        size, write = symbol.type.size, operand.slot.role is Role.WRITE
+        first = origin(value.row, value.col, size, min(grf_sizes))
+        length = (_last(value.region, 1 if operand.slot.scalar else lanes, write=write) + 1) * size
+        if first + length <= symbol.byte_size or _cut(operand.node):
             continue
-        count = 1 if operand.slot.scalar else lanes
-        write = operand.slot.role is Role.WRITE
-        if write:
-            elements = destination_elements(value.region.horz_stride, count)
-        else:
-            elements = source_elements(value.region, count)
-        ends = [
-            byte_range(origin(value.row, value.col, symbol.type.size, grf), elements, symbol.type.size)[1]
-            for grf in ctx.grf_sizes
-        ]
-        inside = value.row * min(ctx.grf_sizes) + value.col * symbol.type.size < symbol.byte_size
+        inside = first < symbol.byte_size
         # Compilers reach a later part of a structure from behind an alias of its first part: the bytes are the base's.
         base, offset = symbol.base()
-        if not inside and base is not symbol and offset + max(ends) <= base.byte_size:
+        furthest = origin(value.row, value.col, size, max(grf_sizes))
+        if not inside and base is not symbol and offset + furthest + length <= base.byte_size:
             continue
         # Compilers shift lanes by a move from further on; the lanes that run over the end are not used.
         shifted = bound.inst.row.mnemonic == "mov" and not write and inside and (value.row or value.col)
-        if min(ends) > symbol.byte_size and not shifted:
+        if not shifted:
             place = operand_place(bound, operand)
             related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
-            yield ctx.report(RULE, place, _message(symbol, min(ends), write=write), related=related)
+            yield ctx.report(RULE, place, _message(symbol, first + length, write=write), related=related)
+
+
+@lru_cache(maxsize=1024)
+def _last(region: Region, lanes: int, *, write: bool) -> int:
+    """The furthest element that the lanes touch, counted from the origin."""
+    return max(destination_elements(region.horz_stride or 0, lanes) if write else source_elements(region, lanes))
 
 
 def _cut(node: object) -> bool:

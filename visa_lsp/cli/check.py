@@ -6,9 +6,9 @@ reported but are nothing wrong. Loads neither pygls nor NumPy. Invariant: the re
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,6 +42,7 @@ from visa_lsp.cli.watch import Stamp, stamp, watch
 from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable
 
 _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
@@ -80,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0")
+        raise import_module("argparse").ArgumentTypeError(f"{text!r} is no whole number from 0")
     return int(text)
 
 

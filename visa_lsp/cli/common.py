@@ -1,12 +1,11 @@
 """What every command shares: its user's mistakes, reading inputs as text, colour, platform names, suggestions.
 
-Knows nothing of any one command. A text is decoded so that any bytes survive a round trip (``surrogateescape``);
-``printable`` makes such a text fit to be written out.
+Knows nothing of any one command; how the program ends stands in ``exits`` and is found here too. A text is decoded so
+that any bytes survive a round trip (``surrogateescape``); ``printable`` makes such a text fit to be written out.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from importlib import import_module
@@ -15,23 +14,18 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.cli.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, CliError, complain, printable
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable
     from typing import TextIO
 
-EXIT_OK: Final = 0
-EXIT_FINDINGS: Final = 1
-EXIT_USAGE: Final = 2
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
 OBJECT_MAGIC: Final = b"CISA"
 _BOM: Final = b"\xef\xbb\xbf"
-
-
-class CliError(Exception):
-    """A mistake of the user or an input that cannot be read: one line on stderr, exit status 2."""
 
 
 class Source(Struct, frozen=True):
@@ -72,11 +66,6 @@ def reason(error: OSError | ValueError) -> str:
     return text[:1].lower() + text[1:]
 
 
-def printable(text: str) -> str:
-    """The text with undecodable bytes shown as replacement characters."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?`` for the nearest known word, or nothing."""
     names = {name.lower(): name for name in known}
@@ -98,7 +87,7 @@ def platform_argument(name: str) -> str:
     """The ``type`` of an argparse option that names a platform: its own name, whatever spelling was used."""
     platform = platform_named(name)
     if platform is None:
-        raise argparse.ArgumentTypeError(platform_problem(name))
+        raise import_module("argparse").ArgumentTypeError(platform_problem(name))
     return platform.name
 
 
@@ -121,6 +110,23 @@ def wants_colour(stream: TextIO, choice: str = "auto") -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def complain(message: str) -> None:
-    """One line on stderr, under the program's name."""
-    print(f"visa-lsp: {printable(message)}", file=sys.stderr)
+__all__ = [
+    "EXIT_FINDINGS",
+    "EXIT_OK",
+    "EXIT_USAGE",
+    "OBJECT_MAGIC",
+    "STDIN",
+    "STDIN_NAME",
+    "CliError",
+    "Source",
+    "add_platform",
+    "complain",
+    "decode",
+    "did_you_mean",
+    "platform_argument",
+    "platform_problem",
+    "printable",
+    "read_source",
+    "reason",
+    "wants_colour",
+]

@@ -1,10 +1,11 @@
-"""The report of ``visa-lsp run``, as text and as JSON.
+"""The report of ``visa-lsp run``, as text and as JSON, and of the server's run command.
 
 Knows values of ``launchreport`` only; loads no NumPy.
 
 The JSON report of a launch has these keys: ``launch`` (the launch file), ``kernel``, ``platform``, ``engine``,
 ``buffers`` (``arg``, ``name``, ``dtype``, ``shape``, ``head`` with the first values, ``path`` of the file written or
-null), ``expectations`` (``arg``, ``ok``, ``message``), ``faults`` (``kind``, ``message``, ``kernel``, ``group``,
+null), ``expectations`` (``arg``, ``ok``, ``message``), ``faults`` (``kind``, ``message``, ``text`` with all in one
+line, ``kernel``, ``group``,
 ``thread``, ``lane``, ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
 ``other_place``, ``other_excerpt``),
 ``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
@@ -101,8 +102,8 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _head(buffer: BufferReport) -> list[Any]:
-    values: list[Any] = buffer.array.reshape(-1)[:_HEAD].tolist()
+def _head(buffer: BufferReport, most: int = _HEAD) -> list[Any]:
+    values: list[Any] = buffer.array.reshape(-1)[:most].tolist()
     if buffer.array.dtype.name == "float32":  # seven digits say it all; the exact double would not be read
         values = [float(f"{value:.9g}") for value in values]
     return values
@@ -116,8 +117,15 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
     report = outcome.report
     if report is None:
         return {"launch": outcome.name, "ok": False, "error": outcome.error}
+    values = report_values(report)
+    for buffer, path in zip(values["buffers"], outcome.paths, strict=True):
+        buffer["path"] = path
+    return {"launch": outcome.name, **values}
+
+
+def report_values(report: RunReport, head: int = _HEAD) -> dict[str, Any]:
+    """Give what came of a launch as a JSON object, with so many values of each buffer."""
     return {
-        "launch": outcome.name,
         "kernel": report.kernel,
         "platform": report.platform,
         "engine": report.engine,
@@ -127,10 +135,9 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
                 "name": buffer.name,
                 "dtype": buffer.array.dtype.name,
                 "shape": list(buffer.array.shape),
-                "head": [_finite(value) for value in _head(buffer)],
-                "path": path,
+                "head": [_finite(value) for value in _head(buffer, head)],
             }
-            for buffer, path in zip(report.buffers, outcome.paths, strict=True)
+            for buffer in report.buffers
         ],
         "expectations": [{"arg": e.arg, "ok": e.ok, "message": e.message} for e in report.expectations],
         "faults": [_fault(report, fault) for fault in report.faults],
@@ -155,6 +162,7 @@ def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
     return {
         "kind": fault.kind.value,
         "message": fault.message,
+        "text": str(fault),
         "kernel": fault.kernel,
         "group": list(fault.group),
         "thread": fault.thread,

@@ -1,28 +1,26 @@
 """The command ``visa-lsp``: which subcommand is meant, and what happens when one goes wrong.
 
 Knows the commands by name only: the command X is ``add_arguments(parser)`` and ``X_command(args)`` of the module X, which
-is imported when it is called, so that none pays for another's imports.
+is imported when it is called, so that none pays for another's imports; nor does this module for what only some lines need.
 Invariant: ``main`` returns an exit status and lets no traceback out, unless VISA_LSP_DEBUG is set.
 """
 
 from __future__ import annotations
 
-import argparse
+import gc
 import os
 import sys
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
-from visa_lsp.cli.common import EXIT_USAGE, CliError, add_platform, complain, did_you_mean, read_source
+from visa_lsp.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, CliError, complain
 from visa_lsp.cli.keeping import keeping
+from visa_lsp.cli.plain import Plain, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-EXIT_INTERRUPTED: Final = 130
-EXIT_BROKEN_PIPE: Final = 141
 COMMANDS: Final = {
     "check": "report what is wrong in texts (also: visa-lsp --check)",
     "asm": "make an object from a text",
@@ -36,16 +34,10 @@ _NOT_BUILT: Final = ("dap",)
 _ARGFILES_DEEP: Final = 8
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Complain in one line and leave with status 2."""
-        self.exit(EXIT_USAGE, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``visa-lsp`` with these arguments (the process's own by default) and return its exit status."""
+    # What is loaded stays: looking through it for garbage again and again is a tenth of a start.
+    gc.set_threshold(100_000, 50, 100)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -77,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(argv: list[str]) -> int:
+    if argv == ["--version"]:
+        print(f"visa-lsp {__version__}")
+        return EXIT_OK
     command, rest = _command(_with_argfiles(argv))
     if command is None:
         return _serve(rest)
@@ -84,7 +79,12 @@ def _dispatch(argv: list[str]) -> int:
         print(f"visa-lsp {command} is not part of this version", file=sys.stderr)
         return EXIT_USAGE
     module = import_module(f"visa_lsp.cli.{command}")
-    parser = _Parser(prog=f"visa-lsp {command}", description=COMMANDS[command], allow_abbrev=False)
+    if command == "check" and is_plain(rest):
+        parser: Any = Plain()
+    else:
+        from visa_lsp.cli.parsing import parser_of  # noqa: PLC0415 - a plain check does without
+
+        parser = parser_of(command, COMMANDS[command])
     module.add_arguments(parser)
     args = parser.parse_args(rest)
     with keeping(command):
@@ -118,33 +118,35 @@ def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
             continue
         if depth >= _ARGFILES_DEEP:
             raise CliError(f"{word}: argument files name each other without end")
+        from visa_lsp.cli.common import read_source  # noqa: PLC0415 - only here
+
         lines = (line.strip() for line in read_source(word[1:]).text.splitlines())
         out += _with_argfiles([line for line in lines if line and not line.startswith("#")], depth + 1)
     return out
 
 
 def _serve(argv: list[str]) -> int:
-    parser = _Parser(
-        prog="visa-lsp",
-        description="Language server for vISA on standard input and output, or one of the commands below.",
-        epilog="commands:\n" + "\n".join(f"  {name:<9}{text}" for name, text in COMMANDS.items())
-        + "\n\n@FILE stands for the arguments in FILE, one to a line. visa-lsp COMMAND --help tells more.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="visa-lsp [COMMAND ...] [--check PATH...] [--tcp HOST:PORT] [--platform NAME] [--version]",
-        allow_abbrev=False,
-    )  # fmt: skip
-    parser.add_argument("--version", action="version", version=f"visa-lsp {__version__}")
     module = import_module("visa_lsp.cli.serve")
-    module.add_arguments(parser)
-    add_platform(parser)
     if argv and not argv[0].startswith("-"):
         raise CliError(_no_such_command(argv[0]))
+    if argv in ([], ["--stdio"]):
+        # As editors start it; the parser would take as long as the answer to their first message.
+        parser: Any = Plain()
+        module.add_arguments(parser)
+        parser.add_argument("--platform")
+        argv = []
+    else:
+        from visa_lsp.cli.parsing import parser_of_program  # noqa: PLC0415 - an editor's start does without
+
+        parser = parser_of_program(COMMANDS, module.add_arguments)
     args = parser.parse_args(argv)
     status: int = module.serve(args)
     return status
 
 
 def _no_such_command(word: str) -> str:
-    if Path(word).exists():
+    from visa_lsp.cli.common import did_you_mean  # noqa: PLC0415 - only here
+
+    if os.path.exists(word):  # noqa: PTH110 - the library for paths would be loaded for this alone
         return f"{word!r} is no command; to check that file: visa-lsp check {word}"
     return f"{word!r} is no command{did_you_mean(word, COMMANDS) or ' (known: ' + ', '.join(COMMANDS) + ')'}"

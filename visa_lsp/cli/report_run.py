@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-import threading
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -121,7 +119,7 @@ def _size(path: str) -> int:
 
 def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
     # A fork costs nothing but must not copy a process that has threads.
-    fork = sys.platform == "linux" and threading.active_count() == 1
+    fork = sys.platform == "linux" and import_module("threading").active_count() == 1
     # Loaded here: one file in one process needs neither this nor the pool.
     context = import_module("multiprocessing").get_context("fork" if fork else "spawn")
     share = max(1, min(8, len(tasks) // (count * 4)))
@@ -136,6 +134,7 @@ def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
 
 def _begin() -> None:
     # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
+    signal = import_module("signal")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     use_shelf(shelf_of_user())
     store = storing()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import os
 import subprocess
 import sys
@@ -187,57 +186,13 @@ def _quick(text: str | None, path: str | None, options: dict[str, Any]) -> Writt
 
 
 def _report(report: RunReport, *, whole: bool = False) -> Result:
-    """A run as JSON values."""
-    return {
-        "ok": report.ok,
-        "kernel": report.kernel,
-        "platform": report.platform,
-        "engine": report.engine,
-        "buffers": [
-            {
-                "arg": b.arg,
-                "name": b.name,
-                "dtype": b.array.dtype.name,
-                "shape": list(b.array.shape),
-                "head": [_plain(v, b.array.dtype.name) for v in b.array.reshape(-1)[:_HEAD].tolist()],
-                **(
-                    {"data": base64.b64encode(b.array.tobytes()).decode()}
-                    if whole and b.array.nbytes <= _MOST_DATA
-                    else {}
-                ),
-            }
-            for b in report.buffers
-        ],
-        "expectations": [{"arg": e.arg, "ok": e.ok, "message": e.message} for e in report.expectations],
-        "faults": [
-            {
-                "kind": f.kind.value,
-                "message": f.message,
-                "text": str(f),
-                "kernel": f.kernel,
-                "group": list(f.group),
-                "thread": f.thread,
-                "lane": f.lane,
-                "instruction": f.instruction,
-                "line": f.line + 1 if f.line >= 0 else None,
-            }
-            for f in report.faults
-        ],
-        "threads": report.threads,
-        "groups": report.groups,
-        "instructions": report.instructions,
-        "printed": report.printed[:_MOST_PRINTED],
-        "notes": list(report.notes),
-    }
-
-
-def _plain(value: Any, dtype: str) -> Any:
-    """A number that JSON has: singles by the digits that matter, what is not finite by its name."""
-    if not isinstance(value, float):
-        return value
-    if not math.isfinite(value):
-        return str(value)
-    return float(f"{value:.9g}") if dtype == "float32" else value
+    """A run as JSON values: those of ``visa-lsp run --format json``, and where asked for the buffers as they are."""
+    values: Result = import_module("visa_lsp.cli.launchprint").report_values(report, _HEAD)
+    values["printed"] = values["printed"][:_MOST_PRINTED]
+    for shown, buffer in zip(values["buffers"], report.buffers, strict=True):
+        if whole and buffer.array.nbytes <= _MOST_DATA:
+            shown["data"] = base64.b64encode(buffer.array.tobytes()).decode()
+    return values
 
 
 if __name__ == "__main__":

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import logging
 import sys
-from argparse import ArgumentParser
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
-from visa_lsp.lsp.greeting import answers_of_user, greet
+from visa_lsp.lsp.greeting import greet
 
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from argparse import ArgumentParser, Namespace
     from typing import BinaryIO
 
 _PIPE: Final = 1 << 20
@@ -36,20 +34,24 @@ def add_arguments(parser: ArgumentParser) -> None:
 def serve(args: Namespace) -> int:
     """Run the server until its client ends it; gives the exit status."""
     if args.log:
-        logging.basicConfig(
-            filename=args.log, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-        )
-    else:
-        logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+        _log(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    stdin, answered = sys.stdin.buffer, None
     if not args.tcp:
-        stdin, stdout = greet(stdin, stdout, answers_of_user())
+        stdin, answered = greet(stdin, sys.stdout.buffer, __version__)
+        # What the client sends next is not read before the server is there: let it be sent nevertheless.
+        _widen(sys.stdin.buffer)
     # Loaded only now: this takes longer than all before, and the client has its answer.
+    if not args.log:
+        _log(stream=sys.stderr, level="WARNING")
     with import_module("visa_lsp.syntax.shelf").shelved():
-        return _serve(args, stdin, stdout)
+        return _serve(args, stdin, answered)
 
 
-def _serve(args: Namespace, stdin: BinaryIO, stdout: BinaryIO) -> int:
+def _log(**how: Any) -> None:
+    import_module("logging").basicConfig(**how)
+
+
+def _serve(args: Namespace, stdin: BinaryIO, answered: int | str | None) -> int:
     services = import_module("visa_lsp.cli.serving").services()
     server = import_module("visa_lsp.lsp.server").create_server(services, __version__)
     # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
@@ -67,12 +69,12 @@ def _serve(args: Namespace, stdin: BinaryIO, stdout: BinaryIO) -> int:
             return 2
         return 0
     _widen(sys.stdout.buffer)
-    server.start_io(stdin, stdout)
+    server.start_io(stdin, sys.stdout.buffer, answered)
     return int(server.exit_code)
 
 
 def _widen(stream: BinaryIO) -> None:
-    """Let a pipe hold more: the tokens of a long text are 20 MB, and each filling of a pipe is a change of process."""
+    """Let a pipe hold more: a long text and its tokens are many fillings, and each is a change of process."""
     with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
         fcntl = import_module("fcntl")
         fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
@@ -80,7 +82,9 @@ def _widen(stream: BinaryIO) -> None:
 
 def main() -> int:
     """Start the server from a command line of its own."""
-    parser = ArgumentParser(prog="visa-lsp", description="Language server for vISA assembly.")
+    parser: ArgumentParser = import_module("argparse").ArgumentParser(
+        prog="visa-lsp", description="Language server for vISA assembly."
+    )
     add_arguments(parser)
     return serve(parser.parse_args())
 

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.cli.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.lsp.services import FileRules, Result, Stop
+    from visa_lsp.text import Span
+    from visa_lsp.zeinfo.emit import Doubt
+    from visa_lsp.zeinfo.facts import KernelText
 
 
 def services() -> Any:
@@ -27,26 +30,21 @@ def services() -> Any:
     )
 
 
+def places(text: str, spans: Iterable[Span]) -> Iterator[dict[str, int]]:
+    """Where spans are in a text, lines and columns from 1."""
+    lines = import_module("visa_lsp.text").LineIndex(text)
+    for span in spans:
+        line, column = lines.position(span.start)
+        end_line, end_column = lines.position(span.end)
+        yield {"line": line + 1, "column": column + 1, "end_line": end_line + 1, "end_column": end_column + 1}
+
+
 def findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
     """Findings as JSON objects, lines and columns from 1, with the keys of ``--check --format json``."""
-    lines = import_module("visa_lsp.text").LineIndex(text)
-    found = []
-    for d in diagnostics:
-        line, column = lines.position(d.span.start)
-        end_line, end_column = lines.position(d.span.end)
-        found.append(
-            {
-                "line": line + 1,
-                "column": column + 1,
-                "end_line": end_line + 1,
-                "end_column": end_column + 1,
-                "severity": d.severity.value,
-                "code": d.code,
-                "name": d.name,
-                "message": d.message,
-            }
-        )
-    return found
+    return [
+        {**place, "severity": d.severity.value, "code": d.code, "name": d.name, "message": d.message}
+        for d, place in zip(diagnostics, places(text, (d.span for d in diagnostics)), strict=True)
+    ]
 
 
 # ---- assembling ----
@@ -126,45 +124,56 @@ def _beside(path: str | None) -> Path | None:
 
 
 def ze_info(text: str, path: str | None, platform: str | None) -> Result:
-    """The ze_info of a text: of the file beside it, else made from it."""
+    """The ze_info of a text: of the file beside it, else made from it, with the warnings of ``zeinfo emit``."""
     found = _beside(path)
     try:
         if found is not None:
-            return {"ok": True, "path": str(found), "text": found.read_text(encoding="utf-8"), "made": False}
-        return {"ok": True, "path": None, "text": _made(text, platform), "made": True}
+            told = found.read_text(encoding="utf-8")
+            return {"ok": True, "path": str(found), "text": told, "made": False, "warnings": []}
+        told, warnings = _made(text, platform)
     except (OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
+    return {"ok": True, "path": None, "text": told, "made": True, "warnings": warnings}
 
 
-def _assembled(text: str, platform: str | None) -> tuple[Any, Any]:
-    """The platform and the kernels of a text; ``ValueError`` where there are none."""
-    platforms = import_module("visa_lsp.isa.platforms")
-    chosen = platforms.platform_named(platform or platforms.DEFAULT_PLATFORM)
-    if chosen is None:
+def _kernels(text: str, platform: str | None) -> list[KernelText]:
+    """The kernels of a text with their places; ``ValueError`` where there are none."""
+    if platform and import_module("visa_lsp.isa.platforms").platform_named(platform) is None:
         raise ValueError(f"unknown platform '{platform}'")
-    result = import_module("visa_lsp.sema.lower").assemble(text, chosen.name)
-    if result.module is None:
+    analysis = import_module("visa_lsp.ide.analysis").Analysis.of(text, platform)
+    found = import_module("visa_lsp.ide.zeinfo_facts").kernel_texts(analysis, "")
+    if not found and analysis.bound.bodies:
         raise ValueError("the text has errors")
-    if not result.module.kernels:
+    kernels = [kernel for kernel in found if kernel.kernel.is_kernel]
+    if not kernels:
         raise ValueError("there is no kernel")
-    return chosen, result.module.kernels
+    return kernels
 
 
-def _made(text: str, platform: str | None) -> str:
-    """A ze_info document for a text; ``ValueError`` where there can be none."""
+def _made(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
+    """A ze_info document for a text, and what is guessed in it; ``ValueError`` where there can be none."""
     emitter = import_module("visa_lsp.zeinfo.emit")
-    chosen, kernels = _assembled(text, platform)
-    where = import_module("visa_lsp.zeinfo.layout").registers(chosen.grf_bytes, chosen.generation)
+    kernels = _kernels(text, platform)
     try:
-        return str(emitter.emit(kernels, where))
+        registers = import_module("visa_lsp.cli.zeinfo").registers_for(platform, kernels)
+        made = emitter.emitted([k.kernel for k in kernels], registers)
     except emitter.EmitError as error:
         raise ValueError(str(error)) from error
+    return made.text, [_warning(text, kernels, doubt) for doubt in made.doubts]
+
+
+def _warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str, Any]:
+    """A guess at the place of the input that it is about, else of the kernel; lines and columns from 1."""
+    kernel = next(k for k in kernels if k.kernel.name == doubt.kernel)
+    span = kernel.input(doubt.input) if doubt.input >= 0 else kernel.name
+    (place,) = places(text, [span])
+    return {**place, "severity": "warning", "kernel": doubt.kernel, "message": doubt.message}
 
 
 def _element_types(text: str, platform: str | None) -> dict[str, str]:
     types: dict[str, str] = {}
-    for kernel in _assembled(text, platform)[1]:
-        types.update(import_module("visa_lsp.cli.launchforms").element_types(kernel))
+    for kernel in _kernels(text, platform):
+        types.update(import_module("visa_lsp.cli.launchforms").element_types(kernel.kernel))
     return types
 
 

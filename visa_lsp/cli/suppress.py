@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Rule
 
 ALL: Final = "ALL"
-_CODE: Final = re.compile(r"[A-Z]\d{0,4}", re.IGNORECASE)
-_SLUG: Final = re.compile(r"[a-z]{2,}(-[a-z0-9]+)*", re.IGNORECASE)
+# Compiled where a selector is given: most runs have none.
+_CODE: Final = r"[A-Z]\d{0,4}"
+_SLUG: Final = r"[a-z]{2,}(-[a-z0-9]+)*"
 _EXACT: Final = 100
 
 
@@ -96,8 +97,9 @@ def validate(selectors: Sequence[str], where: str, known: Sequence[Rule]) -> Non
     for selector in selectors:
         if selector.upper() == ALL:
             continue
-        if not (_CODE.fullmatch(selector) or _SLUG.fullmatch(selector)):
+        is_slug = re.fullmatch(_SLUG, selector, re.IGNORECASE) is not None
+        if not is_slug and re.fullmatch(_CODE, selector, re.IGNORECASE) is None:
             raise CliError(f"{where}: {selector!r} is no code such as V101, head of codes such as V1, slug or ALL")
         if known and not any(matches(selector, rule) for rule in known):
-            names = [rule.name if _SLUG.fullmatch(selector) else rule.code for rule in known]
+            names = [rule.name if is_slug else rule.code for rule in known]
             raise CliError(f"{where}: no finding is called {selector!r}{did_you_mean(selector, names)}")

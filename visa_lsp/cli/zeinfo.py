@@ -224,7 +224,7 @@ def _emit(args: argparse.Namespace) -> int:
     hints = _hints(launch, [k.kernel.name for k in kernels])
     try:
         said = said_of(args.say)
-        made = emitted([k.kernel for k in kernels], _registers(chosen, kernels), hints, said)
+        made = emitted([k.kernel for k in kernels], registers_for(chosen, kernels), hints, said)
     except SayError as error:
         raise CliError(f"zeinfo emit: --say {error}") from None
     except EmitError as error:
@@ -235,7 +235,7 @@ def _emit(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _registers(platform_name: str | None, kernels: Sequence[KernelText]) -> Registers:
+def registers_for(platform_name: str | None, kernels: Sequence[KernelText]) -> Registers:
     """The registers of a platform; without one those that a compiler's dump shows, else the default platform's."""
     found = next((r for k in kernels if (r := registers_of_dump(k.kernel)) is not None), None)
     if platform_name is None and found is not None:
@@ -283,7 +283,7 @@ def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | N
     texts = [text for text in kernel_texts(result.analysis, name) if text.kernel.is_kernel]
     text = result.analysis.document.text.encode("utf-8", "surrogateescape")
     try:
-        made = emitted([kernel.kernel for kernel in texts], _registers(platform_name, texts))
+        made = emitted([kernel.kernel for kernel in texts], registers_for(platform_name, texts))
     except EmitError as error:
         print(f"{_place(name, text, texts, error)}: error: {error}", file=sys.stderr)
         return None

@@ -67,6 +67,8 @@ def focus(
     groups = {index.group_at(line).first: index.group_at(line) for line in wanted}
     home = index.group_at(min(wanted))
     asked = set(names)
+    # A line that only mentions a name needs no declarations of its others: what it does with the name stands in its row.
+    used = {word for line in wanted for word in words_of(document.code(line))}
     cut = False
     if asked:
         asked = _synonyms(analysis, asked)
@@ -76,9 +78,8 @@ def focus(
     chosen = set(wanted) | set(index.openers())
     for group in groups.values():
         chosen.update(line for line, _ in index.directives(group))
-    used = {word for line in wanted for word in words_of(document.code(line))} if len(wanted) <= MANY else set(asked)
     for group in groups.values():
-        _declare(index, group, used, chosen)
+        _declare(index, group, used | asked, chosen)
     key = (cut, tuple(sorted(chosen)))
     kept = analysis.__dict__.get(_LABELLED)
     if kept is not None and kept[0] == key:

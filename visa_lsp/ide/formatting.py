@@ -145,7 +145,7 @@ def _shaped(text: str, layout: Layout | None) -> str:
         return text
     code, comment = _split(text)
     indent = _INDENT if layout.instruction else ""
-    shaped = indent + _folded(_exec_comma(code, layout.execution)).strip()
+    shaped = indent + _folded(_exec_comma(code, layout.execution).strip())
     if not comment:
         return shaped
     if layout.instruction:
@@ -176,7 +176,7 @@ def _exec_comma(code: str, execution: tuple[int, int] | None) -> str:
 def _folded(code: str) -> str:
     """Runs of blanks made one, except in strings."""
     if '"' not in code:
-        return _BLANKS.sub(" ", code)
+        return _BLANKS.sub(" ", code) if "  " in code or "\t" in code else code
     out: list[str] = []
     quoted = False
     previous = ""

@@ -220,20 +220,18 @@ class Index:
 
     def declarations(self, group: Group, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         """(line, name, text behind the name) of the declarations of some names."""
-        directory = directory_of(self)
-        for name in names:
-            for part in directory.declaring.get(name, ()):
-                at = self._places[id(part)]
-                if group.first <= at < group.end:
-                    base = self.document.line_of(at)
-                    for offset, rest in part.decls[name]:
-                        yield base + offset, name, rest
+        for name, part in directory_of(self).declaring(names):
+            at = self._places[id(part)]
+            if group.first <= at < group.end:
+                base = self.document.line_of(at)
+                for offset, rest in part.decls[name]:
+                    yield base + offset, name, rest
 
     def aliases(self, group: Group, bases: Iterable[str]) -> Iterator[str]:
         """The names that are declared as aliases of some names."""
         directory = directory_of(self)
         for wanted in bases:
-            for part in directory.aliasing.get(wanted, ()):
+            for part in directory.aliasing(wanted):
                 if group.first <= self._places[id(part)] < group.end:
                     yield from (name for name, base in part.aliases if base == wanted)
 

@@ -1,29 +1,32 @@
 """Rules that look at whole kernels, run beside the editing of a long text: off the editor's way, and given up on request.
 
 They are those that only an option turns on. What they find belongs to one snapshot: whoever asked drops it when a newer
-one is there. It starts no thread itself.
+one is there. It starts no thread and no process itself; what it finds can be handed from one process to another.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks import run_checks
+from visa_lsp.checks import CHECKS, run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
-from visa_lsp.ide.suppressions import visible
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Severity
+from visa_lsp.ide.suppressions import USELESS_SUPPRESSION, visible
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
+from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.ide.analysis import Analysis
     from visa_lsp.syntax.tree import Statement
 
 # Longer texts are not bound whole while somebody waits.
 LONG: Final = 1_000
 _KEY: Final = "late findings"
+_RULES: Final = {rule.code: rule for rule in (*(check.rule for check in CHECKS), USELESS_SUPPRESSION)}
 
 
 class Stopped(Exception):  # noqa: N818
@@ -48,17 +51,54 @@ class _Watched(Document):
 def late_findings(analysis: Analysis, extra: Collection[str], stopped: Callable[[], bool]) -> tuple[Diagnostic, ...]:
     """``visible(analysis, extra)`` of a long text; raises ``Stopped`` once ``stopped()`` is true.
 
-    Shares nothing with the state that edits keep up, so that it may run in a thread of its own.
+    Shares nothing with the state that edits keep up.
     """
     document = _Watched(analysis.document, stopped)
     bound = bind(document, analysis.platform)
     found = run_checks(CheckContext(document, bound, analysis.platform, dialect_of(bound)), extra)
     shown = visible(analysis, extra, found=found)
-    analysis.__dict__[_KEY] = (frozenset(extra), shown)
+    keep_late(analysis, extra, shown)
     return shown
+
+
+def keep_late(analysis: Analysis, extra: Collection[str], found: tuple[Diagnostic, ...]) -> None:
+    """Keep what ``late_findings`` has found of this snapshot, here or in another process."""
+    analysis.__dict__[_KEY] = (frozenset(extra), found)
 
 
 def known_late(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
     """What ``late_findings`` has found of this snapshot; None while it has not."""
     known = analysis.__dict__.get(_KEY)
     return known[1] if known is not None and known[0] == frozenset(extra) else None
+
+
+def packed(found: Iterable[Diagnostic]) -> bytes:
+    """Findings on their way to another process."""
+    return json.dumps(
+        [
+            (
+                d.rule.code,
+                (d.span.start, d.span.end),
+                d.message,
+                [((r.span.start, r.span.end), r.message, r.path) for r in d.related],
+                [(f.title, [((e.span.start, e.span.end), e.new_text) for e in f.edits], f.safe) for f in d.fixes],
+                d.severity_override.value if d.severity_override is not None else None,
+            )
+            for d in found
+        ]
+    ).encode("ascii")
+
+
+def unpacked(data: bytes) -> tuple[Diagnostic, ...]:
+    """What ``packed`` was made of; ``ValueError`` for an answer that was not given."""
+    return tuple(
+        Diagnostic(
+            _RULES[code],
+            Span(*span),
+            message,
+            tuple(Related(Span(*at), words, path) for at, words, path in related),
+            tuple(Fix(title, tuple(Edit(Span(*at), new) for at, new in edits), safe) for title, edits, safe in fixes),
+            Severity(severity) if severity is not None else None,
+        )
+        for code, span, message, related, fixes, severity in json.loads(data)
+    )

@@ -50,14 +50,13 @@ class Signs(dict[str, str]):
         return None if at < 0 else frozenset().union(*(names for _, names in self.history[at:]))
 
     def __missing__(self, word: str) -> str:
-        if word[0].isdigit():
-            if len(word) < 3:
-                return word
+        sign = word
+        if len(word) > 2 and word[0].isdigit():
             kind = "\x03x" if word[1] in "xX" else "\x03d" if word.isdigit() else ""
-            return f"{kind}\x02{len(word)};" if kind else word
+            sign = f"{kind}\x02{len(word)};" if kind else word
         if len(self) < _MOST_WORDS:
-            self[word] = word
-        return word
+            self[word] = sign
+        return sign
 
 
 def pieces_in(code: str) -> list[str]:

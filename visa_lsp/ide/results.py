@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from visa_lsp.syntax.bulk import Facts, decl_offsets, facts_of, instructions_of, label_offsets, statement_of
 from visa_lsp.syntax.chunks import code_in
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 NOTHING: Final = facts_of("\n", {})
 
 
-@dataclass(slots=True)
-class Result:
+class Result(Struct):
     """The lines of a chunk that are not plainly clean, by their number in it."""
 
     hard: set[int] = field(default_factory=set)
@@ -51,8 +51,7 @@ class Result:
         )
 
 
-@dataclass(slots=True)
-class Shelf:
+class Shelf(Struct):
     """Results of chunks that are not there now, and the tokens that names had when they went.
 
     ``before`` has the names whose token changed since; what is taken back is right but for lines with one of ``others``.
@@ -72,8 +71,7 @@ class Shelf:
         return {name for name, token in self.before.items() if dict.get(tokens, name) != token}
 
 
-@dataclass(slots=True)
-class Open:
+class Open(Struct):
     """What was judged last.
 
     ``work`` has (chunk, its instructions, (line, class) of lines not known to be clean), ``decls`` the chunks whose

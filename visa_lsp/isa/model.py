@@ -14,6 +14,7 @@ A row gives, in one place:
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -80,23 +81,24 @@ def layout(spec: str) -> tuple[Field, ...]:
     ``E`` and ``P`` are named ``exec`` and ``pred``. ``sub:b=3`` is constant; ``mask:b=0x20/0x20`` fixes only the bits
     of the mask behind the slash; ``l2:b?`` is not stored (default 0), ``l2:b?7`` has default 7, ``mod:b!`` is lossy.
     """
-    fields = []
-    for item in spec.split():
-        if item in ("E", "P"):
-            fields.append(Field({"E": "exec", "P": "pred"}[item], _KIND[item]))
-            continue
-        name, kind = item.split(":", 1)
-        mark = next((m for m in "?!" if m in kind), None)
-        if mark:
-            kind, default = kind.split(mark)
-            fields.append(Field(name, _KIND[kind], stored=False, lossy=mark == "!", default=int(default or "0", 0)))
-        elif "=" in kind:
-            kind, const = kind.split("=")
-            value, _, mask = const.partition("/")
-            fields.append(Field(name, _KIND[kind], int(value, 0), int(mask, 0) if mask else -1))
-        else:
-            fields.append(Field(name, _KIND[kind]))
-    return tuple(fields)
+    return tuple([_item(item) for item in spec.split()])
+
+
+@cache
+def _item(item: str) -> Field:
+    # Most layouts have the same few items: each is read once, and is the same value everywhere.
+    if item in ("E", "P"):
+        return Field({"E": "exec", "P": "pred"}[item], _KIND[item])
+    name, kind = item.split(":", 1)
+    mark = next((m for m in "?!" if m in kind), None)
+    if mark:
+        kind, default = kind.split(mark)
+        return Field(name, _KIND[kind], stored=False, lossy=mark == "!", default=int(default or "0", 0))
+    if "=" in kind:
+        kind, const = kind.split("=")
+        value, _, mask = const.partition("/")
+        return Field(name, _KIND[kind], int(value, 0), int(mask, 0) if mask else -1)
+    return Field(name, _KIND[kind])
 
 
 class Shape(Enum):

@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
+from msgspec.structs import force_setattr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,16 +41,17 @@ class Table:
     """Rows by mnemonic and by opcode. Immutable after construction."""
 
     def __init__(self, rows: Iterable[Instruction]) -> None:
-        self.rows: tuple[Instruction, ...] = tuple(
-            replace(row, index={f.name: i for i, f in enumerate(row.fields)}) for row in rows
-        )
+        self.rows: tuple[Instruction, ...] = tuple(rows)
         by_mnemonic: dict[str, list[Instruction]] = defaultdict(list)
         by_opcode: dict[int, list[Instruction]] = defaultdict(list)
         keys = set()
         for row in self.rows:
-            if row.key in keys:
-                raise ValueError(f"two rows are {row.key}")
-            keys.add(row.key)
+            key = row.key
+            if key in keys:
+                raise ValueError(f"two rows are {key}")
+            keys.add(key)
+            # It follows from the fields: a copy of each row, only to have it, would take longer than making the row.
+            force_setattr(row, "index", {f.name: i for i, f in enumerate(row.fields)})
             by_mnemonic[row.mnemonic].append(row)
             if row.opcode is not None:
                 by_opcode[row.opcode].append(row)

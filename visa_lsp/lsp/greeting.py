@@ -1,27 +1,23 @@
-"""``initialize`` answered from memory, while the server is still being loaded.
+"""``initialize`` answered while the server is still being loaded.
 
-What a server answers to ``initialize`` follows from what the client says it can do. The answer to a client that said the
-same before is on disk: it is sent at once, and the server, once there, gets the message and finds its own answer sent.
-Everything that came behind the message waits in the pipe. Knows nothing of what is in an answer.
-Invariant: each ``initialize`` is answered once; a remembered answer that the server would not give is replaced.
+Loading takes several times as long as an editor should wait. The answer follows from the message alone
+(``capabilities``): it is sent at once, and the server, once there, gets the message too and knows that it is answered.
+Everything that came behind the message waits in the pipe. Loads nothing but the interpreter's own modules.
+Invariant: a greeting that is odd in any way is left to the server.
 """
 
 from __future__ import annotations
 
 import io
-import logging
+import json
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, cast
 
-import msgspec
-
-from visa_lsp.kept import kept_for_user
+from visa_lsp.lsp.capabilities import initialize_result, is_greeting
 
 if TYPE_CHECKING:
     from typing import BinaryIO
-
-    from visa_lsp.kept import Kept
 
 _LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]{1,7})\s*", re.IGNORECASE)
 _HEADERS: Final = 16
@@ -29,40 +25,24 @@ _HEADER: Final = 1000
 _LONGEST: Final = 1 << 20
 # A text of ten million lines; what is announced as longer ends the conversation as the end of the stream does.
 _MOST: Final = 1 << 30
-# Where the client is and what it has open has no part in the answer.
-_ITS_OWN: Final = frozenset({"processId", "rootPath", "rootUri", "workspaceFolders", "trace", "workDoneToken"})
-_log = logging.getLogger(__name__)
 
 
-def answers_of_user() -> Kept | None:
-    """The answers that this installation gave this user's clients."""
-    here = Path(__file__).parent
-    return kept_for_user("initialize", [*sorted(here.glob("*.py")), *sorted(here.glob("handlers/*.py"))])
-
-
-def greet(stdin: BinaryIO, stdout: BinaryIO, kept: Kept | None) -> tuple[BinaryIO, BinaryIO]:
-    """Read the first message, answer it if that can be done from memory, and give the streams for the server."""
-    raw, body = _first_message(stdin) if kept is not None else (b"", b"")
+def greet(stdin: BinaryIO, stdout: BinaryIO, version: str) -> tuple[BinaryIO, int | str | None]:
+    """Read the first message, and answer it if it is ``initialize``: the stream for the server, and what was answered."""
+    raw, body = _first_message(stdin)
     replay = cast("BinaryIO", _Replay(raw, stdin))
-    plain = cast("BinaryIO", _Answered(stdout))
-    if kept is None:
-        return replay, plain
     try:
-        message = msgspec.json.decode(body)
+        message = json.loads(body)
     except (ValueError, RecursionError):
-        return replay, plain
+        return replay, None
     match message:
-        case {"jsonrpc": "2.0", "method": "initialize", "id": (int() | str()) as number, "params": dict(params)} if (
-            not isinstance(number, bool)
+        case {"jsonrpc": "2.0", "method": "initialize", "id": (int() | str()) as ident, "params": params} if (
+            not isinstance(ident, bool) and is_greeting(params)
         ):
-            key = msgspec.json.encode({k: v for k, v in params.items() if k not in _ITS_OWN}, order="sorted").decode()
-        case _:
-            return replay, plain
-    known = kept.get(key)
-    if isinstance(known, dict):
-        _send(stdout, msgspec.json.encode({"id": number, "jsonrpc": "2.0", "result": known}))
-    answered = _Answered(stdout, _Asked(kept, key, number, known if isinstance(known, dict) else None))
-    return replay, cast("BinaryIO", answered)
+            answer = {"id": ident, "jsonrpc": "2.0", "result": initialize_result(params, version)}
+            _send(stdout, json.dumps(answer).encode())
+            return replay, ident
+    return replay, None
 
 
 def _send(stdout: BinaryIO, body: bytes) -> None:
@@ -89,7 +69,7 @@ def _first_message(stdin: BinaryIO) -> tuple[bytes, bytes]:
     return raw + body, body
 
 
-# Neither of the two is an ``io`` class: those close what they stand before when they are forgotten.
+# No ``io`` class: those close what they stand before when they are forgotten.
 class _Replay:
     """What was read already, then the stream itself."""
 
@@ -111,7 +91,8 @@ class _Replay:
     def read(self, size: int | None = -1, /) -> bytes:
         """``size`` bytes, or everything."""
         if size is not None and size > _MOST:
-            _log.error("a message of %d bytes is not read; at most %d are", size, _MOST)
+            log = import_module("logging").getLogger(__name__)
+            log.error("a message of %d bytes is not read; at most %d are", size, _MOST)
             return b""
         if not self._left:
             return self._stream.read(-1 if size is None else size)
@@ -124,54 +105,3 @@ class _Replay:
     def close(self) -> None:
         """Close the stream."""
         self._stream.close()
-
-
-class _Asked(NamedTuple):
-    """A message that was read before the server was there."""
-
-    kept: Kept
-    key: str
-    number: int | str
-    sent: dict[str, object] | None  # what was answered
-
-
-class _Answered:
-    """Standard output; takes the server's own answer to ``initialize`` out where the client has it already."""
-
-    def __init__(self, stream: BinaryIO, asked: _Asked | None = None) -> None:
-        self._stream = stream
-        self._asked = asked
-
-    def write(self, data: bytes) -> int:
-        """Pass one message on."""
-        asked = self._asked
-        if asked is not None and _answers(data, asked):
-            self._asked = None
-            if asked.sent is not None:
-                return len(data)
-        return self._stream.write(data)
-
-    def flush(self) -> None:
-        """Flush the stream."""
-        self._stream.flush()
-
-    def close(self) -> None:
-        """Flush the stream: it is the process's, not the server's."""
-        self._stream.flush()
-
-
-def _answers(data: bytes, asked: _Asked) -> bool:
-    """Whether this is the server's answer; keeps it if it is news."""
-    try:
-        message = msgspec.json.decode(bytes(data).partition(b"\r\n\r\n")[2])
-    except (ValueError, RecursionError):
-        return False
-    match message:
-        case {"id": number, "result": {"capabilities": dict()} as result} if number == asked.number:
-            if result != asked.sent:
-                if asked.sent is not None:
-                    _log.warning("the answer to initialize came from an older server: restart the server once")
-                asked.kept.put(asked.key, result)
-                asked.kept.flush()
-            return True
-    return False

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.workspace import Workspace
 
+from visa_lsp.lsp.capabilities import initialize_result, is_greeting, position_encoding
 from visa_lsp.lsp.wire import changes_of
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from visa_lsp.lsp.wire import Change
+    from visa_lsp.text import Encoding
 
     Handled = Generator[Any, Any, Any]
 
@@ -61,6 +64,10 @@ class Protocol(LanguageServerProtocol):
         super().__init__(*args, **more)
         self._asked: set[Any] = set()
         self._greeted = False
+        self._greeting: dict[str, Any] = {}
+        # The id of an ``initialize`` that the client has the answer to already.
+        self.answered: int | str | None = None
+        self.encoding: Encoding = "utf-16"
         self.heard = time.monotonic()
         # Takes an edit as it comes, without the library's way from JSON to values and through its handlers.
         self.on_change: Callable[[str, int, list[Change]], None] | None = None
@@ -124,12 +131,14 @@ class Protocol(LanguageServerProtocol):
         elif method not in self.fm.builtin_features and method not in self.fm.features:
             self._refuse(ident, _UNKNOWN, f"there is no method {method}")
         else:
-            whole = self._read(message)
+            whole = self._read_greeting(message) if method == types.INITIALIZE else self._read(message)
             if whole is None:
                 self._refuse(ident, _PARAMS, f"the parameters of {method} cannot be read")
                 return
             if method == types.INITIALIZE:
                 self._greeted = True
+                self._greeting = message["params"]
+                self.encoding = position_encoding(self._greeting)
                 trace = getattr(whole.params, "trace", None)
                 if isinstance(trace, types.TraceValue):
                     self.trace = trace
@@ -185,6 +194,27 @@ class Protocol(LanguageServerProtocol):
             logger.info("a message of %s cannot be read", message.get("method"))
             return None
 
+    def _read_greeting(self, message: dict[str, Any]) -> Any:
+        """``initialize`` as a value, without what is of no type that we know; None where it says nothing.
+
+        A client that is newer than the library, or errs in one of a hundred abilities, is served all the same.
+        """
+        params = message.get("params")
+        if not is_greeting(params):
+            return None
+
+        def reads(some: dict[str, Any]) -> bool:
+            try:
+                self._converter.structure({"capabilities": {}, **some}, types.InitializeParams)
+            except Exception:  # noqa: BLE001 - whatever the library makes of it
+                return False
+            return True
+
+        if not reads(params):
+            logger.warning("a part of what the client says of itself cannot be read")
+            params = {"capabilities": {}, **_readable(params, reads)}
+        return self._read({**message, "params": params})
+
     def _refuse(self, ident: Any, code: int, words: str) -> None:
         self._send_data({"jsonrpc": self.VERSION, "id": ident, "error": {"code": code, "message": words}})
 
@@ -211,7 +241,10 @@ class Protocol(LanguageServerProtocol):
         return super().send_request(method, params, callback, ident)
 
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
-        if error is None and isinstance(result, Encoded):
+        if self.answered is not None and msg_id == self.answered:
+            self.answered = None
+            self._result_types.pop(msg_id, None)
+        elif error is None and isinstance(result, Encoded):
             self._result_types.pop(msg_id, None)
             self._send_encoded(msg_id, result.pieces)
         elif error is None and isinstance(result, Raw):
@@ -259,6 +292,15 @@ class Protocol(LanguageServerProtocol):
 
     # ---- documents and commands ----
 
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Handled:
+        """Begin a session. The answer is ours; of the library's workspace only the folders are of use to it."""
+        self._server.process_id = params.process_id
+        self.client_capabilities = params.capabilities
+        self._workspace = Workspace(None, workspace_folders=params.workspace_folders or [])
+        yield from self._pass_on(types.INITIALIZE, params)
+        return Raw(initialize_result(self._greeting, self._server.version))
+
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *_args: Any) -> Handled:
         """End what is under way, with an answer for each request; after this only ``exit`` counts."""
@@ -297,6 +339,19 @@ class Protocol(LanguageServerProtocol):
         if handler is None:
             raise JsonRpcInvalidParams.of(ValueError(f"there is no command {params.command!r}"))
         return await handler(list(params.arguments or []), params.work_done_token)
+
+
+def _readable(value: dict[str, Any], reads: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The members of an object that can be read one by one, and of those that cannot the members that can."""
+    kept: dict[str, Any] = {}
+    for key, part in value.items():
+        if reads({**kept, key: part}):
+            kept[key] = part
+        elif isinstance(part, dict):
+            inner = _readable(part, lambda some, key=key: reads({**kept, key: some}))  # type: ignore[misc]
+            if reads({**kept, key: inner}):
+                kept[key] = inner
+    return kept
 
 
 async def pause() -> None:

@@ -53,9 +53,13 @@ class VisaServer(LanguageServer):
         self.sent_tokens: OrderedDict[str, Any] = OrderedDict()
         self._rules: dict[str, FileRules] = {}
 
-    def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
-        """Answer on standard input and output until the client ends it."""
+    def start_io(
+        self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None, answered: int | str | None = None
+    ) -> None:
+        """Answer on standard input and output until the client ends it, all but the ``initialize`` that was answered."""
         self._stop_event = Event()
+        if isinstance(self.protocol, Protocol):
+            self.protocol.answered = answered
         try:
             serve_stdio(self, self._stop_event, stdin, stdout)
         except BrokenPipeError:
@@ -74,14 +78,8 @@ class VisaServer(LanguageServer):
     @property
     def encoding(self) -> Encoding:
         """The units that the client counts columns in."""
-        chosen = self.workspace.position_encoding
-        match chosen.value if isinstance(chosen, types.PositionEncodingKind) else chosen:
-            case "utf-8":
-                return "utf-8"
-            case "utf-32":
-                return "utf-32"
-            case _:
-                return "utf-16"
+        protocol = self.protocol
+        return protocol.encoding if isinstance(protocol, Protocol) else "utf-16"
 
     def opened(
         self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier

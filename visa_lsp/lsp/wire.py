@@ -17,7 +17,6 @@ from threading import Event, Semaphore, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from pygls.exceptions import JsonRpcException
-from pygls.io_ import StdoutWriter
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -95,13 +94,27 @@ class _Inbox:
             self._loop.call_soon(self._handled.release)
 
 
+class _Outbox:
+    """Standard output as the library writes to it; it is the process's, so the end of a session only flushes it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes) -> None:
+        self._stream.write(data)
+        self._stream.flush()
+
+    def close(self) -> None:
+        self._stream.flush()
+
+
 def serve_stdio(server: VisaServer, stop: Event, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
     """Answer on standard input and output until the client ends it."""
 
     async def serve() -> None:
         await _Inbox(server, stdin or sys.stdin.buffer, stop).empty()
 
-    server.protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
+    server.protocol.set_writer(_Outbox(stdout or sys.stdout.buffer))
     try:
         asyncio.run(serve())
     except KeyboardInterrupt:

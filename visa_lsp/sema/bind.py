@@ -199,8 +199,8 @@ class _Binder:
         self._decl_shape(node, symbol)
         symbol.name_index = ctx.string(symbol.name)
         # The tool drops the attributes of samplers, names and all.
-        if symbol.kind is not SymbolKind.SAMPLER:
-            symbol.attributes = tuple(self._attribute(item) for item in node.attrs)
+        if node.attrs and symbol.kind is not SymbolKind.SAMPLER:
+            symbol.attributes = tuple([self._attribute(item) for item in node.attrs])
         self._declare(node.name, symbol)
 
     def _next_id(self, kind: SymbolKind) -> int:

@@ -38,27 +38,32 @@ class Binding:
         self.bodies: list[Body] = []
         self.line = 0
         self.newest = False  # ``.version`` 4.2 or later
-        self.body: Body = self.open_body("", is_kernel=True, place=None)
-        self.bodies.clear()
-        self.scope = self.body.scope
+        self.body, self.scope = self._new_body("", is_kernel=True, place=None)
 
     # ---- bodies and scopes ----
 
     def open_body(self, name: str, *, is_kernel: bool, place: Place | None) -> Body:
         """Start a kernel or function at the current line."""
+        self.body, self.scope = self._new_body(name, is_kernel=is_kernel, place=place)
+        self._begin()
+        return self.body
+
+    def _new_body(self, name: str, *, is_kernel: bool, place: Place | None) -> tuple[Body, Scope]:
         scope = Scope(None, self.line)
         body = Body(name, is_kernel, place, self.line, self.line, self.platform, scope)
-        body.predefined = predefined_symbols(self.platform.grf_bytes)
-        body.strings = pool_prefix(name)
         body.scopes.append(scope)
-        self.bodies.append(body)
-        self.body, self.scope = body, scope
-        return body
+        return body, scope
+
+    def _begin(self) -> None:
+        """Take the body in; only then it gets what every body has."""
+        self.body.predefined = predefined_symbols(self.platform.grf_bytes)
+        self.body.strings = pool_prefix(self.body.name)
+        self.bodies.append(self.body)
 
     def ensure_body(self) -> None:
         """Text before any ``.kernel`` belongs to a body without a name."""
         if not self.bodies:
-            self.bodies.append(self.body)
+            self._begin()
             self.body.first_line = self.line
 
     def open_scope(self) -> None:

@@ -36,6 +36,9 @@ class SymbolKind(Enum):
     LABEL = "label"
     SUBROUTINE = "subroutine"
 
+    # By identity: that of Enum goes through Python, and every declaration is looked up by its kind.
+    __hash__ = object.__hash__
+
 
 VARIABLE_LETTER = {
     "G": SymbolKind.GENERAL,

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from copy import copy
+from functools import cache, lru_cache
+
 from visa_lsp.isa import predefined
 from visa_lsp.sema.model import Symbol, SymbolKind
 
 
 def predefined_symbols(grf_bytes: int) -> dict[str, Symbol]:
     """Fresh symbols for everything that exists without a declaration, by every name it has."""
+    fresh: dict[int, Symbol] = {}
+    names: dict[str, Symbol] = {}
+    for name, symbol in _predefined(grf_bytes).items():
+        known = fresh.get(id(symbol))
+        if known is None:
+            known = fresh[id(symbol)] = copy(symbol)
+            known.references = []
+        names[name] = known
+    return names
+
+
+@cache
+def _predefined(grf_bytes: int) -> dict[str, Symbol]:
     names: dict[str, Symbol] = {}
     numbered = [*predefined.VARIABLES, predefined.SCRATCHLOC]
     for variable in numbered:
@@ -43,6 +59,7 @@ def predefined_symbols(grf_bytes: int) -> dict[str, Symbol]:
     return names
 
 
+@lru_cache(maxsize=8192)
 def is_taken(name: str) -> bool:
     """Whether a declaration of this name collides with a predefined one in the real tools."""
     return (

@@ -7,6 +7,7 @@ problem. The load/store controller's own forms are in ``lsc_operands``.
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.model import Role, Shape, Slot
@@ -121,10 +122,11 @@ def _general(ctx: Binding, slot: Slot, node: tree.Ref, symbol: Symbol) -> Genera
     if node.region.form != (1 if write else 3) or (not write and node.region.vert is None):
         ctx.problem("region-form", node.region.span, write=write, indirect=False)
         return None
-    row, col = (ctx.number(i) for i in node.indices) if node.indices else (0, 0)
-    for what, index, value in zip(("row", "column"), node.indices or (), (row, col), strict=False):
-        if value is not None and value < 0:
-            ctx.problem("negative-origin", index.span, what=what, value=value)
+    row = ctx.number(node.indices[0]) if node.indices else 0
+    col = ctx.number(node.indices[1]) if node.indices else 0
+    for at, (what, value) in enumerate((("row", row), ("column", col))):
+        if value is not None and value < 0 and node.indices:
+            ctx.problem("negative-origin", node.indices[at].span, what=what, value=value)
             return None
     region = _region(ctx, node.region, write=write)
     if row is None or col is None or region is None:
@@ -241,32 +243,44 @@ def _address_of(ctx: Binding, node: tree.AddressOfRef) -> AddressOf | State | No
     return AddressOf(symbol.id, offset // grf & 0xFF, offset % grf // size & 0xFF)
 
 
+@lru_cache(maxsize=4096)
+def _named(slot: Slot) -> frozenset[SymbolKind]:
+    """The kinds of symbols that a slot takes."""
+    return frozenset(kind for kind, cls in _KIND_CLASS.items() if cls in slot.classes)
+
+
+def _reference(ctx: Binding, slot: Slot, node: tree.Ref) -> object:
+    symbol = ctx.lookup(node.name, slot.role)
+    if symbol is None:
+        return None
+    kind = symbol.kind
+    if kind not in _named(slot):
+        _wrong(ctx, slot, node, f"{kind.value} `{symbol.name}`")
+        return None
+    if kind is SymbolKind.GENERAL:
+        return _general(ctx, slot, node, symbol)
+    if kind is SymbolKind.ADDRESS:
+        return _address(ctx, node, symbol)
+    if kind is not SymbolKind.PREDICATE:
+        return _state(ctx, node, symbol)
+    if node.indices or node.region or node.dot or node.suffix:
+        ctx.problem("predicate-form", node.span, name=symbol.name)
+        return None
+    return PredicateOperand(symbol.id)
+
+
 def vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
     """A vector operand of the classes that the slot allows."""
     allowed: OperandClass = slot.classes
     match node:
+        case tree.Ref():
+            return _reference(ctx, slot, node)
         case tree.Literal(suffix=tree.Word()) if IM in allowed:
             return _immediate(ctx, node)
         case tree.IndirectRef() if I in allowed:
             return _indirect(ctx, slot, node)
         case tree.AddressOfRef() if AO in allowed:
             return _address_of(ctx, node)
-        case tree.Ref():
-            symbol = ctx.lookup(node.name, slot.role)
-            if symbol is None:
-                return None
-            cls = _KIND_CLASS[symbol.kind]
-            if cls not in allowed:
-                _wrong(ctx, slot, node, f"{symbol.kind.value} `{symbol.name}`")
-                return None
-            if cls is G:
-                return _general(ctx, slot, node, symbol)
-            if cls is A:
-                return _address(ctx, node, symbol)
-            if cls is P and (node.indices or node.region or node.dot or node.suffix):
-                ctx.problem("predicate-form", node.span, name=symbol.name)
-                return None
-            return PredicateOperand(symbol.id) if cls is P else _state(ctx, node, symbol)
         case tree.Junk():
             return None
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -65,7 +66,13 @@ def items_of(value: object) -> tuple[object, ...]:
 def _raw_or_vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
     if isinstance(node, tree.Ref) and node.dot is not None and node.region is None:
         return operands.raw(ctx, slot, node)
-    return operands.vector(ctx, replace(slot, classes=G | I | IM), node)
+    return operands.vector(ctx, _for_numbers(slot), node)
+
+
+@lru_cache(maxsize=4096)
+def _for_numbers(slot: Slot) -> Slot:
+    """A slot whose classes its row does not name: it takes registers and numbers."""
+    return replace(slot, classes=G | I | IM)
 
 
 def _word(node: tree.Operand) -> tree.Word | None:
@@ -113,7 +120,7 @@ def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
 
 def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
     names = slot.name.split(",")
-    slot = slot if slot.classes else replace(slot, classes=G | I | IM)
+    slot = slot if slot.classes else _for_numbers(slot)
     items = list(node.items) if isinstance(node, tree.Group) else []
     if len(items) != len(names):
         ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))

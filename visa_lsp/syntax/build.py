@@ -1,4 +1,4 @@
-"""From parsimonious nodes to statements: one function per grammar rule that matters.
+"""From the nodes of a line to its statement: one function per grammar rule that matters.
 
 Knows the grammar's rule names and the tree's classes, nothing else. Never fails: what is missing becomes an error of
 the statement.
@@ -13,7 +13,6 @@ from visa_lsp.syntax import tree
 from visa_lsp.syntax.build_operands import (
     child_of,
     expression,
-    named_parts,
     need_word,
     node_span,
     operand,
@@ -27,7 +26,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from parsimonious.nodes import Node
+    from visa_lsp.syntax.recognise import Node
 
 
 def _rest(node: Node, what: str) -> tuple[tree.SyntaxProblem, ...]:
@@ -68,8 +67,8 @@ def instruction(node: Node) -> tree.Instruction:
     words: list[tree.Word] = []
     operands: list[tree.Operand] = []
     predicate, execute, option = None, None, None
-    for part in named_parts(node):
-        match part.expr_name:
+    for part in node.parts:
+        match part.name:
             case "predicate":
                 predicate = _predicate(part)
             case "mnemonic":
@@ -77,12 +76,12 @@ def instruction(node: Node) -> tree.Instruction:
             case "dotted":
                 words.append(_dotted_word(part))
             case "exec":
-                size = next(p for p in named_parts(part) if p.expr_name == "expr")
+                size = next(p for p in part.parts if p.name == "expr")
                 execute = tree.ExecText(word_at(child_of(part, "exec_mask")), expression(size), node_span(part))
             case "option":
                 option = word_at(child_of(part, "ident"))
             case "operand":
-                _add_operand(node, operands, operand(next(named_parts(part))))
+                _add_operand(node, operands, operand(part.parts[0]))
     errors = [tree.SyntaxProblem(_no_operand(one.text), one.span) for one in operands if isinstance(one, tree.Junk)]
     return tree.Instruction(predicate, tuple(words), execute, tuple(operands), node_span(node), tuple(errors), option)
 
@@ -113,11 +112,11 @@ def _attr(node: Node) -> tree.AttrItem:
     value = child_of(node, "attr_value")
     found: tree.Expr | tree.Word | None = None
     if value is not None:
-        inner = next(named_parts(value))
-        if inner.expr_name == "string":
+        inner = value.parts[0]
+        if inner.name == "string":
             found = tree.Word(unquote(inner.text), node_span(inner), quoted=True)
         else:
-            found = need_word(inner) if inner.expr_name == "ident" else expression(inner)
+            found = need_word(inner) if inner.name == "ident" else expression(inner)
     return tree.AttrItem(need_word(child_of(node, "ident")), found)
 
 
@@ -125,12 +124,12 @@ def _decl(node: Node) -> tree.Decl:
     values: dict[str, object] = {}
     attrs: tuple[tree.AttrItem, ...] = ()
     errors = []
-    for item in named_parts(node):
-        if item.expr_name != "decl_item":
+    for item in node.parts:
+        if item.name != "decl_item":
             continue
-        part = next(named_parts(item))
-        kind = part.expr_name
-        inner = list(named_parts(part))
+        part = item.parts[0]
+        kind = part.name
+        inner = part.parts
         if kind == "junk":
             errors.append(tree.SyntaxProblem(f"`{part.text}` is no property of a declaration", node_span(part)))
         elif kind == "attrs":
@@ -139,7 +138,7 @@ def _decl(node: Node) -> tree.Decl:
             values["alias"] = tree.Alias(
                 need_word(inner[0]), expression(inner[1]), kind == "seed_alias", node_span(part)
             )
-        elif kind in ("num_elts", "align") and inner[0].expr_name == "expr":
+        elif kind in ("num_elts", "align") and inner[0].name == "expr":
             values[kind] = expression(inner[0])
         else:
             values["type" if kind == "type_prop" else kind] = need_word(inner[0])
@@ -163,14 +162,14 @@ def _decl(node: Node) -> tree.Decl:
 def _input(node: Node) -> tree.InputDecl:
     values: dict[str, tree.Expr] = {}
     errors = []
-    for item in named_parts(node):
-        if item.expr_name != "input_item":
+    for item in node.parts:
+        if item.name != "input_item":
             continue
-        part = next(named_parts(item))
-        if part.expr_name == "junk":
+        part = item.parts[0]
+        if part.name == "junk":
             errors.append(tree.SyntaxProblem(f"`{part.text}` is no property of an input", node_span(part)))
         else:
-            values[part.expr_name] = expression(next(named_parts(part)))
+            values[part.name] = expression(part.parts[0])
     name = child_of(node, "pname")
     if name is None:
         errors.insert(0, tree.SyntaxProblem("an input needs a variable: `.input V1 offset=32 size=4`", node_span(node)))
@@ -188,12 +187,12 @@ def _kernel_attr(node: Node) -> tree.KernelAttr:
     name, value_node = child_of(node, "ident"), child_of(node, "kattr_value")
     errors = list(_rest(node, "the attribute"))
     value: tree.Expr | tree.Quoted | tree.Word | None = None
-    inner = None if value_node is None else next(named_parts(value_node), None)
+    inner = None if value_node is None or not value_node.parts else value_node.parts[0]
     if inner is not None:
-        if inner.expr_name == "string":
+        if inner.name == "string":
             value = quoted_text(inner)
         else:
-            value = expression(next(named_parts(inner))) if inner.expr_name == "bare_end" else need_word(inner)
+            value = expression(inner.parts[0]) if inner.name == "bare_end" else need_word(inner)
     if name is None:
         errors.insert(0, tree.SyntaxProblem("an attribute needs a name: `.kernel_attr SimdSize=16`", node_span(node)))
     return tree.KernelAttr(word_at(name), value, node_span(node), tuple(errors))
@@ -217,8 +216,8 @@ def _body(node: Node) -> tree.BodyDirective:
         example = '"main"' if directive.text == ".kernel" else '"f"'
         errors = [tree.SyntaxProblem(f"`{directive.text}` needs a name: `{directive.text} {example}`", node_span(node))]
     else:
-        inner = next(named_parts(name_node))
-        quoted = inner.expr_name == "string"
+        inner = name_node.parts[0]
+        quoted = inner.name == "string"
         name = tree.Word(unquote(inner.text) if quoted else inner.text, node_span(inner), quoted)
     return tree.BodyDirective(directive, name, node_span(node), tuple(errors))
 
@@ -262,5 +261,5 @@ def statement(node: Node) -> tree.Statement:
     """The statement of a ``line`` node."""
     inner = child_of(node, "statement")
     assert inner is not None
-    part = next(named_parts(inner))
-    return _STATEMENT[part.expr_name](part)
+    part = inner.parts[0]
+    return _STATEMENT[part.name](part)

@@ -1,4 +1,4 @@
-"""From parsimonious nodes to expressions and operands, and the small helpers that reading a node takes.
+"""From nodes to expressions and operands, and the small helpers that reading a node takes.
 
 Knows the grammar's rule names and the tree's classes, nothing else. ``build`` does the same for statements.
 """
@@ -13,9 +13,9 @@ from visa_lsp.syntax import tree
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from parsimonious.nodes import Node
+    from visa_lsp.syntax.recognise import Node
 
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))")
 _ESCAPED: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -28,21 +28,12 @@ def node_span(node: Node) -> Span:
     return Span(node.start, node.end)
 
 
-def named_parts(node: Node) -> Iterator[Node]:
-    """The named nodes directly below, looking through sequences, choices and repetitions; blanks left out."""
-    for child in node.children:
-        name = child.expr_name
-        if name == "_":
-            continue
-        if name:
-            yield child
-        else:
-            yield from named_parts(child)
-
-
 def child_of(node: Node, *names: str) -> Node | None:
     """The first of the parts with one of these rule names."""
-    return next((part for part in named_parts(node) if part.expr_name in names), None)
+    for part in node.parts:
+        if part.name in names:
+            return part
+    return None
 
 
 def word_at(node: Node | None) -> tree.Word | None:
@@ -90,18 +81,18 @@ _CHAIN: Final = frozenset(
 
 def expression(node: Node) -> tree.Expr:
     """The tree of an expression node of any level."""
-    name = node.expr_name
+    name = node.name
     if name in ("decimal", "hex", "number"):
         return _number(node.text, node_span(node))
     if name == "float":
         return tree.Float(float(node.text), node_span(node), node.text)
     if name in _CHAIN:
         return _chain(node)
-    parts = list(named_parts(node))
+    parts = node.parts
     if name == "unary_op":
         return tree.Unary(node.text[0], expression(parts[0]), node_span(node))
     if name == "sizeof":
-        inner = parts[0] if parts[0].expr_name == "pname" else child_of(parts[0], "pname")
+        inner = parts[0] if parts[0].name == "pname" else child_of(parts[0], "pname")
         return tree.SizeOf(need_word(inner), node_span(node))
     if name == "builtin":
         return tree.Builtin(need_word(node), node_span(node))
@@ -112,7 +103,7 @@ def expression(node: Node) -> tree.Expr:
 
 def _chain(node: Node) -> tree.Expr:
     """``a op b op c``: the operators are the text between the operands."""
-    parts = list(named_parts(node))
+    parts = node.parts
     left = expression(parts[0])
     for before, part in pairwise(parts):
         op = node.full_text[before.end : part.start].strip()
@@ -140,10 +131,10 @@ def _region(node: Node) -> tree.RegionText | None:
     region = child_of(node, "region")
     if region is None:
         return None
-    form = next(named_parts(region))
-    values = [expression(form)] if form.expr_name == "rexpr" else [expression(part) for part in named_parts(form)]
+    form = region.parts[0]
+    values = [expression(form)] if form.name == "rexpr" else [expression(part) for part in form.parts]
     # ``<;w,h>`` of the seed has three places and two numbers.
-    number = {"region3": 3, "region2": 2, "rexpr": 1}[form.expr_name]
+    number = {"region3": 3, "region2": 2, "rexpr": 1}[form.name]
     vert = values[0] if len(values) == 3 else None
     width = values[-2] if len(values) >= 2 else None
     return tree.RegionText(vert, width, values[-1], number, node_span(region))
@@ -155,10 +146,10 @@ def _ref(node: Node) -> tree.Ref:
     return tree.Ref(
         _modifier(node),
         need_word(child_of(node, "pname")),
-        None if indices is None else tuple(expression(part) for part in named_parts(indices)),
+        None if indices is None else tuple(expression(part) for part in indices.parts),
         _region(node),
-        None if element is None else expression(next(named_parts(element))),
-        None if dot is None else expression(next(named_parts(dot))),
+        None if element is None else expression(element.parts[0]),
+        None if dot is None else expression(dot.parts[0]),
         _suffix(node),
         node_span(node),
     )
@@ -169,12 +160,12 @@ def _indirect(node: Node) -> tree.IndirectRef:
     return tree.IndirectRef(
         _modifier(node),
         need_word(child_of(node, "pname")),
-        None if index is None else expression(next(named_parts(index))),
-        None if offset is None else expression(next(named_parts(offset))),
+        None if index is None else expression(index.parts[0]),
+        None if offset is None else expression(offset.parts[0]),
         _region(node),
         _suffix(node),
         node_span(node),
-        node.expr_name == "seed_indir",
+        node.name == "seed_indir",
     )
 
 
@@ -182,9 +173,9 @@ def _address_of(node: Node) -> tree.AddressOfRef:
     bracket, seed = child_of(node, "ao_bracket"), child_of(node, "ao_seed")
     offset: tree.Expr | None = None
     if bracket is not None:
-        offset = expression(next(named_parts(bracket)))
+        offset = expression(bracket.parts[0])
     elif seed is not None:
-        number = next(named_parts(seed))
+        number = seed.parts[0]
         offset = expression(number)
         if "-" in node.full_text[seed.start : number.start]:
             offset = tree.Unary("-", offset, node_span(seed))
@@ -192,34 +183,34 @@ def _address_of(node: Node) -> tree.AddressOfRef:
 
 
 def _literal(node: Node) -> tree.Literal:
-    return tree.Literal(expression(next(named_parts(node))), _suffix(node), node_span(node))
+    return tree.Literal(expression(node.parts[0]), _suffix(node), node_span(node))
 
 
 def _length(node: Node) -> tree.Literal:
-    return tree.Literal(expression(next(named_parts(node))), None, node_span(node), length=True)
+    return tree.Literal(expression(node.parts[0]), None, node_span(node), length=True)
 
 
 def _group(node: Node) -> tree.Group:
-    return tree.Group(tuple(operand(next(named_parts(item))) for item in named_parts(node)), node_span(node))
+    return tree.Group(tuple(operand(item.parts[0]) for item in node.parts), node_span(node))
 
 
 def _ref_or_expr(node: Node) -> tree.Ref | tree.Expr:
-    return _ref(node) if node.expr_name == "ref" else expression(node)
+    return _ref(node) if node.name == "ref" else expression(node)
 
 
 def _address_item(node: Node) -> tree.AddressItem:
     scale, base, off = child_of(node, "addr_scale"), child_of(node, "expr", "ref"), child_of(node, "addr_off")
     both = child_of(node, "addr_pair")
-    pair = None if both is None else tuple(expression(part) for part in named_parts(both))
+    pair = None if both is None else tuple(expression(part) for part in both.parts)
     offset: tree.Expr | None = None
     if off is not None:
-        sign, value = named_parts(off)
+        sign, value = off.parts
         offset = expression(value)
         if sign.text == "-":
             offset = tree.Unary("-", offset, node_span(off))
     assert base is not None
     return tree.AddressItem(
-        None if scale is None else expression(next(named_parts(scale))),
+        None if scale is None else expression(scale.parts[0]),
         _ref_or_expr(base),
         offset,
         node_span(node),
@@ -228,15 +219,15 @@ def _address_item(node: Node) -> tree.AddressItem:
 
 
 def _address(node: Node) -> tree.AddressRef:
-    node = next(named_parts(node))
+    node = node.parts[0]
     argument = child_of(node, "model_arg")
-    parts = [] if argument is None else list(named_parts(argument))
+    parts = [] if argument is None else argument.parts
     model = word_at(child_of(node, "model"))
     return tree.AddressRef(
         model or tree.Word("flat", Span(node.start, node.start)),
         _ref_or_expr(parts[0]) if parts else None,
         expression(parts[1]) if len(parts) > 1 else None,
-        tuple(_address_item(part) for part in named_parts(node) if part.expr_name == "addr_item"),
+        tuple(_address_item(part) for part in node.parts if part.name == "addr_item"),
         _suffix(node),
         node_span(node),
     )
@@ -258,4 +249,4 @@ _OPERAND: Final[dict[str, Callable[[Node], tree.Operand]]] = {
 
 def operand(node: Node) -> tree.Operand:
     """The operand of a node named after its shape."""
-    return _OPERAND[node.expr_name](node)
+    return _OPERAND[node.name](node)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax import build, tree
-from visa_lsp.syntax.grammar import grammar
+from visa_lsp.syntax.recognise import recogniser
 from visa_lsp.syntax.shapes import NotGeneral, split, template
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from visa_lsp.syntax.shapes import Builder
     from visa_lsp.syntax.shelf import Shelf
 
 MAX_LINE: Final = 20_000
@@ -27,6 +25,7 @@ if 0 < sys.get_int_max_str_digits() < MAX_LINE:
     sys.set_int_max_str_digits(MAX_LINE)
 MAX_SHAPES: Final = 20_000
 _MAX_NESTING: Final = 60
+_OPENING: Final = "([-~!+?"
 
 
 _MAX_EXACT: Final = 256
@@ -37,11 +36,13 @@ _EXACT: Final = "\x05"
 class Parser:
     """The parser with its shape cache. One per process is enough; tests make fresh ones.
 
-    ``shelf`` is asked before the grammar, and is given what the grammar said.
+    ``shelf`` is asked before the grammar, and is given what the grammar said. Most shapes are met once: what builds the
+    statements of a shape is made when its second line comes.
     """
 
     def __init__(self, shelf: Shelf | None = None) -> None:
-        self._builders: dict[str, Callable[[list[str], list[int]], object] | None] = {}
+        self._builders: dict[str, Builder | None] = {}
+        self._met: dict[str, tuple[str, tree.Statement]] = {}
         self._exact: dict[str, tree.Statement] = {}
         self.shelf = shelf
         self.full_parses = 0
@@ -56,71 +57,90 @@ class Parser:
         shape, texts, ends = split(code)
         builder = self._builders.get(shape)
         if builder is not None:
-            return builder(texts, ends)  # type: ignore[return-value]
+            return builder(texts, ends)
         exact = self._exact.get(code)
         if exact is not None:
             return exact
-        if self.shelf is not None and self._from_shelf(self.shelf, shape, code):
+        if self._recalled(shape, code):
             return self.line(code)
         statement = self.full(code)
         if not statement.errors:
-            self._learn(shape, code, statement)
+            self._keep(shape, code, statement)
         return statement
 
-    def _learn(self, shape: str, code: str, statement: tree.Statement) -> None:
-        """Keep what the grammar said of a line, for its shape where that can be, else for the line alone."""
-        if shape not in self._builders:
-            if len(self._builders) >= MAX_SHAPES:
-                self._builders.clear()
-            _, texts, ends = split(code)
-            try:
-                self._builders[shape] = template(statement, texts, ends)
-            except NotGeneral:
-                self._builders[shape] = None
-            else:
-                if self.shelf is not None:
-                    self.shelf.put(shape, code, statement)
-                return
+    def _keep(self, shape: str, code: str, statement: tree.Statement) -> None:
+        """Keep what the grammar said of a line: for its shape where that may be, else for the line alone."""
+        if shape in self._builders:
+            self._keep_exact(code, statement)
+            return
+        if len(self._met) >= MAX_SHAPES:
+            self._met.clear()
+        self._met[shape] = code, statement
+        if self.shelf is not None:  # which shall know at once what this line is good for
+            self._recalled(shape, code)
+
+    def _keep_exact(self, code: str, statement: tree.Statement) -> None:
         if len(self._exact) < _MAX_EXACT:
             self._exact[code] = statement
             if self.shelf is not None:
                 self.shelf.put(_EXACT + code, code, statement)
 
-    def _from_shelf(self, shelf: Shelf, shape: str, code: str) -> bool:
-        """Learn from the shelf what it has of this line; False when that is nothing, or does not fit."""
+    def _recalled(self, shape: str, code: str) -> bool:
+        """Learn from a line that was met before, here or by another process; False when that tells nothing."""
+        if shape not in self._builders and shape in self._met:
+            met = self._met.pop(shape)
+            if not self._generalised(shape, *met):
+                self._builders[shape] = None
+                self._keep_exact(*met)
+            elif self.shelf is not None:
+                self.shelf.put(shape, *met)
+            return True
+        if self.shelf is None:
+            return False
         if shape not in self._builders:
-            found = shelf.get(shape)
-            if found is not None and found[1].errors == ():
-                known, texts, ends = split(found[0])
-                with contextlib.suppress(NotGeneral, TypeError, AttributeError, ValueError):
-                    if known == shape:
-                        self._builders[shape] = template(found[1], texts, ends)
-                        return True
-        found = shelf.get(_EXACT + code)
+            found = self.shelf.get(shape)
+            if found is not None and self._generalised(shape, *found):
+                return True
+        found = self.shelf.get(_EXACT + code)
         if found is None or found[0] != code or found[1].errors != () or len(self._exact) >= _MAX_EXACT:
             return False
         self._exact[code] = found[1]
         return True
+
+    def _generalised(self, shape: str, code: str, statement: tree.Statement) -> bool:
+        """Make what builds the statements of a shape from one of its lines; False where that serves no other line."""
+        known, texts, ends = split(code)
+        if known != shape or statement.errors != ():
+            return False
+        if len(self._builders) >= MAX_SHAPES:
+            self._builders.clear()
+        # What comes from a file may be anything.
+        with contextlib.suppress(NotGeneral, TypeError, AttributeError, ValueError):
+            self._builders[shape] = template(statement, texts, ends)
+            return True
+        return False
 
     def full(self, code: str) -> tree.Statement:
         """The statement by the grammar alone: the authority that the shape cache must equal."""
         if _nesting(code) > _MAX_NESTING:
             return _refused(code, f"parentheses are nested deeper than {_MAX_NESTING}")
         self.full_parses += 1
-        rules = grammar()
         try:
-            return build.statement(rules.parse(code))
-        except import_module("parsimonious.exceptions").ParseError:
-            return _refused(code, "this is neither a directive, a label nor an instruction")
+            node = recogniser().parse(code)
+            if node is not None:
+                return build.statement(node)
         except RecursionError:
             return _refused(code, "this expression is nested too deeply")
+        return _refused(code, "this is neither a directive, a label nor an instruction")
 
 
 def _nesting(code: str) -> int:
-    """Depth of parentheses and of stacked unary operators: what the grammar recurses on."""
+    """Depth of parentheses and of stacked unary operators: what the grammar recurses on; 0 where there are few of either."""
+    if sum(map(code.count, _OPENING)) <= _MAX_NESTING:
+        return 0
     depth = deepest = 0
     for ch in code:
-        if ch in "([-~!+?":
+        if ch in _OPENING:
             depth += 1
             deepest = max(deepest, depth)
         elif ch in ")]":

@@ -1,8 +1,8 @@
 """Shapes: lines that differ only in names and numbers are parsed once.
 
 Design: the names and numbers of a line (its *payload*) are replaced by placeholders; what is left is the shape. The
-first line of a shape goes through the grammar; its tree becomes a template of closures that builds the tree of any
-further line from that line's payload. Price: the payload patterns must agree with the grammar's lexical classes.
+first line of a shape goes through the grammar; its tree becomes a template: one expression, compiled, that builds the
+tree of any further line from that line's payload. Price: the payload patterns must agree with the grammar's lexical classes.
 Confidence: a template is kept only if every payload token is exactly one name or number leaf of the tree and the
 template rebuilds that very tree; ``tests/syntax/test_shapes.py`` compares with the full parse on real and damaged
 lines. Lines with errors are never generalised.
@@ -11,6 +11,8 @@ lines. Lines with errors are never generalised.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -20,6 +22,8 @@ from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Builder = Callable[[list[str], list[int]], tree.Statement]
 
 # The head of an instruction: the predicate may vary, the mnemonic with its dotted words may not.
 _HEAD: Final = re.compile(
@@ -36,8 +40,10 @@ _TOKEN: Final = re.compile(
     r"|(0[xX][0-9a-fA-F]+)(?![A-Za-z0-9_])|([0-9]+)(?![A-Za-z0-9_])"
 )
 _PLACEHOLDER: Final = ("", "\x01", "\x02", "\x03", "\x04")
-
-Builder = "Callable[[list[str], list[int]], object]"
+# Deeper trees and longer lines serve no other line: code has to be read by a parser as well, and that costs more.
+_DEEPEST: Final = 80
+_LONGEST: Final = 200
+_CLASSES: Final = {name: value for name, value in vars(tree).items() if not name.startswith("_")} | {"Span": Span}
 
 
 def split(line: str) -> tuple[str, list[str], list[int]]:
@@ -77,73 +83,94 @@ class NotGeneral(Exception):  # noqa: N818
     """The tree of this line cannot serve other lines of its shape."""
 
 
-def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Callable[[list[str], list[int]], object]:
-    """A builder of statements of this shape; NotGeneral where a payload token is not exactly one leaf."""
-    starts = [end - len(text) for text, end in zip(texts, ends[1:], strict=True)]
-    places = {(start, end): i for i, (start, end) in enumerate(zip(starts, ends[1:], strict=True))}
-    used: list[int] = []
-
-    def offset(column: int, *, is_end: bool) -> tuple[int, int]:
-        """The column as (payload number, distance behind that payload's end)."""
-        base = 0
-        for number, end in enumerate(ends):
-            if end <= column:
-                base = number
-        inside = base < len(starts) and starts[base] < column
-        if inside and not (is_end and ends[base + 1] == column):
-            raise NotGeneral
-        return base, column - ends[base]
-
-    def span_of(span: Span) -> Callable[[list[int]], Span]:
-        i, di = offset(span.start, is_end=False)
-        j, dj = offset(span.end, is_end=True)
-        return lambda e: Span(e[i] + di, e[j] + dj)
-
-    def leaf(span: Span) -> int | None:
-        number = places.get((span.start, span.end))
-        if number is not None:
-            used.append(number)
-        elif any(s < span.end and span.start < e for s, e in places):
-            raise NotGeneral
-        return number
-
-    def compile_(node: object) -> Callable[[list[str], list[int]], object]:
-        if isinstance(node, Span):
-            make = span_of(node)
-            return lambda _t, e: make(e)
-        if isinstance(node, tuple):
-            members = [compile_(member) for member in node]
-            if not members:
-                return lambda _t, _e: ()
-            return lambda t, e: tuple([member(t, e) for member in members])
-        if not isinstance(node, Struct):
-            return lambda _t, _e: node
-        if isinstance(node, (tree.Word, tree.Number, tree.Float)):
-            return _leaf(node, leaf(node.span), span_of(node.span))
-        cls: Callable[..., object] = type(node)
-        parts = [compile_(getattr(node, name)) for name in node.__struct_fields__]
-        return lambda t, e: cls(*[part(t, e) for part in parts])
-
-    build = compile_(statement)
-    if sorted(used) != list(range(len(texts))) or build(texts, ends) != statement:
+def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Builder:
+    """A builder of statements of this shape; NotGeneral where a payload token is not exactly one leaf, or there are many."""
+    if len(texts) > _LONGEST:
+        raise NotGeneral
+    writer = _Writer(texts, ends)
+    code = writer.node(statement)
+    build = _compiled(code, len(writer.constants))(*writer.constants)
+    if sorted(writer.used) != list(range(len(texts))) or build(texts, ends) != statement:
         raise NotGeneral
     return build
 
 
-def _leaf(
-    node: tree.Word | tree.Number | tree.Float, number: int | None, make: Callable[[list[int]], Span]
-) -> Callable[[list[str], list[int]], object]:
-    if isinstance(node, tree.Word):
-        if number is None or node.quoted:
-            text, quoted = node.text, node.quoted
-            return lambda _t, e: tree.Word(text, make(e), quoted)
-        return lambda t, e: tree.Word(t[number], make(e))
-    if number is None:
-        value, text = node.value, node.text
-        cls = type(node)
-        return lambda _t, e: cls(value, make(e), text)  # type: ignore[arg-type]
-    if isinstance(node, tree.Float):
-        if not node.text[:1].isdigit():
+@lru_cache(maxsize=4096)
+def _compiled(code: str, constants: int) -> Callable[..., Builder]:
+    """What makes a builder of its constants. The code has indices and distances only: many shapes share it."""
+    names = ", ".join(f"c{number}" for number in range(constants))
+    made: dict[str, Callable[..., Builder]] = {}
+    exec(f"def make({names}):\n return lambda t, e: {code}", _CLASSES, made)  # noqa: S102 - nothing of a text is in it
+    return made["make"]
+
+
+class _Writer:
+    """Writes the expression that builds a tree from payload texts ``t`` and payload ends ``e``."""
+
+    def __init__(self, texts: list[str], ends: list[int]) -> None:
+        self._ends = ends
+        self._starts = [end - len(text) for text, end in zip(texts, ends[1:], strict=True)]
+        self._places = {place: number for number, place in enumerate(zip(self._starts, ends[1:], strict=True))}
+        self._depth = 0
+        self.used: list[int] = []
+        self.constants: list[object] = []
+
+    def node(self, node: object) -> str:
+        """The code for a tree, a tuple of trees or a plain value; what no payload stands before is a constant."""
+        known = len(self.constants)
+        self._depth += 1
+        if self._depth > _DEEPEST:
             raise NotGeneral
-        return lambda t, e: tree.Float(float(t[number]), make(e), t[number])
-    return lambda t, e: tree.Number(tree.integer(t[number]), make(e), t[number])
+        code = self._written(node)
+        self._depth -= 1
+        if "[" in code or not isinstance(node, (Struct, tuple)):
+            return code
+        del self.constants[known:]
+        return self._constant(node)
+
+    def _written(self, node: object) -> str:
+        if isinstance(node, Span):
+            return f"Span({self._column(node.start)}, {self._column(node.end)})"
+        if isinstance(node, tuple):
+            return "(" + "".join([self.node(member) + ", " for member in node]) + ")"
+        if not isinstance(node, Struct):
+            return str(node) if node is None or isinstance(node, bool) else self._constant(node)
+        if isinstance(node, (tree.Word, tree.Number, tree.Float)):
+            return self._leaf(node)
+        parts = [self.node(getattr(node, name)) for name in node.__struct_fields__]
+        return f"{type(node).__name__}({', '.join(parts)})"
+
+    def _leaf(self, node: tree.Word | tree.Number | tree.Float) -> str:
+        span = self.node(node.span)
+        number = self._places.get((node.span.start, node.span.end))
+        if number is not None:
+            self.used.append(number)
+        elif any(start < node.span.end and node.span.start < end for start, end in self._places):
+            raise NotGeneral
+        if isinstance(node, tree.Word):
+            if number is None or node.quoted:
+                return f"Word({self._constant(node.text)}, {span}, {self._constant(node.quoted)})"
+            return f"Word(t[{number}], {span})"
+        kind = type(node).__name__
+        if number is None:
+            return f"{kind}({self._constant(node.value)}, {span}, {self._constant(node.text)})"
+        if isinstance(node, tree.Float) and not node.text[:1].isdigit():
+            raise NotGeneral
+        read = "float" if isinstance(node, tree.Float) else "integer"
+        return f"{kind}({read}(t[{number}]), {span}, t[{number}])"
+
+    def _constant(self, value: object) -> str:
+        self.constants.append(value)
+        return f"c{len(self.constants) - 1}"
+
+    def _column(self, column: int) -> str:
+        """A column as the end of a payload and the distance behind it."""
+        if type(column) is not int:  # a tree from a file may be anything, and what is written here is executed
+            raise NotGeneral
+        ends, starts = self._ends, self._starts
+        base = bisect_right(ends, column) - 1
+        if base < len(starts) and starts[base] < column:
+            raise NotGeneral
+        if base == 0:
+            return str(column)
+        return f"e[{base}] + {column - ends[base]}" if column != ends[base] else f"e[{base}]"

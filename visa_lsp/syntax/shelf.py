@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from visa_lsp.kept import Kept, kept_for_user
-from visa_lsp.syntax import build, build_operands, parse, shapes, tree
+from visa_lsp.syntax import build, build_operands, parse, recognise, shapes, tree
 from visa_lsp.syntax.grammar import grammar_path
 from visa_lsp.syntax.parse import use_shelf
 from visa_lsp.text import Span
@@ -104,7 +104,7 @@ def shelved() -> Iterator[Shelf | None]:
 
 def shelf_of_user() -> Shelf | None:
     """The shelf of this user and this installation; None where nothing is kept on disk."""
-    files = [Path(m.__file__ or "") for m in (build, build_operands, parse, shapes, tree)]
+    files = [Path(m.__file__ or "") for m in (build, build_operands, parse, recognise, shapes, tree)]
     try:
         kept = kept_for_user("shapes", [*files, Path(__file__), grammar_path()])
     except FileNotFoundError:

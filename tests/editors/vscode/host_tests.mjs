@@ -1,11 +1,13 @@
-// Runs HOST/index.js (host/ unless named) inside the extension host of a VS Code that has the .vsix. Usage: node host_tests.mjs VSIX FOLDER SERVER [HOST]
-// SERVER is the visa-lsp program, set as visa.serverPath in the machine's settings.
+// Runs HOST/index.js (host/ unless named) inside the extension host of a VS Code that has the .vsix. Usage: node host_tests.mjs VSIX OPENED SERVER [HOST]
+// OPENED is a folder, or a file that is opened without one; SERVER is the visa-lsp program, set as visa.serverPath in the
+// machine's settings.
 
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openBrowser, startCode } from './lib.mjs';
 
-const [vsix, folder, program, tests = 'host'] = process.argv.slice(2);
+const [vsix, opened, program, tests = 'host'] = process.argv.slice(2);
 const host = join(dirname(fileURLToPath(import.meta.url)), tests);
 const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off' };
 const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program }, driver: true });
@@ -16,6 +18,11 @@ const payload = [
   ['extensionTestsPath', remote(join(host, 'index.js'))],
   ['skipWelcome', 'true'],
 ];
+const isFolder = statSync(opened).isDirectory();
+if (!isFolder) {
+  payload.push(['openFile', remote(opened)]);
+}
+const start = isFolder ? `folder=${opened}` : 'ew=true'; // an empty window
 
 const status = await new Promise((resolve) => {
   setTimeout(() => resolve('no answer in 400 s'), 400000).unref();
@@ -27,7 +34,7 @@ const status = await new Promise((resolve) => {
       }
     });
     await page.exposeFunction('codeAutomationExit', resolve);
-    await page.goto(`${code.origin}/?folder=${folder}&payload=${encodeURIComponent(JSON.stringify(payload))}`);
+    await page.goto(`${code.origin}/?${start}&payload=${encodeURIComponent(JSON.stringify(payload))}`);
   })();
 });
 await context.close();

@@ -18,6 +18,16 @@ from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.inline_values import RunValues
 from visa_lsp.ide.workspace import Language
+from visa_lsp.lsp.capabilities import (
+    ASSEMBLE,
+    DISASSEMBLE,
+    EXPLAIN,
+    LAUNCH_TEMPLATE,
+    RUN,
+    SHOW_CONTROL_FLOW,
+    SHOW_REFERENCES,
+    SHOW_ZE_INFO,
+)
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import working
 from visa_lsp.lsp.services import Stop
@@ -30,15 +40,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ASSEMBLE: Final = "visa.assemble"
-DISASSEMBLE: Final = "visa.disassemble"
-RUN: Final = "visa.run"
-SHOW_CONTROL_FLOW: Final = "visa.showControlFlow"
-SHOW_ZE_INFO: Final = "visa.showZeInfo"
-EXPLAIN: Final = "visa.explain"
-LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
-# A lens carries this command; the client shows the list that ``textDocument/references`` gives.
-SHOW_REFERENCES: Final = "visa.showReferences"
 QUICK: Final = "quick"
 DISASSEMBLY: Final = "visa/disassembly"
 SCHEME: Final = "visa-disassembly"

@@ -10,18 +10,17 @@ import asyncio
 import gc
 import json
 import logging
-import sys
-from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.late import LONG, Stopped, known_late, late_findings
+from visa_lsp.ide.late import LONG, keep_late, known_late
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import diagnostic
 from visa_lsp.lsp.encode import MOST, diagnostic_text, joined
 from visa_lsp.lsp.handlers.info import info_of, text_at
+from visa_lsp.lsp.later import found_apart
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.protocol import Encoded, Protocol
 from visa_lsp.lsp.session import guarded
@@ -40,16 +39,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SETTLED: Final = "settled"
-# Seconds: how long nothing may have been typed, and how long a thread may keep the interpreter from another.
+# Seconds: how long nothing may have been typed before a process is begun for what comes later.
 _PAUSE: Final = 0.4
-_SWITCH: Final = 0.0005
 Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
 
 
 def register(server: VisaServer) -> None:
     """Declare the handlers of this module."""
-    options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="visa-lsp")
-    server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(pull)
+    server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(pull)
     server.feature(types.WORKSPACE_DIAGNOSTIC)(pull_workspace)
 
 
@@ -83,25 +80,29 @@ async def _late(ls: VisaServer, opened: OpenDocument) -> bool:
     if known_late(opened.analysis, rules.extra) is not None:
         return False
     await asyncio.sleep(_PAUSE)
-    over = Event()
-    sys.setswitchinterval(_SWITCH)
     try:
-        await asyncio.to_thread(late_findings, opened.analysis, rules.extra, over.is_set)
-    except Stopped:
-        return False
+        found = await found_apart(opened.analysis, rules.extra)
     except Exception:
         logger.exception("late findings of %s failed", opened.key)
         return False
-    finally:
-        over.set()
+    if found is None:
+        logger.error("the process for late findings of %s gave no answer", opened.key)
+        return False
+    keep_late(opened.analysis, rules.extra, found)
     return ls.documents.get(opened.key) is opened
 
 
 def _of_open(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
     if opened.language is Language.VISA:
-        return findings(ls, opened.key, opened.analysis)
+        # That a file is empty is for ``--check`` to say as well; a document in no file has only not been begun.
+        unbegun = ls.files.path_of(opened.key) is None and _is_blank(opened.analysis)
+        return () if unbegun else findings(ls, opened.key, opened.analysis)
     info = info_of(ls, types.TextDocumentIdentifier(opened.key))
     return info[1].diagnostics if info is not None else ()
+
+
+def _is_blank(analysis: Analysis) -> bool:
+    return all(not chunk.text or chunk.text.isspace() for chunk in analysis.document.chunks)
 
 
 def _shown_related(ls: VisaServer) -> bool:
@@ -156,6 +157,14 @@ def schedule(ls: VisaServer, uri: str) -> None:
     task.add_done_callback(lambda done: ls.pending.pop(uri, None) if ls.pending.get(uri) is done else None)
 
 
+def _settle(analysis: Analysis) -> None:
+    """What was made to open a text stays: it is nothing that a search for garbage has to go through again."""
+    if _SETTLED not in analysis.document.lineage:
+        analysis.document.lineage[_SETTLED] = True
+        gc.collect(0)
+        gc.freeze()
+
+
 async def _publish(ls: VisaServer, uri: str) -> None:
     opened = ls.documents.get(uri)
     if opened is None:
@@ -167,11 +176,7 @@ async def _publish(ls: VisaServer, uri: str) -> None:
         items = b""
     if ls.documents.get(uri) is opened:
         _published(ls, uri, opened.version, items)
-    if _SETTLED not in opened.analysis.document.lineage:
-        # What was made to open the text stays: it is nothing that a search for garbage has to go through again.
-        opened.analysis.document.lineage[_SETTLED] = True
-        gc.collect(0)
-        gc.freeze()
+    _settle(opened.analysis)
     if opened.language is Language.VISA:
         for beside in ls.documents:
             # What a ze_info document disagrees with may have changed.
@@ -216,6 +221,7 @@ def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
 
 async def _pull_again(ls: VisaServer, opened: OpenDocument) -> None:
     """Let the client ask once more when what comes later is known."""
+    _settle(opened.analysis)
     workspace = ls.client_capabilities.workspace
     can = workspace and workspace.diagnostics and workspace.diagnostics.refresh_support
     if can and await _late(ls, opened):

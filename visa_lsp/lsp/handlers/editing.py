@@ -48,21 +48,15 @@ _PLACEHOLDER: Final = re.compile(r"\$\{\d+(?::([^}]*)|\|([^,|]*)[^}]*)?\}")
 
 def register(server: VisaServer) -> None:
     """Declare the handlers of this module."""
-    triggers = types.CompletionOptions(trigger_characters=[".", "(", "<", ":", "%", "=", "{"], resolve_provider=True)
-    server.feature(types.TEXT_DOCUMENT_COMPLETION, triggers)(on_completion)
+    server.feature(types.TEXT_DOCUMENT_COMPLETION)(on_completion)
     server.feature(types.COMPLETION_ITEM_RESOLVE)(on_resolve)
-    signatures = types.SignatureHelpOptions(trigger_characters=[" ", "("], retrigger_characters=[" ", ","])
-    server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, signatures)(on_signature)
+    server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP)(on_signature)
     server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(on_prepare_rename)
-    server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(on_rename)
+    server.feature(types.TEXT_DOCUMENT_RENAME)(on_rename)
     server.feature(types.TEXT_DOCUMENT_FORMATTING)(on_formatting)
     server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)(on_range_formatting)
-    typed = types.DocumentOnTypeFormattingOptions("\n", more_trigger_character=[":", "}"])
-    server.feature(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, typed)(on_type_formatting)
-    kinds = types.CodeActionOptions(
-        code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
-    )
-    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, kinds)(on_code_action)
+    server.feature(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING)(on_type_formatting)
+    server.feature(types.TEXT_DOCUMENT_CODE_ACTION)(on_code_action)
 
 
 @guarded

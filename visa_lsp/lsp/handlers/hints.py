@@ -14,9 +14,9 @@ from visa_lsp.ide.document_links import document_links, yaml_links
 from visa_lsp.ide.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.inline_values import inline_values
 from visa_lsp.ide.workspace import Language
+from visa_lsp.lsp.capabilities import ASSEMBLE, DISASSEMBLE, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.handlers.commands import ASSEMBLE, DISASSEMBLE, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.protocol import Raw
 from visa_lsp.lsp.session import guarded
 from visa_lsp.text import units
@@ -30,10 +30,10 @@ _TYPE_HINT: Final = types.InlayHintKind.Type.value
 
 def register(server: VisaServer) -> None:
     """Declare the handlers of this module."""
-    server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=False))(on_inlay_hint)
-    server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(on_code_lens)
+    server.feature(types.TEXT_DOCUMENT_INLAY_HINT)(on_inlay_hint)
+    server.feature(types.TEXT_DOCUMENT_CODE_LENS)(on_code_lens)
     server.feature(types.CODE_LENS_RESOLVE)(on_code_lens_resolve)
-    server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions(resolve_provider=False))(on_link)
+    server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)(on_link)
     server.feature(types.TEXT_DOCUMENT_INLINE_VALUE)(on_inline_value)
 
 

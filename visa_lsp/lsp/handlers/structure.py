@@ -14,7 +14,7 @@ from lsprotocol import types
 
 from visa_lsp.ide.folding import FoldKind, folding_ranges
 from visa_lsp.ide.index import index_of
-from visa_lsp.ide.semantic_tokens import MODIFIERS, TYPES, coloured_by_chunk
+from visa_lsp.ide.semantic_tokens import coloured_by_chunk
 from visa_lsp.ide.symbols import Outline, OutlineKind, document_symbols, outline, pattern_of, workspace_symbols
 from visa_lsp.ide.token_pieces import Piece, encoded, lines_of, numbers_of, pieces_of
 from visa_lsp.ide.workspace import Language
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer
     from visa_lsp.text import Encoding
 
-LEGEND: Final = types.SemanticTokensLegend(list(TYPES), list(MODIFIERS))
 _MOST_SYMBOLS: Final = 2000
 _KEPT_TOKENS: Final = 16
 _SYMBOL: Final = {
@@ -56,9 +55,9 @@ def register(server: VisaServer) -> None:
     server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(on_document_symbol)
     server.feature(types.WORKSPACE_SYMBOL)(on_workspace_symbol)
     server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)(on_folding_range)
-    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)(on_tokens)
-    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, LEGEND)(on_tokens_delta)
-    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)(on_tokens_range)
+    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL)(on_tokens)
+    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA)(on_tokens_delta)
+    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)(on_tokens_range)
 
 
 # ---- symbols ----

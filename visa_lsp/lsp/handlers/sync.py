@@ -6,6 +6,7 @@ functions, so that a request that follows always sees the text that its sender s
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,7 +56,10 @@ def register(server: VisaServer) -> None:
 def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
     """Take the folders and the options that the client starts us with."""
     folders = [f.uri for f in params.workspace_folders or []]
-    root = params.root_uri or (ls.files.uri_of(params.root_path) if params.root_path else None)
+    root = params.root_uri
+    if params.root_path and not root:
+        with contextlib.suppress(ValueError):  # half a character: no URI has it
+            root = ls.files.uri_of(params.root_path)
     ls.files.roots = folders or ([root] if root else [])
     options = params.initialization_options
     if isinstance(options, dict):

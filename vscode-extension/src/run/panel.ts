@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { openAt, optionsFor, page } from '../views/webview.ts';
 import { ArrayError, arrayOf, type ShownArray } from './array.ts';
-import { placeIn, type Report } from './report.ts';
+import type { Place, Report } from './report.ts';
 
 export interface ShownBuffer {
   arg: number | string;
@@ -20,7 +20,7 @@ export interface Shown {
   buffers: ShownBuffer[];
 }
 
-type FromView = { kind: 'ready' } | { kind: 'line'; line: number } | { kind: 'place'; text: string } | { kind: 'again' };
+type FromView = { kind: 'ready' } | { kind: 'line'; line: number } | { kind: 'place'; place: Place } | { kind: 'again' };
 
 export class ResultsPanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
@@ -72,6 +72,11 @@ export class ResultsPanel implements vscode.Disposable {
     void this.panel.webview.postMessage(this.shown);
   }
 
+  private async open(place: Place): Promise<void> {
+    const file = vscode.Uri.file(path.resolve(place.file));
+    await openAt(this.source === undefined || (await isThere(file)) ? file : this.source, place.line, place.column);
+  }
+
   private async answer(message: FromView): Promise<void> {
     switch (message.kind) {
       case 'ready':
@@ -85,15 +90,16 @@ export class ResultsPanel implements vscode.Disposable {
           await openAt(this.source, message.line);
         }
         break;
-      case 'place': {
-        const place = placeIn(message.text);
-        if (place !== undefined) {
-          await openAt(vscode.Uri.file(path.resolve(place.file)), place.line, place.column);
-        }
+      case 'place':
+        await this.open(message.place);
         break;
-      }
     }
   }
+}
+
+/** Whether a file is there; a text that was never saved is not. */
+function isThere(uri: vscode.Uri): Thenable<boolean> {
+  return vscode.workspace.fs.stat(uri).then(() => true, () => false);
 }
 
 function buffersOf(report: Report): ShownBuffer[] {

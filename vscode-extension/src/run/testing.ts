@@ -150,6 +150,10 @@ function summary(name: string, report: Report): string {
     return `${name}: ${report.error}\n`;
   }
   const size = `${report.groups} groups, ${report.threads} threads, ${report.instructions} instructions`;
-  const lines = (report.expectations ?? []).map((e) => `  ${e.arg}: ${e.ok ? 'as expected' : e.message}`);
-  return [`${name}: kernel ${report.kernel} on ${report.platform}, ${report.engine}: ${size}`, ...lines, ''].join('\n');
+  const lines = [
+    ...(report.expectations ?? []).map((e) => `${e.arg}: ${e.ok ? 'as expected' : e.message}`),
+    ...(report.findings ?? []).map((found) => `${found.place || `line ${found.line ?? '?'}`}: ${found.kind}: ${found.message}`),
+    ...(report.messages ?? []).map((sent) => `${sent.place || `line ${sent.line ?? '?'}`}: ${sent.kind} is recorded only, ${sent.reason}`),
+  ];
+  return [`${name}: kernel ${report.kernel} on ${report.platform}, ${report.engine}: ${size}`, ...lines.map((line) => `  ${line}`), ''].join('\n');
 }

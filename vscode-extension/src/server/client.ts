@@ -5,7 +5,7 @@ import { LanguageClient, type LanguageClientOptions } from 'vscode-languageclien
 import { installServer } from './install.ts';
 import { findProgram, ProgramNotFound, type Program } from './program.ts';
 
-// Launch files and ze_info keep their language, YAML; the server knows them by name.
+// Launch files and ze_info that is called so keep their language, YAML; the server knows them by name.
 const BESIDE = ['**/*.launch.{yaml,yml}', '**/*.zeinfo.{yaml,yml}', '**/*.{zeinfo,ze_info}'];
 
 export type Show = (command: string, args: unknown[]) => Promise<unknown> | undefined;

@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Server } from '../server/client.ts';
+import { withGuesses, type Guess } from './guesses.ts';
 
 interface Text {
   ok: boolean;
@@ -9,6 +10,7 @@ interface Text {
   text?: string;
   markdown?: string;
   path?: string | null;
+  warnings?: Guess[];
 }
 
 export async function showZeInfo(server: Server, uri: vscode.Uri): Promise<void> {
@@ -17,8 +19,14 @@ export async function showZeInfo(server: Server, uri: vscode.Uri): Promise<void>
     throw new Error(answer.error ?? 'there is no ze_info');
   }
   const shown = answer.path ? vscode.Uri.file(answer.path) : undefined;
-  const document = await (shown ? vscode.workspace.openTextDocument(shown) : vscode.workspace.openTextDocument({ language: 'yaml', content: answer.text ?? '' }));
+  const guesses = answer.warnings ?? [];
+  const made = { language: 'yaml', content: withGuesses(answer.text ?? '', guesses) };
+  const document = await (shown ? vscode.workspace.openTextDocument(shown) : vscode.workspace.openTextDocument(made));
   await vscode.window.showTextDocument(document, vscode.ViewColumn.Beside, true);
+  if (guesses.length > 0) {
+    const words = guesses.length === 1 ? 'one thing in this ze_info is guessed: its first line tells' : `${guesses.length} things in this ze_info are guessed: its first lines tell`;
+    void vscode.window.showWarningMessage(`vISA: ${words}.`);
+  }
 }
 
 /** The page of a word: asked for, with the word under the cursor as the offer. */

@@ -1,8 +1,8 @@
 // The page of a run: verdict, expectations, reports with links to their lines, and the buffers.
 
 import type { Shown } from '../run/panel.ts';
-import type { Fault, Report } from '../run/report.ts';
-import { placeIn } from '../run/report.ts';
+import type { Fault, Report, Sent } from '../run/report.ts';
+import { payloadText, placeIn, placeOf } from '../run/report.ts';
 import { bufferView } from './buffer.ts';
 import { button, element, fill, host, listen } from './dom.ts';
 
@@ -43,7 +43,7 @@ function link(text: string, message: object): HTMLElement {
 function errorLines(error: string): HTMLElement {
   const lines = error.split('\n').map((line) => {
     const place = placeIn(line);
-    return element('li', '', place === undefined ? line : link(line, { kind: 'place', text: line }));
+    return element('li', '', place === undefined ? line : link(line, { kind: 'place', place }));
   });
   return element('ul', 'reports bad', ...lines);
 }
@@ -52,21 +52,47 @@ function expectations(report: Report): HTMLElement | undefined {
   const items = (report.expectations ?? []).map((e) =>
     element('li', e.ok ? 'good' : 'bad', element('b', '', `${e.arg}`), ` ${e.ok ? 'is as expected' : e.message}`),
   );
-  return items.length === 0 ? undefined : element('section', '', element('h2', '', 'Expectations'), element('ul', 'checks', ...items));
+  return section('Expectations', 'checks', items);
 }
 
-function faults(report: Report): HTMLElement | undefined {
-  const items = (report.faults ?? []).map((fault) => element('li', '', element('b', '', fault.kind), ` ${fault.message} `, where(fault)));
-  return items.length === 0
-    ? undefined
-    : element('section', '', element('h2', '', `Reports (${items.length})`), element('ul', 'reports bad', ...items));
+function section(title: string, style: string, items: HTMLElement[]): HTMLElement | undefined {
+  return items.length === 0 ? undefined : element('section', '', element('h2', '', title), element('ul', style, ...items));
 }
 
-function where(fault: Fault): HTMLElement {
-  const lane = fault.lane === null ? '' : `, lane ${fault.lane}`;
-  const place = `group ${fault.group.join(',')}, thread ${fault.thread}${lane}`;
-  const line = fault.line === null ? '' : link(`line ${fault.line}`, { kind: 'line', line: fault.line });
-  return element('span', 'where', `${place} `, line);
+function faults(title: string, style: string, found: Fault[] = []): HTMLElement | undefined {
+  const items = found.map((fault) => element('li', '', element('b', '', fault.kind), ` ${fault.message} `, where(fault), ...other(fault)));
+  return section(`${title} (${items.length})`, style, items);
+}
+
+function where(at: { group: number[]; thread: number; lane?: number | null; line: number | null; place: string }): HTMLElement {
+  const lane = (at.lane ?? null) === null ? '' : `, lane ${at.lane}`;
+  return element('span', 'where', `group ${at.group.join(',')}, thread ${at.thread}${lane} `, ...lineLink(at.line, at.place));
+}
+
+/** The link to a line: of the file that it is in, else of the text that was run. */
+function lineLink(line: number | null, where: string): HTMLElement[] {
+  const place = placeOf(where);
+  return line === null ? [] : [link(`line ${line}`, place ? { kind: 'place', place } : { kind: 'line', line })];
+}
+
+/** The other party of a report: the declaration of the variable, or the access that it races with. */
+function other(fault: Fault): HTMLElement[] {
+  const line = placeOf(fault.other_place)?.line ?? null;
+  return !fault.other ? [] : [element('div', 'where', `${fault.other} `, ...lineLink(line, fault.other_place))];
+}
+
+function messages(found: Sent[] = []): HTMLElement | undefined {
+  const items = found.map((sent) =>
+    element(
+      'li',
+      '',
+      element('b', '', sent.kind),
+      ` is recorded only, ${sent.reason}; sent ${count(sent.count, 'time')}, first by ${sent.kernel}: `,
+      where(sent),
+      ...sent.payload.map((part) => element('pre', '', `${part.operand}: ${payloadText(part)}`)),
+    ),
+  );
+  return section(`Messages (${items.length})`, 'notes', items);
 }
 
 function notes(report: Report): HTMLElement | undefined {
@@ -85,7 +111,9 @@ listen<Shown | undefined>((main, shown) => {
     verdict(shown),
     report.error === undefined ? undefined : errorLines(report.error),
     expectations(report),
-    faults(report),
+    faults('Reports', 'reports bad', report.faults),
+    faults('Findings', 'notes', report.findings),
+    messages(report.messages),
     notes(report),
     buffers.length === 0 ? undefined : element('section', '', element('h2', '', 'Buffers'), ...buffers),
   );

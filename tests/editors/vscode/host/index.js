@@ -2,37 +2,15 @@
 
 const vscode = require('vscode');
 const assert = require('node:assert');
+const shared = require('../host_shared.js');
 
-const folder = () => vscode.workspace.workspaceFolders[0].uri;
-const file = (name) => vscode.Uri.joinPath(folder(), name);
-const run = (command, ...args) => vscode.commands.executeCommand(command, ...args);
+const { until, words, code } = shared;
+const { file, run, findings, ...tools } = shared.tools(vscode);
 let api;
 let document;
 
-async function until(what, look, seconds = 90) {
-  const end = Date.now() + seconds * 1000;
-  for (;;) {
-    const value = await look();
-    if (value) {
-      return value;
-    }
-    assert.ok(Date.now() < end, `waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-function at(text, inside = 0) {
-  return document.positionAt(document.getText().indexOf(text) + inside);
-}
-
-async function replace(from, to) {
-  const edit = new vscode.WorkspaceEdit();
-  const start = at(from);
-  edit.replace(document.uri, new vscode.Range(start, start.translate(0, from.length)), to);
-  assert.ok(await vscode.workspace.applyEdit(edit));
-}
-
-const words = (hovers) => hovers.flatMap((h) => h.contents.map((c) => c.value ?? c)).join('\n');
+const at = (text, inside = 0) => shared.at(document, text, inside);
+const replace = (from, to) => tools.replace(document, from, to);
 
 const tests = {
   async activation() {
@@ -48,11 +26,8 @@ const tests = {
   },
   async squiggle() {
     await replace('mad (M1, 16)', 'madd (M1, 16)');
-    const [found] = await until('a finding', () => {
-      const all = vscode.languages.getDiagnostics(document.uri);
-      return all.length > 0 && all;
-    });
-    assert.equal(found.code?.value ?? found.code, 'V201');
+    const [found] = await findings(document.uri);
+    assert.equal(code(found), 'V201');
     assert.equal(found.range.start.line, at('madd').line);
   },
   async 'quick fix'() {
@@ -210,14 +185,12 @@ const tests = {
     const found = await until('the problem', () =>
       vscode.languages.getDiagnostics(file('broken.visaasm')).find((d) => d.source === 'visa-lsp'),
     );
-    assert.deepEqual([found.code?.value ?? found.code, found.range.start.line], ['V201', 2]);
+    assert.deepEqual([code(found), found.range.start.line], ['V201', 2]);
   },
   async 'untitled text'() {
     document = await vscode.workspace.openTextDocument(file('saxpy.visaasm'));
     const scratch = await vscode.workspace.openTextDocument({ language: 'visa', content: document.getText().replace('mad (M1', 'madd (M1') });
     await vscode.window.showTextDocument(scratch);
-    // It is opened empty, then filled: there are other findings first.
-    const code = (finding) => finding.code?.value ?? finding.code;
     const found = await until('a finding', () => vscode.languages.getDiagnostics(scratch.uri).find((d) => code(d) === 'V201'));
     const edit = new vscode.WorkspaceEdit();
     edit.replace(scratch.uri, new vscode.Range(found.range.start, found.range.end), 'mad');
@@ -228,6 +201,26 @@ const tests = {
     assert.equal(report.ok, true, report.error);
     assert.ok(report.instructions > 0);
     await run('workbench.action.closeAllEditors');
+  },
+  async 'messages of a run'() {
+    const content = [
+      '.version 4.1',
+      '.kernel "sender"',
+      '.decl V32 v_type=G type=ud num_elts=16 align=GRF',
+      '    mov (M1, 16) V32(0,0)<1> 0x1:ud',
+      '    raw_sends.1.1.1.1 (M1, 16) 0x12:ud 0x3:ud V32.0 V32.0 V32.0',
+      '    ret (M1, 1)',
+      '',
+    ].join('\n');
+    const scratch = await vscode.workspace.openTextDocument({ language: 'visa', content });
+    await vscode.window.showTextDocument(scratch);
+    const report = await api.runner.quick(scratch.uri, { groups: [1, 1, 1], local_size: [16, 1, 1], args: [] });
+    assert.equal(report.ok, true, report.error);
+    const [sent] = api.results.content.report.messages;
+    assert.deepEqual([sent.kind, sent.count, sent.line], ['raw_sends', 1, 5]);
+    assert.ok(sent.payload.some((part) => part.operand === 'src1' && part.bytes === 32));
+    assert.deepEqual(report.findings, []);
+    await run('workbench.action.revertAndCloseActiveEditor');
   },
   async 'settings are live'() {
     await vscode.window.showTextDocument(document);
@@ -260,19 +253,4 @@ const tests = {
   },
 };
 
-exports.run = async () => {
-  let failed = 0;
-  for (const [name, work] of Object.entries(tests)) {
-    const start = Date.now();
-    try {
-      await work();
-      console.log(JSON.stringify({ test: name, ok: true, seconds: (Date.now() - start) / 1000 }));
-    } catch (error) {
-      failed++;
-      console.log(JSON.stringify({ test: name, ok: false, error: String(error.stack).slice(0, 800) }));
-    }
-  }
-  if (failed > 0) {
-    throw new Error(`${failed} failed`);
-  }
-};
+exports.run = shared.runner(tests);

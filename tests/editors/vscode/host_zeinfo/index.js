@@ -3,35 +3,15 @@
 
 const vscode = require('vscode');
 const assert = require('node:assert');
+const shared = require('../host_shared.js');
 
-const folder = () => vscode.workspace.workspaceFolders[0].uri;
-const file = (name) => vscode.Uri.joinPath(folder(), name);
-const run = (command, ...args) => vscode.commands.executeCommand(command, ...args);
-const words = (hovers) => hovers.flatMap((h) => h.contents.map((c) => c.value ?? c)).join('\n');
-const code = (finding) => finding.code?.value ?? finding.code;
+const { until, words, code } = shared;
+const { file, run, findings, ...tools } = shared.tools(vscode);
 let document;
 
-async function until(what, look, seconds = 90) {
-  const end = Date.now() + seconds * 1000;
-  for (;;) {
-    const value = await look();
-    if (value) {
-      return value;
-    }
-    assert.ok(Date.now() < end, `waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-const at = (text, inside = 0, where = document) => where.positionAt(where.getText().indexOf(text) + inside);
+const at = (text, inside = 0) => shared.at(document, text, inside);
+const replace = (from, to) => tools.replace(document, from, to);
 const places = (found) => found.map((f) => [(f.targetUri ?? f.uri).path.split('/').pop(), (f.targetSelectionRange ?? f.targetRange ?? f.range).start.line]);
-
-async function replace(from, to) {
-  const edit = new vscode.WorkspaceEdit();
-  const start = at(from);
-  edit.replace(document.uri, new vscode.Range(start, start.translate(0, from.length)), to);
-  assert.ok(await vscode.workspace.applyEdit(edit));
-}
 
 const tests = {
   async 'ze_info wakes the extension'() {
@@ -41,12 +21,8 @@ const tests = {
   },
   async 'findings in a .ze_info file'() {
     const wrong = await vscode.workspace.openTextDocument(file('wrong.ze_info'));
-    assert.equal(wrong.languageId, 'yaml');
-    const found = await until('a finding', () => {
-      const all = vscode.languages.getDiagnostics(wrong.uri);
-      return all.length > 0 && all;
-    });
-    assert.deepEqual(found.map(code), ['V702']);
+    assert.equal(wrong.languageId, 'ze_info');
+    assert.deepEqual((await findings(wrong.uri)).map(code), ['V702']);
   },
   async 'hover on a key'() {
     document = await vscode.workspace.openTextDocument(file('mandelbrot.zeinfo.yaml'));
@@ -101,19 +77,4 @@ const tests = {
   },
 };
 
-exports.run = async () => {
-  let failed = 0;
-  for (const [name, work] of Object.entries(tests)) {
-    const start = Date.now();
-    try {
-      await work();
-      console.log(JSON.stringify({ test: name, ok: true, seconds: (Date.now() - start) / 1000 }));
-    } catch (error) {
-      failed++;
-      console.log(JSON.stringify({ test: name, ok: false, error: String(error.stack).slice(0, 800) }));
-    }
-  }
-  if (failed > 0) {
-    throw new Error(`${failed} failed`);
-  }
-};
+exports.run = shared.runner(tests);

@@ -1,0 +1,263 @@
+"""The answer to ``initialize``: what it offers is what is handled, for every client, and it is never refused for a detail."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_lsp
+from lsprotocol import types
+from lsprotocol.converters import get_converter
+from pygls.capabilities import ServerCapabilitiesBuilder
+
+from visa_lsp.cli.serving import services
+from visa_lsp.ide.semantic_tokens import MODIFIERS, TYPES
+from visa_lsp.lsp.capabilities import initialize_result, is_greeting
+from visa_lsp.lsp.greeting import greet
+from visa_lsp.lsp.server import create_server
+
+if TYPE_CHECKING:
+    from visa_lsp.lsp.session import VisaServer
+
+SEED = 20
+CLIENTS = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))["capabilities"]
+    for path in sorted((Path(pytest_lsp.__file__).parent / "clients").glob("*.json"))
+}
+# What Helix says of itself, shortened; the others are documents that a test library has.
+CLIENTS["helix"] = {
+    "workspace": {
+        "configuration": True,
+        "workspaceFolders": True,
+        "didChangeConfiguration": {"dynamicRegistration": False},
+        "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": False},
+        "fileOperations": {"willRename": True, "didRename": True},
+    },
+    "textDocument": {
+        "completion": {"completionItem": {"snippetSupport": True, "deprecatedSupport": True}},
+        "hover": {"contentFormat": ["markdown"]},
+        "rename": {"dynamicRegistration": False, "prepareSupport": True, "honorsChangeAnnotations": False},
+        "publishDiagnostics": {"versionSupport": True, "tagSupport": {"valueSet": [1, 2]}},
+    },
+    "window": {"workDoneProgress": True},
+    "general": {"positionEncodings": ["utf-8", "utf-32", "utf-16"]},
+}
+CLIENTS["nothing"] = {}
+
+
+def subset(value: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """Some of the members of an object, and of each of those."""
+    return {
+        key: subset(part, chance) if isinstance(part, dict) else part
+        for key, part in value.items()
+        if chance.random() < 0.7
+    }
+
+
+def everything() -> dict[str, Any]:
+    """What any of the clients can do."""
+    whole: dict[str, Any] = {}
+
+    def lay(over: dict[str, Any], under: dict[str, Any]) -> None:
+        for key, part in over.items():
+            if isinstance(part, dict) and isinstance(under.get(key), dict):
+                lay(part, under[key])
+            else:
+                under[key] = json.loads(json.dumps(part))
+
+    for capabilities in CLIENTS.values():
+        lay(capabilities, whole)
+    return whole
+
+
+def some_clients() -> dict[str, dict[str, Any]]:
+    chance = random.Random(SEED)
+    whole = everything()
+    random_ones = {f"random {n} of seed {SEED}": subset(whole, chance) for n in range(200)}
+    for name in list(random_ones)[::3]:
+        encodings = chance.sample(["utf-8", "utf-16", "utf-32", "utf-7"], chance.randint(0, 4))
+        random_ones[name].setdefault("general", {})["positionEncodings"] = encodings
+    return {**CLIENTS, **random_ones}
+
+
+class Sent:
+    """Takes what a server says."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    def write(self, data: bytes) -> None:
+        self.messages.append(json.loads(data.partition(b"\r\n\r\n")[2]))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+async def initialized(params: object) -> tuple[VisaServer, dict[str, Any]]:
+    """A server that was asked, and its answer."""
+    server, sent = create_server(services(), "0"), Sent()
+    server.protocol.set_writer(sent)
+    server.protocol.handle_message({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    await asyncio.sleep(0)
+    (answer,) = [message for message in sent.messages if message.get("id") == 1]
+    return server, answer
+
+
+def by_the_library(server: VisaServer) -> dict[str, Any]:
+    """The capabilities that the library makes of the handlers and of what the client said, without any options."""
+    methods = server.protocol.fm
+    built = ServerCapabilitiesBuilder(
+        server.client_capabilities,
+        {*methods.features, *methods.builtin_features},
+        {},
+        list(methods.commands),
+        types.TextDocumentSyncKind.Incremental,
+        None,
+        ServerCapabilitiesBuilder.choose_position_encoding(server.client_capabilities),
+    ).build()
+    found: dict[str, Any] = get_converter().unstructure(built)
+    return found
+
+
+# What of a capability follows from the methods that are handled; the rest are options.
+FROM_HANDLERS = (
+    "resolveProvider",
+    "prepareProvider",
+    "workspaceDiagnostics",
+    "commands",
+    "openClose",
+    "change",
+    "save",
+)
+
+
+def without_options(capability: object, like: object) -> object:
+    """A capability as far as the library knows it: the members of ``like`` that follow from handlers."""
+    if not isinstance(capability, dict) or not isinstance(like, dict):
+        return bool(capability)
+    return {key: capability.get(key) for key in like if key in FROM_HANDLERS}
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+async def test_the_early_answer_is_the_servers(name):
+    params = {"processId": None, "rootUri": None, "capabilities": CLIENTS[name]}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
+    message, said = b"Content-Length: %d\r\n\r\n%s" % (len(body), body), io.BytesIO()
+    stream, ident = greet(io.BytesIO(message + b"more"), said, "0")
+    assert (ident, stream.read()) == (1, message + b"more")
+    _, answer = await initialized(params)
+    assert answer == json.loads(said.getvalue().partition(b"\r\n\r\n")[2])
+
+
+async def test_what_is_offered_is_what_is_handled():
+    for name, capabilities in some_clients().items():
+        server, answer = await initialized({"capabilities": capabilities})
+        said, built = answer["result"]["capabilities"], by_the_library(server)
+        # What the library offers only with options, which stand in our answer alone.
+        methods = server.protocol.fm.features
+        assert "completionItem/resolve" in methods
+        assert "textDocument/semanticTokens/full/delta" in methods
+        assert "textDocument/onTypeFormatting" in methods
+        only_with_options = {"semanticTokensProvider", "documentOnTypeFormattingProvider"}
+        assert set(built) | only_with_options == set(said), name
+        assert {k: without_options(v, v) for k, v in built.items()} == {
+            k: without_options(said[k], v) for k, v in built.items()
+        }, name
+        assert built["positionEncoding"] == said["positionEncoding"] == server.encoding, name
+
+
+async def test_the_answer_is_of_the_protocols_form():
+    for capabilities in CLIENTS.values():
+        result = initialize_result({"capabilities": capabilities}, "1.2")
+        assert get_converter().unstructure(get_converter().structure(result, types.InitializeResult)) == result
+        assert result["serverInfo"] == {"name": "visa-lsp", "version": "1.2"}
+
+
+def test_token_numbers_count_in_the_legend():
+    legend = initialize_result({}, "0")["capabilities"]["semanticTokensProvider"]["legend"]
+    assert legend == {"tokenTypes": list(TYPES), "tokenModifiers": list(MODIFIERS)}
+
+
+@pytest.mark.parametrize(
+    ("encodings", "chosen"),
+    [
+        (["utf-32", "utf-8"], "utf-32"),
+        (["utf-7", "utf-8"], "utf-8"),
+        (["utf-7"], "utf-16"),
+        ([], "utf-16"),
+        ("utf-8", "utf-16"),
+        ([8, None, "utf-8"], "utf-8"),
+        ({"utf-8": True}, "utf-16"),
+    ],
+)
+async def test_the_first_known_encoding_is_taken(encodings, chosen):
+    server, answer = await initialized({"capabilities": {"general": {"positionEncodings": encodings}}})
+    assert answer["result"]["capabilities"]["positionEncoding"] == server.encoding == chosen
+
+
+ODD = [
+    5,
+    -1.5,
+    "x",
+    "\0",
+    "\ud800",
+    "http://[",
+    [],
+    [None],
+    ["a"],
+    {},
+    {"a": 1},
+    None,
+    True,
+    10**30,
+    [{"uri": "http://["}],
+]
+
+
+async def test_no_odd_detail_keeps_a_client_out():
+    members = ("processId", "rootPath", "rootUri", "workspaceFolders", "trace", "clientInfo", "initializationOptions")
+    for odd in ODD:
+        for member in members:
+            _, answer = await initialized({"capabilities": {}, member: odd})
+            assert "result" in answer, (member, odd)
+    chance = random.Random(SEED)
+    for _ in range(100):
+        capabilities = spoilt(everything(), chance)
+        _, answer = await initialized({"capabilities": capabilities})
+        assert answer["result"] == initialize_result({"capabilities": capabilities}, "0"), capabilities
+
+
+def spoilt(whole: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """The object with some members replaced by odd values."""
+    for _ in range(chance.randint(1, 4)):
+        part = whole
+        while part:
+            key = chance.choice(list(part))
+            if not isinstance(part[key], dict) or chance.random() < 0.3:
+                part[key] = chance.choice(ODD)
+                break
+            part = part[key]
+    return whole
+
+
+async def test_what_can_be_read_of_an_odd_client_counts():
+    kinds = {"symbolKind": {"valueSet": [1, "new"]}, "dynamicRegistration": True}
+    params = {"processId": 7, "capabilities": {"workspace": {"symbol": kinds, "configuration": True}, "window": 3}}
+    server, answer = await initialized(params)
+    assert "result" in answer
+    workspace = server.client_capabilities.workspace
+    assert workspace.configuration is True
+    assert workspace.symbol.dynamic_registration is True
+    assert server.process_id == 7
+
+
+@pytest.mark.parametrize("params", [None, [], {}, 5, "x", {"capabilities": None}, {"capabilities": []}, [{}]])
+async def test_what_is_no_greeting_is_refused(params):
+    assert not is_greeting(params)
+    _, answer = await initialized(params)
+    assert answer["error"]["code"] == -32602

@@ -1,0 +1,87 @@
+"""Findings that come later: the same as the whole look, from a process that ends when nobody wants them any more."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+from lsp_client import SERVER, answering
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, client_capabilities
+
+from benchmarks.inputs import generated
+from visa_lsp.ide.analysis import Analysis
+from visa_lsp.ide.late import packed, unpacked
+from visa_lsp.ide.suppressions import visible
+from visa_lsp.lsp import later
+
+EXTRA = frozenset({"V128", "V134", "V135", "V307", "V503", "V506"})
+TEXT = generated(3, 400)
+ODD = (
+    TEXT.replace("ret (M1, 1)", "rett (M1, 1) // \ud800 \u00e9 visa: ignore[V128]\r", 3)
+    + "    mov (M1, 8) nowhere(0,0)<1> 0x0:d\n"
+)
+
+
+@pytest.mark.parametrize("text", [TEXT, ODD])
+@pytest.mark.parametrize("platform", [None, "DG2"])
+async def test_another_process_finds_the_same(text, platform):
+    found = await later.found_apart(Analysis.of(text, platform), EXTRA)
+    assert found == visible(Analysis.of(text, platform), EXTRA)
+    assert found
+
+
+def test_findings_survive_the_way():
+    found = visible(Analysis.of(ODD), EXTRA)
+    assert any(d.fixes for d in found)
+    assert unpacked(packed(found)) == found
+    with pytest.raises(ValueError, match="Expecting value"):
+        unpacked(b"")
+
+
+async def test_who_is_cancelled_has_ended_the_process(monkeypatch):
+    children, begun = [], asyncio.Event()
+    begin = asyncio.create_subprocess_exec
+
+    async def noted(*words, **more):
+        children.append(await begin(*words, **more))
+        begun.set()
+        return children[-1]
+
+    monkeypatch.setattr(later.asyncio, "create_subprocess_exec", noted)
+    task = asyncio.ensure_future(later.found_apart(Analysis.of(generated(3, 20_000)), EXTRA))
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert children[0].returncode is not None
+
+
+async def test_a_process_that_fails_is_no_answer(monkeypatch):
+    monkeypatch.setattr(later.sys, "executable", "/bin/false")
+    assert await later.found_apart(Analysis.of(TEXT), EXTRA) is None
+
+
+async def test_they_are_published_after_the_first():
+    client = await ClientServerConfig(server_command=SERVER).start()
+    capabilities = client_capabilities("visual_studio_code")
+    capabilities.text_document.diagnostic = None
+    options = {"extendSelect": ["V128"]}
+    try:
+        await answering(client).initialize_session(
+            types.InitializeParams(capabilities=capabilities, initialization_options=options)
+        )
+        client.set_configuration({"visa": options})
+        uri = "file:///long.visaasm"
+        client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, TEXT)))
+        wanted = sum(d.code == "V128" for d in visible(Analysis.of(TEXT), {"V128"}))
+        for _ in range(4):
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS), 20)
+            if sum(d.code == "V128" for d in client.diagnostics.get(uri, ())) == wanted:
+                break
+        assert sum(d.code == "V128" for d in client.diagnostics[uri]) == wanted > 0
+    finally:
+        await client.shutdown_session()
+        await client.stop()

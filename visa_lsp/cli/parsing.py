@@ -1,0 +1,43 @@
+"""The parsers of the commands, and of the program itself."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, NoReturn
+
+from visa_lsp import __version__
+from visa_lsp.cli.common import add_platform
+from visa_lsp.cli.exits import EXIT_USAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Complain in one line and leave with status 2."""
+        self.exit(EXIT_USAGE, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
+
+
+def parser_of(command: str, description: str) -> Parser:
+    """The parser of a command, without its options."""
+    return Parser(prog=f"visa-lsp {command}", description=description, allow_abbrev=False)
+
+
+def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[Parser], None]) -> Parser:
+    """The parser for a line that names none of the commands; ``add_arguments`` declares the options of the server."""
+    parser = Parser(
+        prog="visa-lsp",
+        description="Language server for vISA on standard input and output, or one of the commands below.",
+        epilog="commands:\n" + "\n".join(f"  {name:<9}{text}" for name, text in commands.items())
+        + "\n\n@FILE stands for the arguments in FILE, one to a line. visa-lsp COMMAND --help tells more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="visa-lsp [COMMAND ...] [--check PATH...] [--tcp HOST:PORT] [--platform NAME] [--version]",
+        allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"visa-lsp {__version__}")
+    add_arguments(parser)
+    add_platform(parser)
+    return parser

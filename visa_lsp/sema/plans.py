@@ -1,0 +1,158 @@
+"""What binding an instruction takes from its row and its dotted words alone: worked out once for all lines of a kind.
+
+Knows rows and words, no text, no symbols. What is given out is shared and must not be changed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.model import Field, FieldKind, Modifier, Shape, Slot
+from visa_lsp.isa.model import Instruction as Row
+from visa_lsp.isa.types import UD, ExecControl
+from visa_lsp.program.model import NULL_RAW, Immediate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NO_EXEC = ExecControl(1, 0, no_mask=True)
+_LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
+
+
+class Plan(Struct, frozen=True, eq=False):
+    """What a row says of the values of its lines."""
+
+    names: tuple[str, ...]  # of the fields, in order
+    exec_field: Field | None
+    message: Slot | None  # the slot of the operands of a render target message
+    sampler_first: bool  # whether a surface stands behind a sampler
+    counts: tuple[tuple[str, str], ...]  # fields that hold the length of a list, with the list
+    repeats: tuple[tuple[str, str], ...]  # vector items without an operand, with the one that they repeat
+    moves: bool
+    jumps: bool
+
+
+@lru_cache(maxsize=4096)
+def plan_of(row: Row) -> Plan:
+    """The plan of a row."""
+    lists = [f.name for f in row.fields if f.kind in _LISTS]
+    named = {slot.name for slot in row.slots}
+    pairs = itertools.pairwise(row.fields) if all(s.shape is Shape.VECTOR for s in row.slots) else ()
+    return Plan(
+        tuple([f.name for f in row.fields]),
+        next((f for f in row.fields if f.kind in (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)), None),
+        next((s for s in row.slots if s.shape is Shape.VECTORS), None),
+        any((a.shape, b.shape) == (Shape.SAMPLER, Shape.SURFACE) for a, b in itertools.pairwise(row.slots)),
+        tuple([(f.name, lists[0]) for f in row.fields if f.kind is FieldKind.COUNT and lists]),
+        # So does the thread count of a named barrier's wait.
+        tuple([
+            (f.name, before.name)
+            for before, f in pairs
+            if f.kind is before.kind is FieldKind.VECTOR and f.stored and f.name not in named and before.name in named
+        ]),
+        row.meaning == Effect("mov"),
+        row.meaning == Effect("jmp"),
+    )  # fmt: skip
+
+
+class Wording(Struct, frozen=True, eq=False):
+    """The words behind a mnemonic, by their numbers, and the values of the fields as far as those go."""
+
+    found: tuple[tuple[Modifier, int], ...]
+    bad: tuple[int, ...]  # words that fit no modifier
+    missing: tuple[Modifier, ...]
+    seed: tuple[tuple[int, str], ...]  # words that only the seed has, with what they are today
+    saturates: bool
+    values: Mapping[str, object]
+
+
+@lru_cache(maxsize=2048)
+def wording_of(row: Row, words: tuple[str, ...]) -> Wording:
+    """What the words behind a mnemonic mean for a row."""
+    found: list[tuple[Modifier, int]] = []
+    bad: list[int] = []
+    at = 0
+    for number, word in enumerate(words):
+        for index in range(at, len(row.modifiers)):
+            value = row.modifiers[index].parse(word)
+            if value is not None:
+                found.append((row.modifiers[index], value))
+                at = index + 1
+                break
+            if not row.modifiers[index].optional:
+                # A required word is missing here; later words may still fit what follows it.
+                continue
+        else:
+            bad.append(number)
+    have = {id(m) for m, _ in found}
+    seed = [(n, next((m for m, _ in found if word in m.seed_words), None)) for n, word in enumerate(words)]
+    return Wording(
+        tuple(found),
+        tuple(bad),
+        tuple([m for m in row.modifiers if not m.optional and id(m) not in have]),
+        tuple([(n, m.format(m.words[words[n]])[1:]) for n, m in seed if m is not None]),
+        any(m.field == "sat" for m, _ in found),
+        _values(row, found),
+    )
+
+
+def _values(row: Row, found: list[tuple[Modifier, int]]) -> dict[str, object]:
+    values = {f.name: f.const if f.const is not None else _default(f) for f in row.fields}
+    for modifier in row.modifiers:
+        if modifier.optional and modifier.field in values and modifier.default:
+            merge(values, modifier, modifier.default)
+    for modifier, value in found:
+        if modifier.field != "sat":
+            merge(values, modifier, value)
+    return values
+
+
+def merge(values: dict[str, object], modifier: Modifier, value: int) -> None:
+    """Put the bits of a modifier into its field."""
+    old, mask = values[modifier.field], modifier.mask
+    values[modifier.field] = value if mask == -1 or not isinstance(old, int) else (old & ~mask) | (value & mask)
+
+
+def _default(field: Field) -> object:
+    default = field.default
+    match field.kind:
+        case FieldKind.EXEC_LOG2 if default:
+            return ExecControl(1 << default)
+        case FieldKind.EXEC | FieldKind.EXEC_CODE | FieldKind.EXEC_LOG2:
+            return NO_EXEC
+        case FieldKind.PREDICATE:
+            return None
+        case FieldKind.RAW:
+            return NULL_RAW
+        case FieldKind.VECTOR:
+            return Immediate(UD, default)
+        case FieldKind.RAWS | FieldKind.LABELS | FieldKind.VECTORS:
+            return ()
+        case _:
+            return default
+
+
+@lru_cache(maxsize=512)
+def filled(row: Row, count: int) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
+    """(the slots that so many operands fill, in their order; slots left empty).
+
+    Optional slots are filled only when there are more operands than the required slots behind them need.
+    """
+    taken: list[Slot] = []
+    slots = row.slots
+    for index, slot in enumerate(slots):
+        left = count - len(taken)
+        if slot.shape in (Shape.RAWS, Shape.VECTORS):
+            taken += [slot] * max(0, left - sum(not s.optional for s in slots[index + 1 :]))
+            continue
+        if slot.optional and left <= sum(not s.optional for s in slots[index:]):
+            continue
+        if left == 0:
+            return tuple(taken), tuple([s for s in slots[index:] if not s.optional])
+        taken.append(slot)
+    return tuple(taken), ()
