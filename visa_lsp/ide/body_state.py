@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
+# With more names declared behind the first instruction, every line among the declarations is looked at.
+_FEW_LATE: Final = 64
 Place = tuple[int, int]
 
 
@@ -51,7 +53,7 @@ class BodyState(JudgedBody):
         places = {(index, offset) for index, offset, _ in self.directives.places}
         for index, offset in [*self.directives.parts, (len(self.chunks), 0)]:
             places.update(self._last_code(index, offset))
-        for index in range(len(self.chunks)):
+        for index in range(self._first_code(), len(self.chunks)):
             at = first_instruction(self.chunks[index]) if self._facts[index].has_code else -1
             if at >= 0:
                 places.add((index, at))
@@ -117,7 +119,8 @@ class BodyState(JudgedBody):
         found: set[Place] = set()
         results = self._results
         undeclared: dict[str, list[Place]] = {}
-        for index in [i for i, r in enumerate(results) if r.hard or r.decls or r.undeclared]:
+        index = -1
+        while (index := self._marks.find(1, index + 1)) >= 0:
             result = results[index]
             for some in (result.hard, result.decls):
                 found.update([(index, o) for o in some])
@@ -172,16 +175,19 @@ class BodyState(JudgedBody):
     def _early(self) -> set[Place]:
         """Lines before the last declaration that use a name declared behind the first instruction."""
         all_facts = self._facts
-        first = next((i for i, f in enumerate(all_facts) if f.has_code), len(all_facts))
-        last = next((i for i in range(len(all_facts) - 1, first - 1, -1) if all_facts[i].decls), -1)
+        first, last = self._first_code(), self._names.last_declaring()
         if last < first or (last == first and not all_facts[first].mixed):
             return set()
-        late = {name for f in all_facts[first:] for name in f.decls}
+        declaring = [facts.decls for facts in all_facts[first : last + 1] if facts.decls]
+        if sum(map(len, declaring)) <= _FEW_LATE:
+            candidates: Iterable[int] = self._names.mentioning({name for names in declaring for name in names})
+        else:
+            candidates = range(first, last + 1)
         found: set[Place] = set()
-        for index in self._names.mentioning(late):
+        for index in candidates:
             if first <= index <= last and all_facts[index].has_code:
-                lines = instructions_in(self.chunks[index])
-                found.update((index, i) for i, line in enumerate(lines) if not late.isdisjoint(NAME.findall(line)))
+                lines = enumerate(instructions_in(self.chunks[index]))
+                found.update((index, i) for i, line in lines if self._names.any_from(first, NAME.findall(line)))
         return found
 
     def _jumps(self) -> set[Place]:

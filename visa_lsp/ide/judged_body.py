@@ -94,6 +94,8 @@ class JudgedBody(Judging):
         if self.chunks != chunks:
             head, tail = common(self.chunks, chunks)
             behind = len(self.chunks) - tail
+            if self._code_at is not None and head <= self._code_at:
+                self._code_at = None
             fresh = [facts_in(chunk) for chunk in chunks[head : len(chunks) - tail]]
             again = any(f.specials for f in (*fresh, *self._facts[head:behind]))
             again = again or (
@@ -143,6 +145,7 @@ class JudgedBody(Judging):
         while len(self._shelves) > _SHELVES:
             self._shelves.pop(next(iter(self._shelves)))
         self._results = [Result() for _ in self.chunks]
+        self._marks = bytearray(len(self.chunks))
         todo: dict[int, list[int] | None] = dict.fromkeys(range(len(self.chunks)))
         woken = self._wake(shelf, todo)
         if woken:
@@ -165,11 +168,13 @@ class JudgedBody(Judging):
             self._count(facts_in(chunk), None if edited else result, -1)
         results = [edited] if edited else [Result() for _ in added]
         results = [*self._results[:head], *results, *self._results[behind:]]
+        self._marks[head:behind] = bytes(len(added))
         if fresh:
             self._review.update(self._uses, self._labels)
             self._uses.clear()
             self._labels.clear()
             results = [Result() for _ in self.chunks]
+            self._marks = bytearray(len(results))
         self._review |= self._names.functions
         ids = document.lineage.setdefault("ids", Ids())
         assert isinstance(ids, Ids)
@@ -278,7 +283,14 @@ class JudgedBody(Judging):
             known = todo.get(index, [])
             if known is None or (where is not None and index not in where):
                 continue
-            todo[index] = sorted({*known, *_mentions(code_in(self.chunks[index]), changed)}) if few else None
+            if not few:
+                todo[index] = None
+                continue
+            lines = _mentions(code_in(self.chunks[index]), changed)
+            if lines or known:
+                todo[index] = sorted({*known, *lines})
+            else:
+                self._names.unmentioned(self._facts[index], changed)
 
 
 def _dialect_key(versions: tuple[str, ...]) -> object:

@@ -38,7 +38,7 @@ class Judging:
     """The chunks of a body with what is known of their lines, and how lines are judged."""
 
     __slots__ = (
-        "_enough", "_facts", "_frame", "_labels", "_names", "_open", "_results", "_review", "_uses", "_verdicts", "_version_lines", "chunks", "first", "specials",
+        "_code_at", "_enough", "_facts", "_frame", "_labels", "_marks", "_names", "_open", "_results", "_review", "_uses", "_verdicts", "_version_lines", "chunks", "first", "specials",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -47,6 +47,8 @@ class Judging:
         self.specials: Sequence[tuple[int, int, str]] = ()
         self._facts: list[Facts] = []
         self._results: list[Result] = []
+        # Which of the results have something in them: to look at them all would take longer than a keystroke has.
+        self._marks = bytearray()
         self._verdicts: Verdicts = Verdicts()
         self._names = Names()
         self._open = Open()
@@ -56,6 +58,13 @@ class Judging:
         self._review: set[str] = set()  # labels whose number of uses or definitions changed
         self._frame: tuple[str, ...] | None = None
         self._enough = False
+        self._code_at: int | None = None
+
+    def _first_code(self) -> int:
+        """The first chunk with instructions or labels; the number of chunks where there is none."""
+        if self._code_at is None:
+            self._code_at = next((i for i, f in enumerate(self._facts) if f.has_code), len(self._facts))
+        return self._code_at
 
     def _line(self, document: Document, index: int, offset: int) -> int:
         return document.line_of(self.first + index) + offset
@@ -134,6 +143,12 @@ class Judging:
         self._open = Open(work, [i for i in todo if self._results[i].decls])
         self._evaluate(document, platform, pending, pending_decls, last=last)
         self._settle()
+        for index in todo:
+            self._mark(index)
+
+    def _mark(self, index: int) -> None:
+        result = self._results[index]
+        self._marks[index] = bool(result.hard or result.decls or result.undeclared)
 
     def _settle(self) -> None:
         """Sort the lines that were judged last by the verdicts on their classes.
@@ -271,6 +286,8 @@ class Judging:
                 self._use(self._results[index].labels.get(i, ()), -1)
                 self._results[index].forget(i)
         self._settle()
+        for index in [*(index for index, _, _ in opened.work), *opened.decls]:
+            self._mark(index)
         return True
 
     # ---- where names are declared ----

@@ -114,6 +114,11 @@ class Names:
         """The chunks that may have one of some names in them."""
         return self.mentions.having([self._ids[n] for n in names if n in self._ids])
 
+    def unmentioned(self, facts: Facts, names: set[str]) -> None:
+        """A chunk that may have had some names in it has none of them."""
+        numbers = {self._ids[name] for name in names if name in self._ids}
+        facts.names = array("I", [n for n in array("I", facts.names) if n not in numbers]).tobytes()
+
     def note(self, facts: Facts, names: set[str], *, more: bytes = b"") -> None:
         """Keep the names of a chunk; ``more`` are those that it may have had before."""
         if facts.decls:
@@ -163,6 +168,15 @@ class Names:
     def declaring(self) -> list[int]:
         """The chunks that declare something, in order."""
         return sorted(self._index.values())
+
+    def any_from(self, first: int, names: Iterable[str]) -> bool:
+        """Whether a chunk from this one on declares one of some names, for all that is known without a search."""
+        known = [name for name in names if name in self.decl]
+        return any(name in self.doubled or self._index[id(self.decl[name])] >= first for name in known)
+
+    def last_declaring(self) -> int:
+        """The last chunk that declares something; -1 where none does."""
+        return max(self._index.values(), default=-1)
 
     # ---- changes ----
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax.bulk import bodies_of, statement_of
 from visa_lsp.syntax.chunks import Chunk, codes_in, lines_in, split_lines
+from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 CHUNK_LINES: Final = 256
+_FEW: Final = 8
 
 
 def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
@@ -65,6 +67,7 @@ class Document:
         # (first line, the line behind, lines) of the chunk that was asked for last: questions come in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
         self._last_lines: tuple[int, int, Sequence[str]] = (0, 0, ())
+        self._single = 0  # how often a line alone was asked for since
 
     @staticmethod
     def parse(text: str) -> Document:
@@ -111,9 +114,16 @@ class Document:
         if not first <= line < behind:
             if not 0 <= line < self.line_count:
                 return ""
-            chunk, inside = self._locate(line)
-            first, codes = line - inside, codes_in(self.chunks[chunk])
-            self._last_codes = (first, first + self.chunks[chunk].count, codes)
+            at, inside = self._locate(line)
+            chunk, first = self.chunks[at], line - inside
+            if not (self._last_lines[0] <= line < self._last_lines[1]):
+                self._single = 0
+            self._single += 1
+            if self._single <= _FEW and not (chunk.starred or chunk.opens_in_block):
+                # Of most chunks nobody asks for more than a line or two.
+                return strip(self.line_text(line), False)[0].rstrip()
+            codes = codes_in(chunk)
+            self._last_codes = (first, first + chunk.count, codes)
         return codes[line - first]
 
     def line_text(self, line: int) -> str:
