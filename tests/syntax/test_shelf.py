@@ -42,8 +42,7 @@ def filled(path: Path) -> Path:
     for line in LINES:
         parser.line(line)
     assert parser.full_parses == len(LINES)
-    assert parser.shelf is not None
-    parser.shelf.flush()
+    parser.flush()
     return path
 
 
@@ -62,7 +61,7 @@ def test_another_mark_makes_another_shelf(tmp_path):
     parser.line(LINES[0])
     assert parser.full_parses == 1
     assert parser.shelf is not None
-    parser.shelf.flush()
+    parser.flush()
     assert (tmp_path / "shapes").read_bytes().startswith(b"another\n")
 
 
@@ -73,7 +72,7 @@ def test_two_processes_may_append(tmp_path):
             parser.line(line)
     for parser in (first, second, first):
         assert parser.shelf is not None
-        parser.shelf.flush()
+        parser.flush()
     third = parser_at(tmp_path / "shapes")
     for line in LINES:
         third.line(line)
@@ -149,7 +148,7 @@ def test_no_room_no_folder_no_rights(tmp_path):
         parser = parser_at(path)
         assert parser.line(LINES[0]) == Parser().line(LINES[0])
         assert parser.shelf is not None
-        parser.shelf.flush()
+        parser.flush()
     assert (tmp_path / "big").stat().st_size < MAX_BYTES, "it was not begun again"
 
 

@@ -6,8 +6,9 @@ that depends on the register size speaks only where every size agrees.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule, Problem
     from visa_lsp.syntax.document import Document
+
+
+# How like a word another one has to be to be what was meant, as ``difflib`` counts.
+_LIKE: Final = 0.7
 
 
 class CheckContext(Struct, frozen=True):
@@ -102,9 +107,27 @@ def near(word: str, candidates: Iterable[str]) -> str | None:
     pool = {c.lower(): c for c in sorted(candidates, reverse=True)}
     if word.lower() in pool and pool[word.lower()] != word:
         return pool[word.lower()]
+    low = word.lower()
+    some = [c for c in pool if c != low and _may_be_like(low, c)]
     # Loaded here: a text without mistakes has nothing to guess.
-    found = import_module("difflib").get_close_matches(word.lower(), [c for c in pool if c != word.lower()], 1, 0.7)
+    found = import_module("difflib").get_close_matches(low, some, 1, _LIKE) if some else []
     return pool[found[0]] if found else None
+
+
+def _may_be_like(word: str, other: str) -> bool:
+    """Whether as many letters may match as likeness asks for: those that the other word does not have cannot."""
+    mine, its = _letters(word), _letters(other)
+    most = min(len(word) - (mine & ~its).bit_count(), len(other) - (its & ~mine).bit_count())
+    return 2 * most >= _LIKE * (len(word) + len(other))
+
+
+@lru_cache(maxsize=1 << 16)
+def _letters(word: str) -> int:
+    """The letters of a word as bits; several may share one."""
+    bits = 0
+    for c in word:
+        bits |= 1 << (ord(c) & 63)
+    return bits
 
 
 def near_name(
@@ -115,11 +138,13 @@ def near_name(
     if stem == word:
         return like(word, [name for name in candidates if not name[-1:].isdigit()])
     number = int(word[len(stem) :])
+    end = str(number)
     for name in candidates:
-        tail = name[len(name.rstrip("0123456789")) :]
-        if tail and int(tail) == number and name != word and name[: len(name) - len(tail)].lower() == stem.lower():
-            return name
-    return like(word, [n for n in candidates if n.rstrip("0123456789") == n]) if len(stem) > 2 else None
+        if name.endswith(end) and name != word:
+            tail = name[len(name.rstrip("0123456789")) :]
+            if tail and int(tail) == number and name[: len(name) - len(tail)].lower() == stem.lower():
+                return name
+    return like(word, [name for name in candidates if not name[-1:].isdigit()]) if len(stem) > 2 else None
 
 
 def dialect_of(bound: BoundModule) -> Dialect:

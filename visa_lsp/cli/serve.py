@@ -54,6 +54,8 @@ def _log(**how: Any) -> None:
 def _serve(args: Namespace, stdin: BinaryIO, answered: int | str | None) -> int:
     services = import_module("visa_lsp.cli.serving").services()
     server = import_module("visa_lsp.lsp.server").create_server(services, __version__)
+    # The first misspelt word is not to wait for it.
+    import_module("difflib")
     # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax import build, tree
 from visa_lsp.syntax.recognise import recogniser
-from visa_lsp.syntax.shapes import NotGeneral, split, template
+from visa_lsp.syntax.shapes import NotGeneral, is_general, split, template
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -37,13 +37,14 @@ class Parser:
     """The parser with its shape cache. One per process is enough; tests make fresh ones.
 
     ``shelf`` is asked before the grammar, and is given what the grammar said. Most shapes are met once: what builds the
-    statements of a shape is made when its second line comes.
+    statements of a shape is made when its second line comes, or its first where the shelf has one.
     """
 
     def __init__(self, shelf: Shelf | None = None) -> None:
         self._builders: dict[str, Builder | None] = {}
         self._met: dict[str, tuple[str, tree.Statement]] = {}
         self._exact: dict[str, tree.Statement] = {}
+        self._fresh: dict[str, tuple[str, tree.Statement]] = {}  # of these the shelf has still to hear
         self.shelf = shelf
         self.full_parses = 0
 
@@ -76,8 +77,18 @@ class Parser:
         if len(self._met) >= MAX_SHAPES:
             self._met.clear()
         self._met[shape] = code, statement
-        if self.shelf is not None:  # which shall know at once what this line is good for
-            self._recalled(shape, code)
+        if self.shelf is not None and len(self._fresh) < MAX_SHAPES:
+            self._fresh[shape] = code, statement
+
+    def flush(self) -> None:
+        """Have the shelf written, with the shapes that were met since; what they are good for is found out only here."""
+        if self.shelf is None:
+            return
+        for shape, (code, statement) in self._fresh.items():
+            _, texts, ends = split(code)
+            self.shelf.put(shape if is_general(statement, texts, ends) else _EXACT + code, code, statement)
+        self._fresh.clear()
+        self.shelf.flush()
 
     def _keep_exact(self, code: str, statement: tree.Statement) -> None:
         if len(self._exact) < _MAX_EXACT:
@@ -91,9 +102,8 @@ class Parser:
             met = self._met.pop(shape)
             if not self._generalised(shape, *met):
                 self._builders[shape] = None
+                self._fresh.pop(shape, None)
                 self._keep_exact(*met)
-            elif self.shelf is not None:
-                self.shelf.put(shape, *met)
             return True
         if self.shelf is None:
             return False
@@ -165,9 +175,8 @@ def use_shelf(shelf: Shelf | None) -> None:
 
 
 def flush_shelf() -> None:
-    """Write what that shelf was given."""
-    if _PARSER.shelf is not None:
-        _PARSER.shelf.flush()
+    """Write what that shelf was given, and is to be given."""
+    _PARSER.flush()
 
 
 def parse_line(code: str) -> tree.Statement | None:

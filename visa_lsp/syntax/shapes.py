@@ -95,6 +95,16 @@ def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Bu
     return build
 
 
+def is_general(statement: tree.Statement, texts: list[str], ends: list[int]) -> bool:
+    """Whether ``template`` will have a builder, without making it."""
+    writer = _Writer(texts, ends)
+    try:
+        writer.node(statement)
+    except NotGeneral:
+        return False
+    return len(texts) <= _LONGEST and sorted(writer.used) == list(range(len(texts)))
+
+
 @lru_cache(maxsize=4096)
 def _compiled(code: str, constants: int) -> Callable[..., Builder]:
     """What makes a builder of its constants. The code has indices and distances only: many shapes share it."""

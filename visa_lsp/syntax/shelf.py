@@ -16,7 +16,7 @@ import msgspec
 from visa_lsp.kept import Kept, kept_for_user
 from visa_lsp.syntax import build, build_operands, parse, recognise, shapes, tree
 from visa_lsp.syntax.grammar import grammar_path
-from visa_lsp.syntax.parse import use_shelf
+from visa_lsp.syntax.parse import flush_shelf, use_shelf
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -97,9 +97,8 @@ def shelved() -> Iterator[Shelf | None]:
     try:
         yield shelf
     finally:
+        flush_shelf()
         use_shelf(None)
-        if shelf is not None:
-            shelf.flush()
 
 
 def shelf_of_user() -> Shelf | None:
