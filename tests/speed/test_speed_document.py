@@ -11,7 +11,7 @@ from visa_lsp.text import LineIndex, Span
 
 _PIECES = (
     '.kernel "a"\n', "add (M1, 8) V1(0,0)<1> V2(0,0)<1;1,0> V3(0,0)<1;1,0>\n", "/*", "*/", "\n", "\r\n", "// x\n", "x", '"',
-    ".decl V1 v_type=G type=d num_elts=8\n", "é", "𝄞",
+    ".decl V1 v_type=G type=d num_elts=8\n", "é", "𝄞", '"a // b" // "c"\n', '"a\\" // b\n', " \t // x\r\n",
 )  # fmt: skip
 
 
@@ -29,9 +29,10 @@ def test_edited_document_equals_fresh_document(seed: int) -> None:
         fresh, index = Document.parse(text), LineIndex(text)
         assert document.text == text
         assert document.line_count == fresh.line_count == len(index)
-        assert [c for chunk in document.chunks for c in chunk.codes()] == [
-            c for chunk in fresh.chunks for c in chunk.codes()
-        ]
+        codes = [c for chunk in fresh.chunks for c in chunk.codes()]
+        assert [c for chunk in document.chunks for c in chunk.codes()] == codes
+        for line in [pick.randrange(len(codes)) for _ in range(40)]:
+            assert document.code(line) == codes[line], "asked alone, a line is what it is among those of its chunk"
         for offset in (0, len(text), *(pick.randint(0, len(text)) for _ in range(10))):
             line, column = index.position(offset)
             assert document.position(offset) == (line, column)

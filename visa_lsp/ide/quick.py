@@ -142,17 +142,23 @@ class Sparse(Document):
 
     def __init__(self, document: Document, lines: Sequence[int]) -> None:
         super().__init__(document.chunks, document.lineage)
-        self._lines = lines
         self._wanted = frozenset(lines)
         self._of_lines: list[tuple[int, Statement]] | None = None
         self._first_lines = document._first_lines  # noqa: SLF001 - prefix sums of the same chunks
         self._first_offsets = document._first_offsets  # noqa: SLF001
+        of_line = super().code
+        self._codes = {line: of_line(line) for line in lines}
 
     @property
     def text(self) -> str:
-        """The lines alone: rules search it for what lines hold."""
-        end = "" if self.line_text(self.line_count - 1) else "\n"
-        return "\n".join([self.line_text(line) for line in self._lines]) + end
+        """The lines alone, without their comments: rules search it for what lines hold."""
+        end = "\n" if self.chunks[-1].text.endswith("\n") else ""
+        return "\n".join(self._codes.values()) + end
+
+    def code(self, line: int) -> str:
+        """A line without comment and end."""
+        code = self._codes.get(line)
+        return super().code(line) if code is None else code
 
     def statement(self, line: int) -> Statement | None:
         """The statement of a line that matters."""
@@ -165,8 +171,8 @@ class Sparse(Document):
         yield from self._of_lines
 
     def _parse(self) -> Iterator[tuple[int, Statement]]:
-        for line in self._lines:
-            statement = statement_of(self.code(line))
+        for line, code in self._codes.items():
+            statement = statement_of(code)
             if statement is not None:
                 yield line, statement
 
