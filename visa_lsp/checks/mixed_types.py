@@ -18,19 +18,16 @@ Authority: seed 003 ("consistent data type"); the finalizer rejects mixed arithm
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.facts import operand_place
-from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.checks.verifier import demanded
-from visa_lsp.isa.model import Role, Shape
+from visa_lsp.checks.rule import ERROR, WARNING, Check, rule
+from visa_lsp.checks.verifier import by_types, demanded
+from visa_lsp.isa.model import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from visa_lsp.checks.verifier import Typed, Verdict
     from visa_lsp.diagnostics import Severity
-    from visa_lsp.isa.model import Instruction, Slot
+    from visa_lsp.isa.model import Instruction
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
 
@@ -40,23 +37,7 @@ _CHOICES = frozenset({"sel", "min", "max"})
 _FREE = frozenset({"sad2", "sad2add", "srnd", "fcvt", "dp4a", "lzd", "addc", "subb", "madw"})
 
 
-def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    facts = ctx.facts(body)
-    typed = [
-        (o, t) for o in bound.operands if o.slot.shape is Shape.VECTOR and (t := facts.type_of(o.value)) is not None
-    ]
-    assert bound.row is not None
-    found = _judge(bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform)
-    if found is not None:
-        at, message, severity = found
-        yield ctx.report(RULE, operand_place(bound, typed[at][0]), message, severity=severity)
-
-
-@lru_cache(maxsize=8192)
-def _judge(
-    row: Instruction, typed: tuple[tuple[Slot, DataType], ...], platform: Platform | None
-) -> tuple[int, str, Severity | None] | None:
-    """What there is to say of operands of these types: the number of the operand, the message, how bad it is."""
+def _judge(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
     if any(t.name in ("bf", "bool") for _, t in typed):
         return None
     if row.mnemonic in _CHOICES:
@@ -99,6 +80,6 @@ def _select(row: Instruction, sources: list[tuple[int, DataType]]) -> tuple[int,
 
 CHECK = Check(
     RULE,
-    instruction=_instruction,
+    instruction=by_types(RULE, _judge),
     wants=lambda row: row.mnemonic not in _FREE and (row.family in ("arith", "math") or row.mnemonic in _CHOICES),
 )

@@ -16,19 +16,18 @@ Authority: seed 003, data types of each instruction; the finalizer's verifier fo
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.facts import operand_place, slot_words, words
-from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.checks.verifier import demanded
+from visa_lsp.checks.facts import slot_words, words
+from visa_lsp.checks.rule import ERROR, WARNING, Check, rule
+from visa_lsp.checks.verifier import by_types, demanded
 from visa_lsp.isa.model import Role, Shape
 from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES, F
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from visa_lsp.diagnostics import Severity
+    from visa_lsp.checks.verifier import Typed, Verdict
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
@@ -41,21 +40,7 @@ _WITH_BF = frozenset({"add", "cmp", "mad", "mov", "mul", "sel"})
 _BF_UNVERIFIED = frozenset({"srnd", "fcvt"})
 
 
-def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    facts = ctx.facts(body)
-    typed = [(o, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None]
-    assert bound.row is not None
-    found = _judge(bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform)
-    if found is not None:
-        at, message, severity = found
-        yield ctx.report(RULE, operand_place(bound, typed[at][0]), message, severity=severity)
-
-
-@lru_cache(maxsize=8192)
-def _judge(
-    row: Instruction, typed: tuple[tuple[Slot, DataType], ...], platform: Platform | None
-) -> tuple[int, str, Severity | None] | None:
-    """What there is to say of operands of these types: the number of the operand, the message, how bad it is."""
+def _judge(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
     if any(t is BF for _, t in typed) and (platform is None or platform.generation >= _FIRST_BF):
         mixed = _brain_float(row, typed)
         if mixed is not None:
@@ -118,5 +103,7 @@ def type_words(allowed: Iterable[DataType]) -> str:
 
 
 CHECK = Check(
-    RULE, instruction=_instruction, wants=lambda row: any(s.shape is Shape.VECTOR and s.types for s in row.slots)
+    RULE,
+    instruction=by_types(RULE, _judge),
+    wants=lambda row: any(s.shape is Shape.VECTOR and s.types for s in row.slots),
 )

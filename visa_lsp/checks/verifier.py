@@ -6,15 +6,27 @@ None where any type passes.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.checks.facts import operand_place
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.types import DF, HF, INT_TYPES, UB, UD, UQ, UV, UW, VF, B, D, F, Q, V, W
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from visa_lsp.checks.context import CheckContext
+    from visa_lsp.checks.rule import Visit
+    from visa_lsp.diagnostics import Diagnostic, Rule, Severity
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
+    from visa_lsp.sema.model import Body, Bound
+
+    Typed = tuple[tuple[Slot, DataType], ...]
+    # What there is to say of operands of some types: the number of the operand, the message, how bad it is.
+    Verdict = tuple[int, str, "Severity | None"]
 
 _F: Final = frozenset({F})
 _F_HF: Final = frozenset({F, HF})
@@ -77,3 +89,19 @@ def demanded(row: Instruction, slot: Slot, platform: Platform | None) -> frozens
     else:
         return None
     return types if name in _DOUBLE else types - {DF}
+
+
+def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None], Verdict | None]) -> Visit:
+    """A visit of instructions that asks ``judge`` once for each row, types of its operands and platform."""
+    verdict_on = lru_cache(maxsize=8192)(judge)
+
+    def visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+        facts = ctx.facts(body)
+        typed = [(o, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None]
+        assert bound.row is not None
+        verdict = verdict_on(bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform)
+        if verdict is not None:
+            at, message, severity = verdict
+            yield ctx.report(rule, operand_place(bound, typed[at][0]), message, severity=severity)
+
+    return visit
