@@ -65,8 +65,9 @@ async def working(
     if token is None and own and window is not None and window.work_done_progress:
         token = str(uuid.uuid4())
         try:
-            asked = ls.window_work_done_progress_create_async(types.WorkDoneProgressCreateParams(token))
-            await asyncio.wait_for(asked, _PATIENCE)
+            # Not ``wait_for``: before Python 3.12 it loses a cancelling that comes together with the answer.
+            async with asyncio.timeout(_PATIENCE):
+                await ls.window_work_done_progress_create_async(types.WorkDoneProgressCreateParams(token))
         except (JsonRpcException, TimeoutError):  # a client that does not answer, or refuses, sees no progress
             logger.info("the client makes no progress token")
             token = None
