@@ -37,15 +37,15 @@ _FEW: Final = 16
 _SHELVES: Final = 3
 
 
-def _mentions(code: str, names: Iterable[str]) -> set[int]:
-    """The lines of a code that have one of some names in them."""
+def _mentions(text: str, names: Iterable[str]) -> set[int]:
+    """The lines of a text that have one of some names in them, be it in a comment."""
     found: set[int] = set()
     for name in names:
-        at = code.find(name)
+        at = text.find(name)
         while at >= 0:
             # What stands beside a name may belong to a longer one: a line too many does no harm.
-            found.add(code.count("\n", 0, at) - 1)
-            at = code.find(name, max(code.find("\n", at), at + 1))
+            found.add(text.count("\n", 0, at))
+            at = text.find(name, max(text.find("\n", at), at + 1))
     return found
 
 
@@ -94,9 +94,10 @@ class JudgedBody(Judging):
         if self.chunks != chunks:
             head, tail = common(self.chunks, chunks)
             behind = len(self.chunks) - tail
-            if self._code_at is not None and head <= self._code_at:
-                self._code_at = None
             fresh = [facts_in(chunk) for chunk in chunks[head : len(chunks) - tail]]
+            if self._code_at is not None and head <= self._code_at:
+                before = behind <= self._code_at and not any(f.has_code for f in fresh)
+                self._code_at = self._code_at + len(chunks) - len(self.chunks) if before else None
             again = any(f.specials for f in (*fresh, *self._facts[head:behind]))
             again = again or (
                 len(chunks) != len(self.chunks) and any(at >= head for at, _, _ in self.directives.places)
@@ -286,7 +287,7 @@ class JudgedBody(Judging):
             if not few:
                 todo[index] = None
                 continue
-            lines = _mentions(code_in(self.chunks[index]), changed)
+            lines = _mentions(self.chunks[index].text, changed)
             if lines or known:
                 todo[index] = sorted({*known, *lines})
             else:

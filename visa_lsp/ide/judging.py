@@ -15,12 +15,13 @@ from visa_lsp.ide.names import SCOPED, Names, base_of
 from visa_lsp.ide.quick import UNKNOWN, UNSURE, Verdicts, judge, letters
 from visa_lsp.ide.results import Open, Result, decl_lines, instructions_in, label_lines
 from visa_lsp.ide.verdict_store import active_store
-from visa_lsp.syntax.bulk import Facts, classes
+from visa_lsp.syntax.bulk import Facts, classes, instruction_of
 from visa_lsp.syntax.parse import MAX_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from visa_lsp.ide.results import Lines
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.syntax.chunks import Chunk
     from visa_lsp.syntax.document import Document
@@ -30,6 +31,8 @@ _BATCH: Final = 4096
 _GROUP: Final = 16
 # Under this name the lineage of a document has how many kinds of lines may still be judged.
 BUDGET: Final = "budget"
+# Up to how many lines of a chunk are looked up by themselves.
+_FEW: Final = 8
 # From how many new classes on it is worth while to look at what other processes found.
 _MANY: Final = 64
 
@@ -101,7 +104,7 @@ class Judging:
     def _judge_group(
         self, document: Document, platform: Platform | None, todo: dict[int, list[int] | None], *, last: bool
     ) -> None:
-        work: list[tuple[int, Sequence[str], list[tuple[int, str]]]] = []
+        work: list[tuple[int, Lines, list[tuple[int, str]]]] = []
         pending: dict[str, tuple[int, int]] = {}
         pending_decls: dict[str, tuple[int, int]] = {}
         names, verdicts = self._names, self._verdicts
@@ -112,14 +115,15 @@ class Judging:
                 self._drop_uses(result)
                 result.hard, result.labels, result.undeclared = set(), {}, {}
             if facts.strange:
-                split = instructions_in(self.chunks[index])
-                mentioned.update(*[NAME.findall(line) for line in split if len(line) <= MAX_LINE])
-                result.hard = {i for i, line in enumerate(split) if line.strip()}
+                every = instructions_in(self.chunks[index])
+                mentioned.update(*[NAME.findall(line) for line in every if len(line) <= MAX_LINE])
+                result.hard = {i for i, line in enumerate(every) if line.strip()}
             elif facts.has_code:
-                split = instructions_in(self.chunks[index])
-                some = split if offsets is None else [split[i] for i in offsets]
+                split = self._instructions(document, index, offsets)
+                numbers = range(len(split)) if offsets is None else offsets
+                some = [split[i] for i in numbers]
                 found = classes("\n" + "\n".join(some), names.tokens, names.pattern, mentioned) if some else ()
-                lines = list(zip(range(len(split)) if offsets is None else offsets, found, strict=True))
+                lines = list(zip(numbers, found, strict=True))
                 for offset in offsets or ():
                     self._use(result.labels.get(offset, ()), -1)
                     result.forget(offset)
@@ -146,6 +150,13 @@ class Judging:
         for index in todo:
             self._mark(index)
 
+    def _instructions(self, document: Document, index: int, offsets: list[int] | None) -> Lines:
+        """The lines of a chunk, or at least some of them, those of directives blank."""
+        if offsets is None or len(offsets) > _FEW:
+            return instructions_in(self.chunks[index])
+        base = self._line(document, index, 0)
+        return {offset: instruction_of(document.code(base + offset)) for offset in offsets}
+
     def _mark(self, index: int) -> None:
         result = self._results[index]
         self._marks[index] = bool(result.hard or result.decls or result.undeclared)
@@ -155,15 +166,14 @@ class Judging:
 
         Those of open classes wait; the others without a verdict have to be looked at one by one.
         """
-        odd, names = self._verdicts.odd, self._names
+        odd, clean, decls, names = self._verdicts.odd, self._verdicts.clean, self._verdicts.decls, self._names
         waiting = set(self._open.lines.values())
-        passed = self._verdicts.clean | waiting if waiting else self._verdicts.clean
         for index, split, pairs in self._open.work:
             result = self._results[index]
             for i, line in pairs:
                 verdict = odd.get(line)
                 if verdict is None:
-                    if line not in passed:
+                    if line not in clean and line not in waiting:
                         result.hard.add(i)
                     continue
                 if verdict == "!":
@@ -178,9 +188,8 @@ class Judging:
                 if undeclared:
                     result.undeclared[i] = undeclared
         for index in self._open.decls:
-            known = self._verdicts.decls | waiting
-            pairs_of = zip(self._decl_lines(index), self._facts[index].decls, strict=True)
-            self._results[index].decls = {o for o, name in pairs_of if names.decl_token(name) not in known}
+            pairs_of = zip(self._decl_lines(index), map(names.decl_token, self._facts[index].decls), strict=True)
+            self._results[index].decls = {o for o, token in pairs_of if token not in decls and token not in waiting}
 
     def _evaluate(
         self,
@@ -310,7 +319,7 @@ class Judging:
         found: set[int] = set()
         for index, k in self._names.declared(wanted):
             found.add(self._line(document, index, self._decl_lines(index)[k]))
-        if labels and not wanted.isdisjoint(self._labels.keys()):
+        if labels and not self._labels.keys().isdisjoint(wanted):
             for index, chunk in enumerate(self.chunks):
                 if self._facts[index].labels and not wanted.isdisjoint(self._facts[index].labels):
                     base = self._line(document, index, 0)

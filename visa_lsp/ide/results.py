@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from visa_lsp.syntax.chunks import Chunk
 
+    # Lines by their number in a chunk: all of them or some.
+    Lines = Sequence[str] | Mapping[int, str]
+
 # Of a chunk that is all comment.
 NOTHING: Final = facts_of("\n", {})
 
@@ -78,7 +81,7 @@ class Open(Struct):
     declarations are not all clean, ``lines`` one line of each class without a verdict.
     """
 
-    work: list[tuple[int, Sequence[str], list[tuple[int, str]]]] = field(default_factory=list)
+    work: list[tuple[int, Lines, list[tuple[int, str]]]] = field(default_factory=list)
     decls: list[int] = field(default_factory=list)
     lines: dict[int, str] = field(default_factory=dict)
     of_decls: set[int] = field(default_factory=set)

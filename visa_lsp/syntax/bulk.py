@@ -136,6 +136,11 @@ def instructions_of(code: str, facts: Facts) -> str:
     return _DIRECTIVE.sub("\n", code) if facts.decls or facts.specials else code
 
 
+def instruction_of(code: str) -> str:
+    """A line, blank if it is a directive."""
+    return "" if _DIRECTIVE.match("\n" + code) else code
+
+
 def classes(
     code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str], names: set[str] | None = None
 ) -> list[str]:
