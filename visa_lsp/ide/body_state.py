@@ -9,7 +9,6 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks.context import near_name
 from visa_lsp.checks.name_index import SUGGESTED, likeness
 from visa_lsp.checks.undeclared_name import SHOWN
 from visa_lsp.ide.judged_body import JudgedBody
@@ -227,10 +226,13 @@ class BodyState(JudgedBody):
         for index, offset in sorted(self._found):
             for name in self._results[index].undeclared.get(offset, ()):
                 undeclared.setdefault(name, self._line(document, index, offset))
+        # What nothing declares in a line without a verdict may be a label as well.
+        missing = sorted(self._missing)
         for line in sorted(self._open.lines):
             for name in self._open_names(document, line):
                 undeclared[name] = min(line, undeclared.get(name, line))
-        return lines | self._suggested(document, list(undeclared.items()), sorted(self._missing)[:SUGGESTED])
+                missing.append(name)
+        return lines | self._suggested(document, list(undeclared.items()), missing[:SUGGESTED])
 
     def more(self, document: Document, problems: Iterable[Problem]) -> set[int]:
         """Lines that messages about undeclared names and missing labels of the body look for; the first use counts."""
@@ -253,9 +255,8 @@ class BodyState(JudgedBody):
         wanted: set[str] = set()
         for name, _ in undeclared[:SUGGESTED]:
             wanted |= self._names.near(name, like)
-        labels = [n for n in [*self._labels, *self._names.functions] if n] if missing else []
         for name in missing:
-            label = near_name(name, labels, like)
+            label = self._label_names.near(name, self._labels, filter(None, self._names.functions), like)
             wanted.update([label] if label else ())
         if wanted:
             found |= self._defining(document, wanted, labels=True)

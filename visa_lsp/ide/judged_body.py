@@ -174,6 +174,7 @@ class JudgedBody(Judging):
             self._review.update(self._uses, self._labels)
             self._uses.clear()
             self._labels.clear()
+            self._label_names.clear()
             results = [Result() for _ in self.chunks]
             self._marks = bytearray(len(results))
         self._review |= self._names.functions
@@ -192,6 +193,7 @@ class JudgedBody(Judging):
             for index in range(len(self.chunks)):
                 results[index] = Result()
             self._labels = Counter(name for f in all_facts for name in f.labels)
+            self._label_names.clear()
             self._review.update(self._labels)
             self._asleep = Shelf()
             self._shelves.clear()
@@ -271,9 +273,12 @@ class JudgedBody(Judging):
     def _count(self, facts: Facts, result: Result | None, step: int) -> None:
         self._review.update(facts.labels)
         for name in facts.labels:
-            self._labels[name] += step
-            if not self._labels[name]:
+            many = self._labels[name] = self._labels[name] + step
+            if not many:
                 del self._labels[name]
+                self._label_names.drop(name)
+            elif many == step:
+                self._label_names.add(name)
         if result is not None:
             self._drop_uses(result)
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.label_names import LabelNames
 from visa_lsp.ide.limits import CLASSES, SUSPECTS
 from visa_lsp.ide.names import SCOPED, Names, base_of
 from visa_lsp.ide.quick import UNKNOWN, UNSURE, Verdicts, judge, letters
@@ -41,7 +42,7 @@ class Judging:
     """The chunks of a body with what is known of their lines, and how lines are judged."""
 
     __slots__ = (
-        "_code_at", "_enough", "_facts", "_frame", "_labels", "_marks", "_names", "_open", "_results", "_review", "_uses", "_verdicts", "_version_lines", "chunks", "first", "specials",
+        "_code_at", "_enough", "_facts", "_frame", "_label_names", "_labels", "_marks", "_names", "_open", "_results", "_review", "_uses", "_verdicts", "_version_lines", "chunks", "first", "specials",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -58,6 +59,7 @@ class Judging:
         self._version_lines: set[int] = set()
         self._uses: Counter[str] = Counter()
         self._labels: Counter[str] = Counter()
+        self._label_names = LabelNames()
         self._review: set[str] = set()  # labels whose number of uses or definitions changed
         self._frame: tuple[str, ...] | None = None
         self._enough = False
