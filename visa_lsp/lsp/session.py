@@ -46,7 +46,7 @@ class VisaServer(LanguageServer):
         self.services = services
         self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
         self.files = Files(self.documents)
-        self.pending: dict[str, asyncio.Task[None]] = {}
+        self.pending: dict[str, asyncio.Handle | asyncio.Task[None]] = {}
         self.idle = Idle(self)
         self.runs: dict[str, tuple[str, RunValues]] = {}
         self.shown: set[str] = set()

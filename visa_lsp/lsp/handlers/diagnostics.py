@@ -72,13 +72,19 @@ def _has_late(rules: FileRules, analysis: Analysis) -> bool:
     return bool(rules.extra) and analysis.document.line_count > LONG
 
 
-async def _late(ls: VisaServer, opened: OpenDocument) -> bool:
-    """Look for what comes later, when typing has paused; whether something new is known. Ends with its task."""
+def _waits_for_late(ls: VisaServer, opened: OpenDocument) -> bool:
+    """Whether something about a document comes later."""
     rules = ls.rules_for(opened.key)
     if opened.language is not Language.VISA or not _has_late(rules, opened.analysis):
         return False
-    if known_late(opened.analysis, rules.extra) is not None:
+    return known_late(opened.analysis, rules.extra) is None
+
+
+async def _late(ls: VisaServer, opened: OpenDocument) -> bool:
+    """Look for what comes later, when typing has paused; whether something new is known. Ends with its task."""
+    if not _waits_for_late(ls, opened):
         return False
+    rules = ls.rules_for(opened.key)
     await asyncio.sleep(_PAUSE)
     try:
         found = await found_apart(opened.analysis, rules.extra)
@@ -152,9 +158,8 @@ def schedule(ls: VisaServer, uri: str) -> None:
     waiting = ls.pending.pop(uri, None)
     if waiting is not None:
         waiting.cancel()
-    task = asyncio.get_running_loop().create_task(_publish(ls, uri))
-    ls.pending[uri] = task
-    task.add_done_callback(lambda done: ls.pending.pop(uri, None) if ls.pending.get(uri) is done else None)
+    # No task: making one and taking leave of it is a part of what a keystroke takes.
+    ls.pending[uri] = asyncio.get_running_loop().call_soon(_publish, ls, uri)
 
 
 def _settle(analysis: Analysis) -> None:
@@ -165,7 +170,8 @@ def _settle(analysis: Analysis) -> None:
         gc.freeze()
 
 
-async def _publish(ls: VisaServer, uri: str) -> None:
+def _publish(ls: VisaServer, uri: str) -> None:
+    ls.pending.pop(uri, None)
     opened = ls.documents.get(uri)
     if opened is None:
         return
@@ -182,8 +188,14 @@ async def _publish(ls: VisaServer, uri: str) -> None:
             # What a ze_info document disagrees with may have changed.
             if beside.language is Language.ZEINFO and beside.key.rpartition("/")[0] == uri.rpartition("/")[0]:
                 schedule(ls, beside.key)
+    if _waits_for_late(ls, opened):
+        ls.pending[uri] = asyncio.get_running_loop().create_task(_publish_late(ls, opened))
+
+
+async def _publish_late(ls: VisaServer, opened: OpenDocument) -> None:
     if await _late(ls, opened):
-        _published(ls, uri, opened.version, _texts(ls, uri, opened.analysis.document, _of_open(ls, opened)))
+        items = _texts(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
+        _published(ls, opened.key, opened.version, items)
 
 
 def clear(ls: VisaServer, uri: str) -> None:
