@@ -16,7 +16,7 @@ from lsprotocol.converters import get_converter
 from pygls.capabilities import ServerCapabilitiesBuilder
 
 from visa_lsp.cli.serving import services
-from visa_lsp.ide.semantic_tokens import MODIFIERS, TYPES
+from visa_lsp.ide.legend import MODIFIERS, TYPES
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting
 from visa_lsp.lsp.greeting import greet
 from visa_lsp.lsp.server import create_server

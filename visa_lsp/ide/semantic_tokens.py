@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index import index_of
+from visa_lsp.ide.legend import MODIFIERS, TYPES
 from visa_lsp.ide.line_keys import keys_of, kind_of, pieces_in, version_of
 from visa_lsp.ide.token_at import bound_at, statement_of, symbol_of
 from visa_lsp.ide.tokens import Token, TokenKind, tokens_of
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.analysis import Analysis
     from visa_lsp.sema.model import Body, Bound
-
-TYPES: Final = (
-    "keyword", "modifier", "variable", "parameter", "label", "function", "macro", "type", "property", "number",
-    "operator", "string", "enumMember",
-)  # fmt: skip
-MODIFIERS: Final = ("declaration", "readonly", "defaultLibrary", "modification", "address", "predicate", "handle")
 
 _TYPE: Final = {
     TokenKind.MNEMONIC: "keyword",

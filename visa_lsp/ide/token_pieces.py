@@ -10,15 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.legend import MODIFIERS, TYPES
 from visa_lsp.ide.line_keys import signs_at, version_of
-from visa_lsp.ide.semantic_tokens import (
-    MODIFIERS,
-    TYPES,
-    packed,
-    semantic_tokens,
-    some_lines,
-    unpacked,
-)
+from visa_lsp.ide.semantic_tokens import packed, semantic_tokens, some_lines, unpacked
 from visa_lsp.ide.words import needle
 from visa_lsp.text import units
 

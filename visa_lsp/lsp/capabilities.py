@@ -1,13 +1,15 @@
 """What the server answers to ``initialize``: all that it can do, said in this one place.
 
 The answer follows from a few words of the client and from nothing else, so it can be given before the server is loaded
-(``greeting``), and is what the loaded server gives. Knows no library. Invariant: every method that is offered here has a
+(``greeting``), and is what the loaded server gives. Loads no library. Invariant: every method that is offered here has a
 handler, and every handler of a method that needs an offer has one; a test compares them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.ide.legend import MODIFIERS, TYPES
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -26,16 +28,6 @@ LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"
 
-# The numbers of a token count in these lists, as ``ide.semantic_tokens`` has them.
-_LEGEND: Final = {
-    "tokenTypes": [
-        "keyword", "modifier", "variable", "parameter", "label", "function", "macro", "type", "property", "number",
-        "operator", "string", "enumMember",
-    ],
-    "tokenModifiers": [
-        "declaration", "readonly", "defaultLibrary", "modification", "address", "predicate", "handle",
-    ],
-}  # fmt: skip
 _INCREMENTAL: Final = 2
 _OFFERS: Final[dict[str, Any]] = {
     "textDocumentSync": {"openClose": True, "change": _INCREMENTAL, "save": True},
@@ -72,7 +64,11 @@ _OFFERS: Final[dict[str, Any]] = {
     },
     "callHierarchyProvider": True,
     "linkedEditingRangeProvider": True,
-    "semanticTokensProvider": {"legend": _LEGEND, "range": True, "full": {"delta": True}},
+    "semanticTokensProvider": {
+        "legend": {"tokenTypes": list(TYPES), "tokenModifiers": list(MODIFIERS)},
+        "range": True,
+        "full": {"delta": True},
+    },
     "inlineValueProvider": True,
     "inlayHintProvider": {"resolveProvider": False},
     "diagnosticProvider": {"interFileDependencies": True, "workspaceDiagnostics": True, "identifier": NAME},
