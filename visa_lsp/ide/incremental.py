@@ -17,7 +17,7 @@ from visa_lsp.ide.body_state import BodyState
 from visa_lsp.ide.judging import BUDGET
 from visa_lsp.ide.limits import BODIES, CLASSES, MOST_BODIES, REPEATED, unchecked
 from visa_lsp.ide.quick import NAME_PROBLEMS, judge, letters
-from visa_lsp.ide.results import NOTHING, common, facts_in, read
+from visa_lsp.ide.results import NOTHING, facts_in, read
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import Version
 
@@ -50,7 +50,7 @@ class TextState:
     def update(self, document: Document) -> tuple[Diagnostic, ...]:
         """All findings of a snapshot."""
         chunks = document.chunks
-        head, tail = common(self.chunks, chunks)
+        head, tail = document.changed_since(self.chunks)
         fresh, gone = chunks[head : len(chunks) - tail], self.chunks[head : len(self.chunks) - tail]
         document.lineage[BUDGET] = CLASSES
         share: dict[str, str] = document.lineage.setdefault("share", {})  # type: ignore[assignment]
@@ -61,7 +61,7 @@ class TextState:
         if outer or not self.bodies or self._end is not None:
             self._match(chunks)
         else:
-            self._splice(chunks, head, bool(gone))
+            self._splice(head, len(gone), fresh)
         self.chunks = chunks
         places = [(body, place) for body in self.bodies for place in body.directives.versions]
         versions = tuple(text for _, (_, _, text) in places)
@@ -70,24 +70,21 @@ class TextState:
             body.update(document, versions, lines, self.platform)
         return self._findings(document, versions, lines)
 
-    def _splice(self, chunks: Sequence[Chunk], head: int, gone: bool) -> None:
+    def _splice(self, head: int, gone: int, fresh: Sequence[Chunk]) -> None:
         """Give the one body in which something changed its chunks, and those behind it their place."""
-        moved = len(chunks) - len(self.chunks)
+        moved = len(fresh) - gone
         inside = bisect_right([body.first for body in self.bodies], head if gone else max(0, head - 1)) - 1
-        for number, body in enumerate(self.bodies[inside:]):
-            first = body.first + (moved if number else 0)
-            if number == 0:
-                body.moved(first, chunks[first : first + len(body.chunks) + moved])
-            elif not moved:
-                break
-            else:
-                body.moved(first, body.chunks)
+        if gone or fresh:
+            body = self.bodies[inside]
+            body.spliced(head - body.first, head - body.first + gone, fresh)
+        for body in self.bodies[inside + 1 :] if moved else ():
+            body.first += moved
 
     def _match(self, chunks: Sequence[Chunk]) -> None:
         """Give every group of chunks the state of the body that it was."""
         opening = [index for index, chunk in enumerate(chunks) if index and facts_in(chunk).opens_body]
         self._end = opening[MOST_BODIES - 1] if len(opening) >= MOST_BODIES else None
-        groups = [(at, chunks[at:end]) for at, end in pairwise([0, *opening, len(chunks)][: MOST_BODIES + 1])]
+        groups = [(at, list(chunks[at:end])) for at, end in pairwise([0, *opening, len(chunks)][: MOST_BODIES + 1])]
         old = self.bodies
         new: list[BodyState | None] = [None] * len(groups)
         first = 0

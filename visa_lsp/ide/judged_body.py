@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.ide.judging import NAME, Judging
 from visa_lsp.ide.names import INPUT, Ids
 from visa_lsp.ide.quick import verdicts_of
-from visa_lsp.ide.results import NOTHING, Open, Result, Shelf, common, facts_in
+from visa_lsp.ide.results import NOTHING, Open, Result, Shelf, facts_in
 from visa_lsp.ide.scopes import Body, scoped_names
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.document import common
 from visa_lsp.syntax.tree import Version
 
 if TYPE_CHECKING:
@@ -73,13 +74,14 @@ class JudgedBody(Judging):
     """The judged chunks of one body."""
 
     __slots__ = (
-        "_asleep", "_doubled", "_judged", "_key", "_missing", "_shelves", "directives",
+        "_asleep", "_change", "_doubled", "_key", "_missing", "_shelves", "directives",
     )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
         self.directives = Directives(())
-        self._judged: Sequence[Chunk] = ()
+        # What is new since the last update: the first chunk that changed, those that went, and how many came.
+        self._change: tuple[int, list[Chunk], int] | None = None
         self._key: object = None
         self._missing: set[str] = set()
         self._doubled: set[str] = set()
@@ -91,22 +93,27 @@ class JudgedBody(Judging):
 
     def moved(self, first: int, chunks: Sequence[Chunk]) -> None:
         """Take the chunks of the next snapshot."""
-        if self.chunks != chunks:
-            head, tail = common(self.chunks, chunks)
-            behind = len(self.chunks) - tail
-            fresh = [facts_in(chunk) for chunk in chunks[head : len(chunks) - tail]]
-            if self._code_at is not None and head <= self._code_at:
-                before = behind <= self._code_at and not any(f.has_code for f in fresh)
-                self._code_at = self._code_at + len(chunks) - len(self.chunks) if before else None
-            again = any(f.specials for f in (*fresh, *self._facts[head:behind]))
-            again = again or (
-                len(chunks) != len(self.chunks) and any(at >= head for at, _, _ in self.directives.places)
-            )
-            self._facts = [*self._facts[:head], *fresh, *self._facts[behind:]]
-            if again:
-                self.directives = Directives(self._facts)
-                self.specials = self.directives.places
-        self.first, self.chunks = first, chunks
+        head, tail = common(self.chunks, chunks)
+        if len(chunks) != len(self.chunks) or head < len(chunks):
+            self.spliced(head, len(self.chunks) - tail, chunks[head : len(chunks) - tail])
+        self.first = first
+
+    def spliced(self, head: int, behind: int, new: Sequence[Chunk]) -> None:
+        """Take other chunks for ``[head, behind)``; once for each snapshot."""
+        assert self._change is None
+        fresh = [facts_in(chunk) for chunk in new]
+        if self._code_at is not None and head <= self._code_at:
+            before = behind <= self._code_at and not any(f.has_code for f in fresh)
+            self._code_at = self._code_at + len(new) - (behind - head) if before else None
+        again = any(f.specials for f in (*fresh, *self._facts[head:behind]))
+        again = again or (len(new) != behind - head and any(at >= head for at, _, _ in self.directives.places))
+        self._change = head, self.chunks[head:behind], len(new)
+        # In place: what is copied at each keystroke is touched, chunk by chunk.
+        self.chunks[head:behind] = new
+        self._facts[head:behind] = fresh
+        if again:
+            self.directives = Directives(self._facts)
+            self.specials = self.directives.places
 
     def opening_lines(self, document: Document) -> Iterator[int]:
         """The line of the directive that opens the body."""
@@ -119,14 +126,14 @@ class JudgedBody(Judging):
     def update(
         self, document: Document, versions: tuple[str, ...], version_lines: set[int], platform: Platform | None
     ) -> None:
-        """Bring everything up to the chunks that ``moved`` gave."""
+        """Bring everything up to the chunks that ``moved`` or ``spliced`` gave."""
         self._version_lines = version_lines
         directives = self.directives
         kind = (directives.opening or "").split('"')[0]
         key = (platform.name if platform else None, _dialect_key(versions), kind.strip(), directives.attributes)
-        if key == self._key and self._judged == self.chunks:
+        if key == self._key and self._change is None:
             return
-        known = self._key if self._judged else key
+        known = self._key if self._results else key
         self._advance(document, known, platform)
         if key != known:
             self._switch(document, key, platform)
@@ -156,27 +163,20 @@ class JudgedBody(Judging):
     def _advance(self, document: Document, key: object, platform: Platform | None) -> None:
         """Bring everything up to the chunks, for the kind of body that it was."""
         directives = self.directives
-        fresh = key != self._key or not self._judged
-        head, tail = (0, 0) if fresh else common(self._judged, self.chunks)
-        behind = len(self._judged) - tail
-        gone = list(zip(self._judged[head:behind], self._results[head:behind], strict=True))
+        fresh = not self._results
         if fresh:
             self._key, self._verdicts = key, verdicts_of(key)
-        all_facts, added = self._facts, range(head, len(self.chunks) - tail)
+        head, gone_chunks, many = self._change or (0, [], 0)
+        self._change = None
+        behind = head + len(gone_chunks)
+        gone = list(zip(gone_chunks, self._results[head:behind], strict=True))
+        all_facts, added = self._facts, range(head, head + many)
         todo: dict[int, list[int] | None] = dict.fromkeys(added)
-        edited = None if fresh else self._edited(gone, added, todo)
+        edited = self._edited(gone, added, todo)
         for chunk, result in gone:
             self._count(facts_in(chunk), None if edited else result, -1)
-        results = [edited] if edited else [Result() for _ in added]
-        results = [*self._results[:head], *results, *self._results[behind:]]
-        self._marks[head:behind] = bytes(len(added))
-        if fresh:
-            self._review.update(self._uses, self._labels)
-            self._uses.clear()
-            self._labels.clear()
-            self._label_names.clear()
-            results = [Result() for _ in self.chunks]
-            self._marks = bytearray(len(results))
+        self._results[head:behind] = [edited] if edited else [Result() for _ in added]
+        self._marks[head:behind] = bytes(many)
         self._review |= self._names.functions
         ids = document.lineage.setdefault("ids", Ids())
         assert isinstance(ids, Ids)
@@ -185,13 +185,11 @@ class JudgedBody(Judging):
             all_facts, [facts_in(c) for c, _ in gone], added, directives.texts, directives.functions, ids, scoped,
             fresh=fresh,
         )  # fmt: skip
-        self._judged, self._results = self.chunks, results
         if changed is None:
-            for result in results:
+            for result in self._results:
                 self._drop_uses(result)
             todo = dict.fromkeys(range(len(self.chunks)))
-            for index in range(len(self.chunks)):
-                results[index] = Result()
+            self._results = [Result() for _ in self.chunks]
             self._labels = Counter(name for f in all_facts for name in f.labels)
             self._label_names.clear()
             self._review.update(self._labels)

@@ -47,7 +47,7 @@ class Judging:
 
     def __init__(self) -> None:
         self.first = 0
-        self.chunks: Sequence[Chunk] = ()
+        self.chunks: list[Chunk] = []
         self.specials: Sequence[tuple[int, int, str]] = ()
         self._facts: list[Facts] = []
         self._results: list[Result] = []

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.mentions import Mentions
 from visa_lsp.ide.quick import Tokens, class_token, special_words
+from visa_lsp.ide.stems import Stems
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
+from visa_lsp.syntax.document import common
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
 INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
-_KIND: Final = re.compile(r"v_type\s*=\s*(\S+)")
-_DIGITS: Final = "0123456789"
 _ODD: Final = "\x05"
 # The token of a name that does not mean the same everywhere in the body: its lines are looked at one by one.
 SCOPED: Final = "\x07"
@@ -37,15 +37,24 @@ class Ids(dict[str, int]):
         return number
 
 
+class Home:
+    """The chunk that declares a name, through all edits of it: by its facts."""
+
+    __slots__ = ("facts",)
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+
 class Names:
     """Names of a body. ``doubled`` are declared twice; ``odd`` ones have signs in them that references cannot have."""
 
     __slots__ = (
-        "_aliases", "_facts", "_ids", "_places", "_plain", "_stems", "before", "decl", "doubled", "functions", "inputs", "mentions", "odd", "pattern", "scoped", "tokens",
+        "_aliases", "_facts", "_homes", "_ids", "_places", "_specials", "_stems", "before", "decl", "doubled", "functions", "inputs", "mentions", "odd", "pattern", "scoped", "tokens",
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.decl: dict[str, Facts] = {}
+        self.decl: dict[str, Home] = {}
         self.tokens = Tokens()
         self.doubled: set[str] = set()
         self.odd: set[str] = set()
@@ -55,10 +64,11 @@ class Names:
         self.inputs: dict[str, str] = {}
         self.pattern = TOKEN
         self._aliases: dict[str, list[str]] = {}
-        self._stems: dict[str, set[str]] = {}  # by their small letters
-        self._plain: set[str] = set()  # names without a number at the end
+        self._stems = Stems()
         self._facts: list[Facts] = []
         self._places: dict[int, int] | None = None
+        self._homes: dict[int, Home] = {}
+        self._specials: Sequence[str] = ()
         self.mentions = Mentions()
         self._ids = Ids()
 
@@ -108,7 +118,7 @@ class Names:
         """The chunks that declare some names."""
         if not names.isdisjoint(self.doubled):
             return {i for i, f in enumerate(self._facts) if not names.isdisjoint(f.decls)}
-        return {self._index[id(self.decl[name])] for name in names if name in self.decl}
+        return {self._index[id(self.decl[name].facts)] for name in names if name in self.decl}
 
     def mentioning(self, names: set[str]) -> list[int]:
         """The chunks that may have one of some names in them."""
@@ -143,27 +153,7 @@ class Names:
 
     def near(self, word: str, like: Callable[[str, Iterable[str]], str | None]) -> set[str]:
         """Every declared name that ``near_name`` could find for a word, whatever class of variable is meant."""
-        stem = word.rstrip(_DIGITS)
-        found: set[str] = set()
-        if stem != word:
-            number = int(word[len(stem) :])
-            for other in self._stems.get(stem.lower(), ()):
-                for width in range(1, 12):
-                    name = f"{other}{number:0{width}d}"
-                    if name in self.decl:
-                        found.add(name)
-            if len(stem) <= 2:
-                return found
-        by_kind: dict[str, list[str]] = {}
-        for name in self._plain & self.decl.keys():
-            match = _KIND.search(self._rest(name))
-            letter = match.group(1) if match else ""
-            by_kind.setdefault(letter if letter in "APST" else "G", []).append(name)
-        for names in by_kind.values():
-            best = like(word, names)
-            if best:
-                found.add(best)
-        return found
+        return self._stems.near(word, self.decl, self._rest, like)
 
     def declaring(self) -> list[int]:
         """The chunks that declare something, in order."""
@@ -172,7 +162,7 @@ class Names:
     def any_from(self, first: int, names: Iterable[str]) -> bool:
         """Whether a chunk from this one on declares one of some names, for all that is known without a search."""
         known = [name for name in names if name in self.decl]
-        return any(name in self.doubled or self._index[id(self.decl[name])] >= first for name in known)
+        return any(name in self.doubled or self._index[id(self.decl[name].facts)] >= first for name in known)
 
     def last_declaring(self) -> int:
         """The last chunk that declares something; -1 where none does."""
@@ -193,12 +183,14 @@ class Names:
         fresh: bool,
     ) -> set[str] | None:
         """Take a new list of chunks; the names whose token changed, or None when every line has to be judged anew."""
-        inputs: dict[str, str] = {}
-        for text in specials:
-            match = INPUT.match(text)
-            if match:
-                inputs[match.group(1)] = inputs.get(match.group(1), "") + "\n" + text.split()[0] + match.group(2)
-        if self._places is not None and len(gone) == len(added) == 1 and len(facts) == len(self._facts):
+        inputs = self.inputs
+        if specials is not self._specials:
+            self._specials, inputs = specials, {}
+            for text in specials:
+                match = INPUT.match(text)
+                if match:
+                    inputs[match.group(1)] = inputs.get(match.group(1), "") + "\n" + text.split()[0] + match.group(2)
+        if self._places is not None and len(gone) == len(added) == 1:
             # A chunk in the place of another, as most edits leave it.
             self._places.pop(id(gone[0]), None)
             if facts[added[0]].decls:
@@ -215,7 +207,8 @@ class Names:
             return None
         self._moved(gone, [facts[i] for i in added])
         changed = self._differences([facts[i] for i in added], gone)
-        changed.update(n for n in inputs.keys() | self.inputs.keys() if inputs.get(n) != self.inputs.get(n))
+        if inputs is not self.inputs:
+            changed.update(n for n in inputs.keys() | self.inputs.keys() if inputs.get(n) != self.inputs.get(n))
         changed |= functions ^ self.functions
         now = scoped(self.doubled) if scoped else set()
         changed |= now ^ self.scoped
@@ -239,18 +232,21 @@ class Names:
         self.inputs, self.functions = inputs, functions
         self.pattern = WIDE_TOKEN if wide else TOKEN
         self.decl, self.tokens, self.doubled, self.odd = {}, Tokens(), set(), set()
-        self._aliases, self._stems, self._plain = {}, {}, set()
+        self._aliases, self._stems = {}, Stems()
+        self._homes = {id(f): Home(f) for f in facts if f.decls}
         decl, tokens, special = self.decl, self.tokens, special_words()
         plain: dict[str, str] = {}
         for f in facts:
             if not f.narrow:
                 self.odd.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
-            self._note_stems(f.decls)
+            self._stems.note(f.decls)
+            home = self._homes.get(id(f))
             for name, rest in zip(f.decls, f.rests, strict=True):
                 if name in decl:
                     self.doubled.add(name)
                     continue
-                decl[name] = f
+                assert home is not None
+                decl[name] = home
                 token = plain.get(rest)
                 if name in self.scoped:
                     token = SCOPED
@@ -283,53 +279,51 @@ class Names:
         return name + token if name in special_words() else token
 
     def _rest(self, name: str) -> str:
-        facts = self.decl[name]
+        facts = self.decl[name].facts
         return facts.rests[facts.decls.index(name)]
 
     def _differences(self, added: list[Facts], gone: list[Facts]) -> set[str]:
         """Bring ``decl`` up to date; the names whose declaration went, came or moved."""
-        old = [pair for f in gone for pair in zip(f.decls, f.rests, strict=True)]
-        new = [pair for f in added for pair in zip(f.decls, f.rests, strict=True)]
-        head = tail = 0
-        most = min(len(old), len(new))
-        while head < most and old[head] == new[head]:
-            head += 1
-        while tail < most - head and old[-1 - tail] == new[-1 - tail]:
-            tail += 1
-        changed = {n for n, _ in (*old[head : len(old) - tail], *new[head : len(new) - tail])}
-        gone_ids = {id(f) for f in gone}
-        many = Counter([n for n, _ in new if n in changed])
-        slow: set[str] = set()
-        for f in added:
+        old, new = [n for f in gone for n in f.decls], [n for f in added for n in f.decls]
+        if not old and not new:
+            return set()
+        heads, tails = common(old, new)
+        head, tail = common([r for f in gone for r in f.rests], [r for f in added for r in f.rests])
+        head, tail = min(head, heads), min(tail, tails)
+        lost, came = set(old[head : len(old) - tail]), new[head : len(new) - tail]
+        changed, twice = lost.union(came), Counter(came)
+        twice.update(changed.intersection(new[:head] + new[len(new) - tail :]))
+        slow = set[str]()
+        before = [self._homes.pop(id(f)) for f in gone if f.decls]
+        ours, declaring = set(before), [f for f in added if f.decls]
+        if len(before) == len(declaring) == 1:
+            # The names that stay in a chunk which was edited have not to be told one by one.
+            before[0].facts = declaring[0]
+            self._homes[id(declaring[0])] = before[0]
+        else:
+            slow.update(self.doubled.intersection((*old, *new)))
+            for f in declaring:
+                home = self._homes[id(f)] = Home(f)
+                self.decl.update(dict.fromkeys([name for name in f.decls if name not in changed], home))
+        for f in declaring:
             if not f.narrow:
                 self.odd.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
-            others = [name for name in f.decls if name not in changed]
-            self.decl.update(dict.fromkeys(others, f))
-            slow.update(self.doubled.intersection(others))
-            if len(others) == len(f.decls):
-                continue
             fresh = changed.intersection(f.decls)
-            self._note_stems(fresh)
+            self._stems.note(fresh)
             for name in fresh:
                 known = self.decl.get(name)
-                if many[name] > 1 or name in self.doubled or (known is not None and id(known) not in gone_ids):
+                if twice[name] > 1 or name in self.doubled or (known is not None and known not in ours):
                     slow.add(name)
                 else:
-                    self.decl[name] = f
-        for name, _ in old:
+                    self.decl[name] = self._homes[id(f)]
+        for name in lost:
             if name in self.doubled:
                 slow.add(name)
-            elif name in changed and not many[name]:
+            elif not twice[name]:
                 self._forget(name)
         if slow:
             self._recount(slow)
         return changed | slow
-
-    def _note_stems(self, names: Collection[str]) -> None:
-        stems = {n.rstrip(_DIGITS) for n in names}
-        for stem in stems:
-            self._stems.setdefault(stem.lower(), set()).add(stem)
-        self._plain.update(stems.intersection(names))
 
     def _forget(self, name: str) -> None:
         self.decl.pop(name, None)
@@ -349,11 +343,11 @@ class Names:
             if where is None:
                 self._forget(name)
                 continue
-            self.decl[name] = where[0]
+            self.decl[name] = self._homes[id(where[0])]
             (self.doubled.add if len(where) > 1 else self.doubled.discard)(name)
 
     def _place(self, name: str) -> tuple[int, int]:
-        facts = self.decl[name]
+        facts = self.decl[name].facts
         return self._index[id(facts)], facts.decls.index(name)
 
     def _retokened(self, changed: set[str]) -> set[str]:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from visa_lsp.syntax.bulk import Facts, decl_offsets, facts_of, instructions_of, label_offsets, statement_of
+from visa_lsp.syntax.bulk import (
+    Facts,
+    code_of,
+    decl_offsets,
+    facts_of,
+    instructions_of,
+    label_offsets,
+    opens_body,
+    statement_of,
+)  # fmt: skip
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.tree import Instruction
 
@@ -102,35 +112,36 @@ def read(chunk: Chunk, share: dict[str, str]) -> Facts:
 
 
 def _derived(chunk: Chunk, share: dict[str, str]) -> Facts | None:
-    """The facts of a chunk of instructions, or of declarations, of which some lines are others now."""
+    """The facts of a chunk of which some lines are others now; None where only a look at all of them can tell."""
     origin = chunk.origin
     if origin is None or not isinstance(origin.base.cache, Facts):
         return None
-    known, base, head, tail = origin.base.cache, origin.base, origin.head, origin.tail
-    if known.strange or known.specials or not known.narrow or chunk.opens_in_block or base.opens_in_block:
+    known, base, head = origin.base.cache, origin.base, origin.head
+    if known.strange or not known.narrow or chunk.opens_in_block or base.opens_in_block:
         return None
-    code = code_in(chunk)
-    new = facts_of(_between(code, head, chunk.count - tail), share)
-    if new.strange or new.specials or new.labels or not new.narrow:
+    new = facts_of(code_of(origin.between(chunk), False), share)
+    old = facts_of(code_of(origin.between(base), False), share)
+    if new.strange or not new.narrow or new.labels or old.labels:
         return None
-    if not known.decls:
-        old = facts_of(_between(code_in(base), head, base.count - tail), {})
-        if old.labels or new.decls:
+    has_code = new.has_code or (known.has_code and (not old.has_code or not code_in(chunk).isspace()))
+    decls, rests = known.decls, known.rests
+    if decls or new.decls:
+        if has_code or known.has_code:
             return None
-        has_code = not code.isspace()
-        return Facts((), (), (), known.labels, has_code, False, False, False, True, False, known.names)
-    if known.has_code or len(known.decls) != base.count or len(new.decls) != chunk.count - tail - head:
-        return None
-    behind = base.count - tail
-    decls = known.decls[:head] + new.decls + known.decls[behind:]
-    rests = known.rests[:head] + new.rests + known.rests[behind:]
-    return Facts(decls, rests, (), (), False, False, False, False, True, False, known.names)
-
-
-def _between(code: str, first: int, behind: int) -> str:
-    """Some lines of a code, each with a newline before it."""
-    lines = code.split("\n", behind + 1)
-    return "".join(["\n" + line for line in lines[first + 1 : behind + 1]])
+        first = bisect_left(decl_lines(base), head)
+        behind = first + len(old.decls)
+        decls = decls[:first] + new.decls + decls[behind:]
+        rests = rests[:first] + new.rests + rests[behind:]
+    specials = known.specials
+    if specials or new.specials:
+        end, shift = base.count - origin.tail, chunk.count - base.count
+        above = [place for place in specials if place[0] < head]
+        below = [(line + shift, text) for line, text in specials if line >= end]
+        specials = (*above, *[(line + head, text) for line, text in new.specials], *below)
+    scopes = any(text.lstrip()[0] in "{}" for _, text in specials)
+    return Facts(
+        decls, rests, specials, known.labels, has_code, False, False, scopes, True, opens_body(specials), known.names
+    )
 
 
 @lru_cache(maxsize=64)
@@ -157,25 +168,3 @@ def first_instruction(chunk: Chunk) -> int:
     """The line of the first instruction of a chunk; -1 without one."""
     lines = instructions_in(chunk)
     return next((i for i, line in enumerate(lines) if isinstance(statement_of(line.rstrip()), Instruction)), -1)
-
-
-def common(old: Sequence[Chunk], new: Sequence[Chunk]) -> tuple[int, int]:
-    """How many chunks at the head and at the tail are the same."""
-    most = min(len(old), len(new))
-    head = 0
-    step = most
-    while step:
-        # Slices compare chunk by chunk without a step of Python's in between.
-        if old[head : head + step] == new[head : head + step]:
-            head += step
-            step = min(step, most - head)
-        else:
-            step //= 2
-    tail, step, most = 0, most - head, most - head
-    while step:
-        if old[len(old) - tail - step : len(old) - tail] == new[len(new) - tail - step : len(new) - tail]:
-            tail += step
-            step = min(step, most - tail)
-        else:
-            step //= 2
-    return head, tail

@@ -17,7 +17,7 @@ from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from visa_lsp.syntax.tree import Statement
 
@@ -113,9 +113,13 @@ def facts_of(code: str, share: dict[str, str]) -> Facts:
     plain = code.isascii() and code.replace("\n", "").isprintable()
     strange = not plain and _CONTROL.search(code) is not None
     strange = strange or (len(code) > _LONG and max(map(len, code.split("\n"))) > _LONG)
-    first_special = specials[0] if specials else None
-    opens = first_special is not None and first_special[0] == 0 and _BODY.match(first_special[1]) is not None
+    opens = opens_body(specials)
     return Facts(decls, rests, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens)
+
+
+def opens_body(specials: Sequence[tuple[int, str]]) -> bool:
+    """Whether a block with these directives opens a kernel or function of its own: with its first line."""
+    return bool(specials) and specials[0][0] == 0 and _BODY.match(specials[0][1]) is not None
 
 
 def _nth_line(code: str, number: int) -> int:

@@ -27,11 +27,20 @@ def split_lines(text: str) -> list[str]:
 
 
 class Origin(NamedTuple):
-    """What a chunk was edited out of: its first ``head`` and last ``tail`` lines are those of ``base``."""
+    """What a chunk was edited out of: its first ``head`` and last ``tail`` lines are those of ``base``.
+
+    ``start`` and ``rest`` are the same in characters: where the lines between begin, and how many there are behind them.
+    """
 
     base: Chunk
     head: int
     tail: int
+    start: int
+    rest: int
+
+    def between(self, chunk: Chunk) -> str:
+        """The lines of the chunk, or of its base, that are not the other's, without the newline of the last."""
+        return chunk.text[self.start : chunk.length - self.rest]
 
 
 class Chunk:
@@ -101,12 +110,15 @@ class Chunk:
         chunk = Chunk(text, count, self.opens_in_block)
         # The lines of a chunk end with it: what follows the last newline of the last chunk counts as a line too.
         changed = touched.count("\n") + (before < 0)
-        base, tail = self, max(0, count - head - changed)
+        base, tail, first, rest = self, max(0, count - head - changed), before + 1, len(text) - behind
+        if behind < 0:
+            rest = 0
         if self.origin is not None:
             # Nobody has looked since: one step is kept, not a chain of them.
             base, head, tail = self.origin.base, min(head, self.origin.head), min(tail, self.origin.tail)
+            first, rest = min(first, self.origin.start), min(rest, self.origin.rest)
         if not (self.starred or chunk.starred) and head + tail <= min(count, base.count):
-            chunk.origin = Origin(base, head, tail)
+            chunk.origin = Origin(base, head, tail, first, rest)
         return chunk
 
 

@@ -61,18 +61,24 @@ class Document:
     next hangs on it.
     """
 
-    def __init__(self, chunks: tuple[Chunk, ...], lineage: dict[object, object] | None = None) -> None:
+    def __init__(self, chunks: Sequence[Chunk], lineage: dict[object, object] | None = None) -> None:
         self.chunks = chunks
         self.lineage: dict[object, object] = {} if lineage is None else lineage
         # (first line, the line behind, lines) of the chunk that was asked for last: questions come in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
         self._last_lines: tuple[int, int, Sequence[str]] = (0, 0, ())
         self._single = 0  # how often a line alone was asked for since
+        self._changed: tuple[Sequence[Chunk], int, int] | None = None
 
     @staticmethod
     def parse(text: str) -> Document:
         """A document from a whole text."""
-        return Document(tuple(_chunks(text, False, last=True)))
+        return Document(_chunks(text, False, last=True))
+
+    def changed_since(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
+        """How many chunks at the head and at the tail are those of another document with these chunks."""
+        known = self._changed
+        return known[1:] if known is not None and known[0] is chunks else common(chunks, self.chunks)
 
     @cached_property
     def _first_lines(self) -> list[int]:
@@ -214,21 +220,42 @@ class Document:
             text = old[: start - base] + new_text + old[end - base :]
             fresh = _chunks(text, chunks[first].opens_in_block, last=last + 1 == len(chunks))
         in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
-        rest = chunks[last + 1 :]
-        if rest and rest[0].opens_in_block != in_block:
-            moved: list[Chunk] = []
-            for index, chunk in enumerate(rest):
-                if chunk.opens_in_block == in_block:
-                    rest = (*moved, *rest[index:])
-                    break
-                moved.append(chunk.entered(in_block))
-                in_block = moved[-1].closes_in_block
-            else:
-                rest = tuple(moved)
-        document = Document((*chunks[:first], *fresh, *rest), self.lineage)
+        same = last + 1  # the first chunk behind what was replaced that stays as it is
+        moved: list[Chunk] = []
+        while same < len(chunks) and chunks[same].opens_in_block != in_block:
+            moved.append(chunks[same].entered(in_block))
+            in_block = moved[-1].closes_in_block
+            same += 1
+        # A copy and a splice: every other way goes through all chunks more than once.
+        spliced = list(chunks)
+        spliced[first:same] = [*fresh, *moved]
+        document = Document(spliced, self.lineage)
+        document._changed = chunks, first, len(chunks) - same
         document._first_lines = _spliced(self._first_lines, first, last + 1, [c.count for c in fresh])
         document._first_offsets = _spliced(self._first_offsets, first, last + 1, [c.length for c in fresh])
         return document
+
+
+def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+    """How many members at the head and at the tail of two lists are the same."""
+    most = min(len(old), len(new))
+    head = 0
+    step = most
+    while step:
+        # Slices compare member by member without a step of Python's in between.
+        if old[head : head + step] == new[head : head + step]:
+            head += step
+            step = min(step, most - head)
+        else:
+            step //= 2
+    tail, step, most = 0, most - head, most - head
+    while step:
+        if old[len(old) - tail - step : len(old) - tail] == new[len(new) - tail - step : len(new) - tail]:
+            tail += step
+            step = min(step, most - tail)
+        else:
+            step //= 2
+    return head, tail
 
 
 def _spliced(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
