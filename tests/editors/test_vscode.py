@@ -97,6 +97,7 @@ def test_what_a_user_sees(vsix: Path, project: Path, tmp_path: Path):
         "hover.png",
         "problems.png",
         "run-image.png",
+        "run-findings.png",
         "quick-run.png",
         "flow.png",
         "testing-failed.png",

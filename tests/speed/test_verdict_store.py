@@ -70,7 +70,7 @@ def test_known_classes_are_not_judged(tmp_path, texts, monkeypatch):
     judge = quick.judge
     for room in ("judging", "incremental"):
         monkeypatch.setattr(
-            f"visa_lsp.ide.{room}.judge", lambda doc, some, on: lines.append(len(some)) or judge(doc, some, on)
+            f"visa_lsp.ide.{room}.judge", lambda doc, some, *more: lines.append(len(some)) or judge(doc, some, *more)
         )
     judged(path, real)
     again = sum(lines)

@@ -64,17 +64,18 @@ RULES: Final[dict[str, Rule]] = {key: check.rule for check in CHECKS for key in 
 _BY_PROBLEM: Final = {kind: report for check in CHECKS for kind, report in check.problems.items()}
 
 
-def run_checks(ctx: CheckContext, extra: Collection[str] = ()) -> list[Diagnostic]:
-    """All findings about a text, in text order. ``extra`` names opt-in rules, by code or slug, that run as well."""
-    chosen = _chosen(frozenset(extra))
+def run_checks(ctx: CheckContext, extra: Collection[str] = (), without: Collection[str] = ()) -> list[Diagnostic]:
+    """All findings about a text, in text order.
+
+    ``extra`` names opt-in rules, by code or slug, that run as well; ``without``, by slug, those that do not.
+    """
+    chosen = _chosen(frozenset(extra), frozenset(without))
     found = [*_of_problems(ctx)]
-    for check in chosen.checks:
-        if check.text:
-            found.extend(check.text(ctx))
-        if check.body:
-            for body in ctx.bound.bodies:
-                found.extend(check.body(ctx, body))
+    for of_text in chosen.texts:
+        found.extend(of_text(ctx))
     for body in ctx.bound.bodies:
+        for of_body in chosen.bodies:
+            found.extend(of_body(ctx, body))
         for bound in body.code:
             if bound.row is not None:
                 for visit in chosen[bound.row]:
@@ -96,6 +97,8 @@ class _Chosen(dict["Instruction", "tuple[Visit, ...]"]):
     def __init__(self, checks: list[Check]) -> None:
         super().__init__()
         self.checks = checks
+        self.texts = [check.text for check in checks if check.text is not None]
+        self.bodies = [check.body for check in checks if check.body is not None]
 
     def __missing__(self, row: Instruction) -> tuple[Visit, ...]:
         wanted = [check.instruction for check in self.checks if check.wants is None or check.wants(row)]
@@ -104,9 +107,10 @@ class _Chosen(dict["Instruction", "tuple[Visit, ...]"]):
 
 
 @lru_cache(maxsize=16)
-def _chosen(extra: frozenset[str]) -> _Chosen:
-    """The rules that are always on and these more; what they want is asked once per process."""
-    return _Chosen([c for c in CHECKS if c.default or c.rule.code in extra or c.rule.name in extra])
+def _chosen(extra: frozenset[str], without: frozenset[str]) -> _Chosen:
+    """The rules that are always on and these more, but for some; what they want is asked once per process."""
+    wanted = [c for c in CHECKS if c.rule.name not in without]
+    return _Chosen([c for c in wanted if c.default or c.rule.code in extra or c.rule.name in extra])
 
 
 def rule_named(word: str) -> Rule | None:

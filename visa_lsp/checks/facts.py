@@ -34,7 +34,7 @@ class Facts(Struct, frozen=True):
     def of(body: Body) -> Facts:
         """Collect the facts of a body."""
         by_id: dict[SymbolKind, dict[int, Symbol]] = {kind: {} for kind in SymbolKind}
-        for symbol in (*body.predefined.values(), *body.symbols):
+        for symbol in (*body.predefined.used, *body.symbols):
             by_id[symbol.kind][symbol.id] = symbol
         return Facts(
             by_id[SymbolKind.GENERAL],

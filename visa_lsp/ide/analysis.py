@@ -16,6 +16,8 @@ from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.model import Dialect
     from visa_lsp.isa.platforms import Platform
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 # Shorter texts are bound and checked whole: that costs a few milliseconds.
 SHORT_TEXT: Final = 60
+_STATE: Final = "findings"
 
 
 class Analysis:
@@ -66,7 +69,7 @@ class Analysis:
 
     def quick_diagnostics(self) -> tuple[Diagnostic, ...]:
         """All findings by looking only at what changed and at lines that may have one."""
-        key = ("findings", self.platform)
+        key = (_STATE, self.platform)
         state = self.document.lineage.get(key)
         if not isinstance(state, TextState):
             state = TextState(self.platform)
@@ -75,3 +78,9 @@ class Analysis:
         found = state.update(self.document)
         self.document.lineage[key] = state
         return found
+
+    def prepare(self) -> Iterator[None]:
+        """Steps that make the findings of the next edits ready to be looked for."""
+        state = self.document.lineage.get((_STATE, self.platform))
+        for body in state.bodies if isinstance(state, TextState) else ():
+            yield from body.prepare()

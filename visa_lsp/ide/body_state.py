@@ -36,12 +36,14 @@ class BodyState(JudgedBody):
     """A body with its findings in view."""
 
     __slots__ = (
-        "_clean_key", "_found", "_frame_key", "_places", "cut",
+        "_clean_key", "_found", "_frame_codes", "_frame_key", "_frame_names", "_places", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
         self._frame_key: object = None
+        self._frame_codes: tuple[str, ...] = ()
+        self._frame_names: list[str] = []  # in these lines
         self._clean_key: object = None  # the last frame that had no findings by itself
         self._found: set[Place] = set()
         self.cut: Place | None = None  # the first line that is left out because there are too many
@@ -86,11 +88,18 @@ class BodyState(JudgedBody):
         if self._frame is None:
             self._places = sorted(self._frame_places())
             self._frame = tuple([codes_in(self.chunks[index])[offset] for index, offset in self._places])
-            names = {name for code in self._frame for name in NAME.findall(code)}
-            rests = tuple(sorted([(n, self._names.tokens.get(n, "")) for n in names]))
+            if self._frame != self._frame_codes:
+                self._frame_codes = self._frame
+                self._frame_names = sorted({name for code in self._frame for name in NAME.findall(code)})
+            rests = tuple(map(self._names.tokens.get, self._frame_names))
             self._frame_key = (self._key, versions, self._frame, rests)
             self._find(document)
-        return bool(self._found or self._open.lines) or self._frame_key != self._clean_key
+        return bool(self._found or self._open.lines) or not self.frame_is_clean
+
+    @property
+    def frame_is_clean(self) -> bool:
+        """Whether it is known that nothing is wrong with the frame by itself."""
+        return self._frame_key == self._clean_key
 
     def _find(self, document: Document) -> None:
         """Put the lines together that may have a finding."""
@@ -210,12 +219,12 @@ class BodyState(JudgedBody):
                     uses.append((index, offset, part, what))
         return {(i, o) for i, o, here, names in uses if any(part_of.get(name, here) != here for name in names)}
 
-    def wanted(self, document: Document) -> set[int]:
-        """The lines to bind and check."""
+    def wanted(self, document: Document, *, bare: bool) -> set[int]:
+        """The lines to bind and check; ``bare`` means that of the frame only what others depend on is among them."""
         inputs, places = self.directives.inputs, self._places
-        if self._frame_key == self._clean_key:
-            # No input has a finding by itself: only those that the lines in question name have a part in theirs.
-            places = [place for place in places if place not in inputs]
+        if bare:
+            beginning = self._beginning() if self.directives.opening is None else set[Place]()
+            places = sorted(self.directives.shaping | beginning)
         lines = {self._line(document, index, offset) for index, offset in (*places, *self._found)}
         lines.update(self._open.lines)
         names = self._named(document, lines)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.chunks import Chunk
     from visa_lsp.syntax.document import Document
 
+# Rules that speak of the lines of a frame alone: where those are known to be clean, not all of them are looked at.
+_FRAME_RULES: Final = frozenset({"missing-return"})
 # Rules whose findings belong to the text and not to one body.
 _TEXT_RULES: Final = frozenset({"redeclared-kernel", "version-line", "unclosed-comment"})
 
@@ -174,10 +176,12 @@ class TextState:
 
     def _judged(self, document: Document, shown: list[BodyState], lines: set[int]) -> tuple[Judged, set[int]]:
         """Some lines and those that the bodies ask for, bound and checked, and which they are."""
-        lines = lines.union(*[body.wanted(document) for body in shown])
+        clean = all(body.frame_is_clean for body in shown)
+        lines = lines.union(*[body.wanted(document, bare=clean) for body in shown])
+        without = _FRAME_RULES if clean else ()
         shown_at = self._places_of(document, shown)
         while True:
-            judged = judge(document, sorted(lines), self.platform)
+            judged = judge(document, sorted(lines), self.platform, without)
             problems: dict[int, list[Problem]] = {}
             for problem in _first_uses(document, judged):
                 at = shown_at(problem.place.line)

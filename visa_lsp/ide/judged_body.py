@@ -32,6 +32,9 @@ _OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
 # The attributes that a rule about one line, or a number in it, may ask for; what is wrong with others shows in the frame.
 _ASKED: Final = re.compile(r"\s*\.kernel_attr\s+(?:SimdSize|SLMSize)(?![A-Za-z0-9_])")
+_ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
+# Those, and the attributes that a rule about a body looks for.
+_SOUGHT: Final = re.compile(r"\s*\.kernel_attr\s+(?:SimdSize|SLMSize|ArgSize|RetValSize)(?![A-Za-z0-9_])")
 # From how many changed names on chunks are judged as a whole instead of line by line.
 _FEW: Final = 16
 # The results of so many kinds of body (dialects, attributes) are remembered.
@@ -51,10 +54,13 @@ def _mentions(text: str, names: Iterable[str]) -> set[int]:
 
 
 class Directives:
-    """The directives of a body that are no declarations, and what they say of it."""
+    """The directives of a body that are no declarations, and what they say of it.
+
+    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them.
+    """
 
     __slots__ = (
-        "attributes", "braces", "functions", "inputs", "opening", "parts", "places", "texts", "versions",
+        "attributes", "braces", "functions", "inputs", "opening", "parts", "places", "shaping", "texts", "versions",
     )  # fmt: skip
 
     def __init__(self, facts: Sequence[Facts]) -> None:
@@ -67,6 +73,8 @@ class Directives:
         self.functions = {m.group(1) for text in texts if (m := FUNCTION.match(text))}
         self.parts = [(i, offset) for i, offset, text in self.places if FUNCTION.match(text)]
         self.attributes = tuple([text for text in texts if _ASKED.match(text)])
+        plain = [p for p in self.places if _SOUGHT.match(p[2]) or not _ATTRIBUTE.match(p[2])]
+        self.shaping = {(i, offset) for i, offset, _ in plain} - self.inputs.keys()
         self.braces = [place for place in self.places if place[2].lstrip()[0] in "{}"]
 
 

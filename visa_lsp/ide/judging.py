@@ -7,6 +7,7 @@ one snapshot to the next stands in ``judged_body``.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +21,7 @@ from visa_lsp.syntax.bulk import Facts, classes, instruction_of
 from visa_lsp.syntax.parse import MAX_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.ide.results import Lines
     from visa_lsp.isa.platforms import Platform
@@ -78,6 +79,12 @@ class Judging:
         """The line of each declaration of a chunk."""
         return decl_lines(self.chunks[index])
 
+    def _decls_at(self, index: int, offsets: list[int]) -> list[int]:
+        """The numbers of the declarations in some lines of a chunk."""
+        lines = self._decl_lines(index)
+        places = [(bisect_left(lines, offset), offset) for offset in offsets]
+        return [k for k, offset in places if k < len(lines) and lines[k] == offset]
+
     def _drop_uses(self, result: Result) -> None:
         for names in result.labels.values():
             self._use(names, -1)
@@ -109,6 +116,7 @@ class Judging:
         work: list[tuple[int, Lines, list[tuple[int, str]]]] = []
         pending: dict[str, tuple[int, int]] = {}
         pending_decls: dict[str, tuple[int, int]] = {}
+        decls: list[tuple[int, list[int]]] = []
         names, verdicts = self._names, self._verdicts
         for index, offsets in todo.items():
             facts, result = self._facts[index], self._results[index]
@@ -138,15 +146,17 @@ class Judging:
                         if line not in verdicts.odd:
                             pending[line] = (index, i)
             if offsets != []:
-                names.note(facts, mentioned, more=b"" if offsets is None else facts.names)
+                names.note(facts, mentioned, None if offsets is None else self._decls_at(index, offsets))
             if facts.decls:
-                result.decls = set()
-                if not verdicts.decls.issuperset(map(names.tokens.get, facts.decls)):
-                    result.decls = {-1}
-                    for k, token in enumerate([names.decl_token(name) for name in facts.decls]):
-                        if token not in verdicts.decls and token != SCOPED:
-                            pending_decls[token] = (index, k)
-        self._open = Open(work, [i for i in todo if self._results[i].decls])
+                result.decls, clean, tokens = set(), verdicts.decls, map(names.tokens.get, facts.decls)
+                odd_decls = [k for k, token in enumerate(tokens) if token not in clean]
+                if odd_decls:
+                    decls.append((index, odd_decls))
+                for k in odd_decls:
+                    token = names.decl_token(facts.decls[k])
+                    if token not in clean and token != SCOPED:
+                        pending_decls[token] = (index, k)
+        self._open = Open(work, decls)
         self._evaluate(document, platform, pending, pending_decls, last=last)
         self._settle()
         for index in todo:
@@ -189,8 +199,9 @@ class Judging:
                     self._use(labels, 1)
                 if undeclared:
                     result.undeclared[i] = undeclared
-        for index in self._open.decls:
-            pairs_of = zip(self._decl_lines(index), map(names.decl_token, self._facts[index].decls), strict=True)
+        for index, numbers in self._open.decls:
+            lines, declared = self._decl_lines(index), self._facts[index].decls
+            pairs_of = [(lines[k], names.decl_token(declared[k])) for k in numbers]
             self._results[index].decls = {o for o, token in pairs_of if token not in decls and token not in waiting}
 
     def _evaluate(
@@ -297,9 +308,14 @@ class Judging:
                 self._use(self._results[index].labels.get(i, ()), -1)
                 self._results[index].forget(i)
         self._settle()
-        for index in [*(index for index, _, _ in opened.work), *opened.decls]:
+        for index in [*(index for index, _, _ in opened.work), *(index for index, _ in opened.decls)]:
             self._mark(index)
         return True
+
+    def prepare(self) -> Iterator[None]:
+        """Steps that make ready what the first edits would have to wait for."""
+        yield from self._names.mentions.prepare()
+        yield from self._label_names.prepare(self._labels)
 
     # ---- where names are declared ----
 

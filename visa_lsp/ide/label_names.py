@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks.context import near_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 _DIGITS: Final = "0123456789"
+# How many labels are taken in at one step.
+_STEP: Final = 512
 
 
 def _number(name: str) -> str:
@@ -40,14 +42,24 @@ class LabelNames:
         if self._groups is not None:
             self._groups.get(_number(name), {}).pop(name, None)
 
+    def prepare(self, every: Iterable[str]) -> Iterator[None]:
+        """Make the groups of all labels, if they are not there yet, in steps; they count when the last one is done."""
+        if self._groups is not None:
+            return
+        groups: dict[str, dict[str, None]] = {}
+        for count, name in enumerate(every):
+            groups.setdefault(_number(name), {})[name] = None
+            if count % _STEP == _STEP - 1:
+                yield
+        self._groups = groups
+
     def near(
         self, word: str, every: Iterable[str], others: Iterable[str], like: Callable[[str, Iterable[str]], str | None]
     ) -> str | None:
         """What ``near_name`` finds for a word among ``every`` label and some other names."""
-        if self._groups is None:
-            self._groups = {}
-            for name in every:
-                self.add(name)
+        for _ in self.prepare(every):
+            pass
+        assert self._groups is not None
         # Of the names with a number only those with the word's own are near.
         some = [name for number in {_number(word), ""} for name in self._groups.get(number, ())]
         return near_name(word, [*some, *others], like)

@@ -12,13 +12,15 @@ from itertools import compress, count
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.syntax.bulk import Facts
 
 _BUCKETS: Final = 8192
 # With more names than that every chunk is looked at.
 _FEW: Final = 64
+# How many chunks are taken in at one step.
+_STEP: Final = 8
 
 
 class Mentions:
@@ -76,14 +78,18 @@ class Mentions:
         del self._of_slot[slot]
         self._free.append(slot)
 
-    def prepare(self) -> None:
-        """Make the buckets, if they are not there yet."""
-        if self._buckets is None:
-            self.clear()
-            self._buckets = [0] * _BUCKETS
-            for facts in self.facts:
-                if facts.names:
-                    self.add(facts, array("I", facts.names))
+    def prepare(self) -> Iterator[None]:
+        """Make the buckets, if they are not there yet, in steps; they count when the last one is done."""
+        if self._buckets is not None:
+            return
+        made = Mentions()
+        made._buckets = [0] * _BUCKETS
+        for number, facts in enumerate(self.facts):
+            if facts.names:
+                made.add(facts, array("I", facts.names))
+            if number % _STEP == _STEP - 1:
+                yield
+        self._buckets, self._slots, self._of_slot, self._free = made._buckets, made._slots, made._of_slot, made._free
 
     def having(self, ids: Sequence[int]) -> list[int]:
         """The chunks that may have one of these names in them, in order."""
@@ -91,7 +97,8 @@ class Mentions:
         if len(ids) > _FEW:
             wanted = set(ids)
             return [i for i, f in enumerate(facts) if f.names and not wanted.isdisjoint(array("I", f.names))]
-        self.prepare()
+        for _ in self.prepare():
+            pass
         assert self._buckets is not None
         found = 0
         for number in ids:

@@ -15,10 +15,10 @@ from visa_lsp.ide.mentions import Mentions
 from visa_lsp.ide.quick import Tokens, class_token, special_words
 from visa_lsp.ide.stems import Stems
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
-from visa_lsp.syntax.document import common
+from visa_lsp.syntax.document import same_head, same_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 _ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
 INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
@@ -129,22 +129,21 @@ class Names:
         numbers = {self._ids[name] for name in names if name in self._ids}
         facts.names = array("I", [n for n in array("I", facts.names) if n not in numbers]).tobytes()
 
-    def note(self, facts: Facts, names: set[str], *, more: bytes = b"") -> None:
-        """Keep the names of a chunk; ``more`` are those that it may have had before."""
-        if facts.decls:
-            if any("alias" in rest for rest in facts.rests):
-                names.update(_ALIAS.findall("\n".join(facts.rests)))
-            names.update(facts.decls)
-        ids = set(map(self._ids.__getitem__, names))
-        if more:
-            known = set(array("I", more))
-            if ids <= known:
-                return
-            self.mentions.add(facts, ids - known)
-            ids |= known
-        else:
+    def note(self, facts: Facts, names: set[str], decls: Collection[int] | None = None) -> None:
+        """Keep the names of a chunk: those in lines of it and in its declarations.
+
+        ``decls`` are the numbers of those that are new, where only a part of the chunk is: all else is kept already.
+        """
+        known = set[int]() if decls is None else set(array("I", facts.names))
+        some = range(len(facts.decls)) if decls is None or not known else decls
+        names.update([facts.decls[k] for k in some])
+        rests = [rest for rest in [facts.rests[k] for k in some] if "alias" in rest]
+        if rests:
+            names.update(_ALIAS.findall("\n".join(rests)))
+        ids = set(map(self._ids.__getitem__, names)) - known
+        if ids or not known:
             self.mentions.add(facts, ids)
-        facts.names = array("I", ids).tobytes()
+            facts.names = array("I", ids | known).tobytes()
 
     def note_first(self, facts: Facts, names: set[str], ids: Ids) -> None:
         """Keep the names of a chunk of which nothing is known yet."""
@@ -287,9 +286,10 @@ class Names:
         old, new = [n for f in gone for n in f.decls], [n for f in added for n in f.decls]
         if not old and not new:
             return set()
-        heads, tails = common(old, new)
-        head, tail = common([r for f in gone for r in f.rests], [r for f in added for r in f.rests])
-        head, tail = min(head, heads), min(tail, tails)
+        was, now = [r for f in gone for r in f.rests], [r for f in added for r in f.rests]
+        head = min(same_head(old, new), same_head(was, now))
+        most = min(len(old), len(new)) - head
+        tail = min(same_tail(old, new, most), same_tail(was, now, most))
         lost, came = set(old[head : len(old) - tail]), new[head : len(new) - tail]
         changed, twice = lost.union(came), Counter(came)
         twice.update(changed.intersection(new[:head] + new[len(new) - tail :]))

@@ -28,7 +28,7 @@ from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.grammar import grammar_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.platforms import Platform
@@ -190,11 +190,11 @@ class Judged(NamedTuple):
                 scope.names.clear()
 
 
-def judge(document: Document, lines: Sequence[int], platform: Platform | None) -> Judged:
-    """The full path over some lines of a document; ``lines`` are in order."""
+def judge(document: Document, lines: Sequence[int], platform: Platform | None, without: Collection[str] = ()) -> Judged:
+    """The full path over some lines of a document; ``lines`` are in order. ``without`` are rules that do not run."""
     sparse = Sparse(document, lines)
     bound = bind(sparse, platform)
-    return Judged(bound, run_checks(CheckContext(sparse, bound, platform, dialect_of(bound))))
+    return Judged(bound, run_checks(CheckContext(sparse, bound, platform, dialect_of(bound)), without=without))
 
 
 def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int, str]] | None]) -> dict[int, str]:
@@ -211,7 +211,7 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
             seen.setdefault(problem.place.line, {})[problem.place.span.start] = "U"
     columns = {line: dict(tokens) for line, tokens in lines.items() if tokens is not None}
     for body in judged.bound.bodies:
-        for symbol in [*body.symbols, *body.predefined.values()]:
+        for symbol in [*body.symbols, *body.predefined.used]:
             for place, role in symbol.references:
                 written = symbol.input is not None and role in (Role.WRITE, Role.READ_WRITE)
                 known = columns.get(place.line)

@@ -26,6 +26,7 @@ _TEMPLATES: Final = 6
 
 def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator[None]:
     """Steps of some milliseconds at most, each of them done when it is given; ``tokens`` where a client colours text."""
+    yield from analysis.prepare()
     index = index_of(analysis.document)
     yield
     for part in index.parts:

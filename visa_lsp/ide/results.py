@@ -87,12 +87,12 @@ class Shelf(Struct):
 class Open(Struct):
     """What was judged last.
 
-    ``work`` has (chunk, its instructions, (line, class) of lines not known to be clean), ``decls`` the chunks whose
-    declarations are not all clean, ``lines`` one line of each class without a verdict.
+    ``work`` has (chunk, its instructions, (line, class) of lines not known to be clean), ``decls`` (chunk, the numbers of
+    its declarations that are not known to be clean), ``lines`` one line of each class without a verdict.
     """
 
     work: list[tuple[int, Lines, list[tuple[int, str]]]] = field(default_factory=list)
-    decls: list[int] = field(default_factory=list)
+    decls: list[tuple[int, list[int]]] = field(default_factory=list)
     lines: dict[int, str] = field(default_factory=dict)
     of_decls: set[int] = field(default_factory=set)
 
@@ -123,7 +123,11 @@ def _derived(chunk: Chunk, share: dict[str, str]) -> Facts | None:
     old = facts_of(code_of(origin.between(base), False), share)
     if new.strange or not new.narrow or new.labels or old.labels:
         return None
-    has_code = new.has_code or (known.has_code and (not old.has_code or not code_in(chunk).isspace()))
+    has_code = new.has_code or known.has_code
+    if old.has_code and not new.has_code:
+        if known.specials or new.specials:
+            return None
+        has_code = not code_in(chunk).isspace()
     decls, rests = known.decls, known.rests
     if decls or new.decls:
         if has_code or known.has_code:

@@ -8,7 +8,6 @@ slug; without brackets everything is meant. The command line and the server both
 from __future__ import annotations
 
 import re
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -49,7 +48,6 @@ Authority: the comments are visa-lsp's own; other tools take them for plain comm
 
 _COMMENT: Final = re.compile(r"visa:\s*ignore(?P<scope>-next-line|-file)?(?:\s*\[(?P<codes>[^\]]*)\]|(?=\s*(?:$|\*/)))")
 _MARK: Final = "visa:"
-_MARKED: Final = attrgetter("marked")
 _ALL: Final = "ALL"
 _PLATFORM_BOUND: Final = ("wrong-platform",)
 
@@ -78,7 +76,7 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
     """Every suppression in the comments of a text, in text order."""
     found: list[Suppression] = []
     line = offset = 0
-    for chunk in document.chunks if any(map(_MARKED, document.chunks)) else ():
+    for chunk in document.chunks if document.marked else ():
         if not chunk.marked:
             line += chunk.count
             offset += chunk.length

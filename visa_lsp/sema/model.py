@@ -7,6 +7,8 @@ rules in ``checks`` turn problems into diagnostics, ``lower`` turns bodies into 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
+from copy import copy
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +17,7 @@ from msgspec import Struct, field
 from visa_lsp.isa.model import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator
 
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.isa.platforms import Platform
@@ -165,6 +167,38 @@ class Bound(Struct, frozen=True):
     inst: Inst | None
 
 
+class Predefined(Mapping[str, Symbol]):
+    """What exists in a body without a declaration, by every name it has; each is made when it is first asked for.
+
+    ``source`` has symbols that all bodies share, under equal names the same. ``used`` are those of this body, made so far.
+    """
+
+    __slots__ = ("_made", "_source")
+
+    def __init__(self, source: Mapping[str, Symbol]) -> None:
+        self._source = source
+        self._made: dict[int, Symbol] = {}
+
+    def __getitem__(self, name: str) -> Symbol:
+        shared = self._source[name]
+        made = self._made.get(id(shared))
+        if made is None:
+            made = self._made[id(shared)] = copy(shared)
+            made.references = []
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._source)
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    @property
+    def used(self) -> Iterable[Symbol]:
+        """The symbols that somebody has asked for."""
+        return self._made.values()
+
+
 class Body(Struct, eq=False):
     """A kernel or function of its own."""
 
@@ -182,7 +216,7 @@ class Body(Struct, eq=False):
     attributes: list[tuple[Attribute, Place]] = field(default_factory=list)
     code: list[Bound] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
-    predefined: dict[str, Symbol] = field(default_factory=dict)
+    predefined: Predefined = field(default_factory=lambda: Predefined({}))
 
     def find(self, name: str, line: int) -> Symbol | None:
         """The symbol that a variable name means at a line; declarations later in the text count too."""
@@ -211,6 +245,6 @@ class BoundModule(Struct, frozen=True):
 
 
 __all__ = [
-    "VARIABLE_LETTER", "Body", "Bound", "BoundModule", "BoundOperand", "Place", "Problem", "Reference", "Role",
+    "VARIABLE_LETTER", "Body", "Bound", "BoundModule", "BoundOperand", "Place", "Predefined", "Problem", "Reference", "Role",
     "Scope", "Symbol", "SymbolKind",
 ]  # fmt: skip

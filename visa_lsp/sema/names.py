@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cache, lru_cache
 
 from visa_lsp.isa import predefined
-from visa_lsp.sema.model import Symbol, SymbolKind
+from visa_lsp.sema.model import Predefined, Symbol, SymbolKind
 
 
-def predefined_symbols(grf_bytes: int) -> dict[str, Symbol]:
+def predefined_symbols(grf_bytes: int) -> Predefined:
     """Fresh symbols for everything that exists without a declaration, by every name it has."""
-    fresh: dict[int, Symbol] = {}
-    names: dict[str, Symbol] = {}
-    for name, symbol in _predefined(grf_bytes).items():
-        known = fresh.get(id(symbol))
-        if known is None:
-            known = fresh[id(symbol)] = copy(symbol)
-            known.references = []
-        names[name] = known
-    return names
+    return Predefined(_predefined(grf_bytes))
 
 
 @cache

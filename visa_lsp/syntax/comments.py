@@ -16,6 +16,8 @@ def strip(line: str, in_block: bool) -> tuple[str, bool]:
     """(line with comments blanked, whether a block comment is open behind it). ``line`` has no line end."""
     if not in_block and "/" not in line:
         return line, False
+    if not in_block and '"' not in line and "/*" not in line:
+        return line.partition("//")[0].rstrip(), False
     head = ""
     if in_block:
         close = line.find("*/")

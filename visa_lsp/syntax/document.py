@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax.bulk import bodies_of, statement_of
-from visa_lsp.syntax.chunks import Chunk, codes_in, lines_in, split_lines
+from visa_lsp.syntax.chunks import Chunk, codes_in, line_start_in, split_lines
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
 
@@ -66,8 +66,8 @@ class Document:
         self.lineage: dict[object, object] = {} if lineage is None else lineage
         # (first line, the line behind, lines) of the chunk that was asked for last: questions come in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
-        self._last_lines: tuple[int, int, Sequence[str]] = (0, 0, ())
-        self._single = 0  # how often a line alone was asked for since
+        self._last_chunk = -1
+        self._single = 0  # how many lines of that chunk were looked up by themselves
         self._changed: tuple[Sequence[Chunk], int, int] | None = None
 
     @staticmethod
@@ -87,6 +87,11 @@ class Document:
     @cached_property
     def _first_offsets(self) -> list[int]:
         return [0, *accumulate(map(attrgetter("length"), self.chunks))]
+
+    @cached_property
+    def marked(self) -> int:
+        """How many chunks may have a suppression in them."""
+        return sum(chunk.marked for chunk in self.chunks)
 
     @property
     def text(self) -> str:
@@ -121,33 +126,24 @@ class Document:
             if not 0 <= line < self.line_count:
                 return ""
             at, inside = self._locate(line)
-            chunk, first = self.chunks[at], line - inside
-            if not (self._last_lines[0] <= line < self._last_lines[1]):
-                self._single = 0
+            chunk = self.chunks[at]
+            if at != self._last_chunk:
+                self._last_chunk, self._single = at, 0
             self._single += 1
             if self._single <= _FEW and not (chunk.starred or chunk.opens_in_block):
                 # Of most chunks nobody asks for more than a line or two.
-                return strip(self.line_text(line), False)[0].rstrip()
+                return strip(_line_in(chunk, inside), False)[0].rstrip()
             codes = codes_in(chunk)
+            first = line - inside
             self._last_codes = (first, first + chunk.count, codes)
         return codes[line - first]
 
     def line_text(self, line: int) -> str:
         """A line without its end; empty for a line outside the text."""
-        first, behind, lines = self._last_lines
-        if not first <= line < behind:
-            if not 0 <= line < self.line_count:
-                return ""
-            first, _, lines = self._lines_at(line)
-        return lines[line - first].rstrip("\r")
-
-    def _lines_at(self, line: int) -> tuple[int, int, Sequence[str]]:
-        """(first line, the line behind, lines) of the chunk that a line is in."""
-        if not self._last_lines[0] <= line < self._last_lines[1]:
-            chunk, inside = self._locate(line)
-            first = line - inside
-            self._last_lines = (first, first + self.chunks[chunk].count, lines_in(self.chunks[chunk]))
-        return self._last_lines
+        if not 0 <= line < self.line_count:
+            return ""
+        at, inside = self._locate(line)
+        return _line_in(self.chunks[at], inside)
 
     def statement(self, line: int) -> Statement | None:
         """The statement of a line; None where the line is blank or outside the text."""
@@ -172,7 +168,7 @@ class Document:
         if line >= self.line_count:
             return len(self)
         chunk, inside = self._locate(line)
-        return self._first_offsets[chunk] + sum(map(len, self._lines_at(line)[2][:inside])) + inside
+        return self._first_offsets[chunk] + line_start_in(self.chunks[chunk], inside)
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, column) of an offset, clamped to the text."""
@@ -231,16 +227,23 @@ class Document:
         spliced[first:same] = [*fresh, *moved]
         document = Document(spliced, self.lineage)
         document._changed = chunks, first, len(chunks) - same
+        document.marked = self.marked + sum(c.marked for c in fresh) - sum(c.marked for c in chunks[first : last + 1])
         document._first_lines = _spliced(self._first_lines, first, last + 1, [c.count for c in fresh])
         document._first_offsets = _spliced(self._first_offsets, first, last + 1, [c.length for c in fresh])
         return document
 
 
-def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """How many members at the head and at the tail of two lists are the same."""
-    most = min(len(old), len(new))
+def _line_in(chunk: Chunk, number: int) -> str:
+    """A line of a chunk without its end."""
+    start = line_start_in(chunk, number)
+    end = chunk.text.find("\n", start)
+    return chunk.text[start : end if end >= 0 else None].rstrip("\r")
+
+
+def same_head(old: Sequence[object], new: Sequence[object]) -> int:
+    """How many members at the head of two lists are the same."""
+    most = step = min(len(old), len(new))
     head = 0
-    step = most
     while step:
         # Slices compare member by member without a step of Python's in between.
         if old[head : head + step] == new[head : head + step]:
@@ -248,14 +251,25 @@ def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
             step = min(step, most - head)
         else:
             step //= 2
-    tail, step, most = 0, most - head, most - head
+    return head
+
+
+def same_tail(old: Sequence[object], new: Sequence[object], most: int) -> int:
+    """How many members at the tail of two lists are the same; at most so many."""
+    tail, step = 0, most
     while step:
         if old[len(old) - tail - step : len(old) - tail] == new[len(new) - tail - step : len(new) - tail]:
             tail += step
             step = min(step, most - tail)
         else:
             step //= 2
-    return head, tail
+    return tail
+
+
+def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+    """How many members at the head and at the tail of two lists are the same."""
+    head = same_head(old, new)
+    return head, same_tail(old, new, min(len(old), len(new)) - head)
 
 
 def _spliced(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:

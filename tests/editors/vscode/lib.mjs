@@ -109,17 +109,25 @@ export async function openFile(page, name) {
 /** Runs a command by its title. */
 export async function command(page, title) {
   const input = page.locator('.quick-input-widget:visible input').first();
-  for (let tries = 0; !(await input.isVisible()); tries++) {
-    // The focus may be inside a view, where the workbench hears no keys.
-    await page.locator(tries === 0 ? 'body' : '.statusbar').press('F1');
-    await input.waitFor({ timeout: 3000 }).catch(() => undefined);
-    if (tries > 5) {
-      throw new Error('no quick input');
+  const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+  const offered = async () => {
+    await input.fill(`>${title}`, { timeout: 3000 });
+    await row.waitFor({ timeout: LONG / 6 });
+    return true;
+  };
+  for (let tries = 0; tries < 6; tries++) {
+    if (!(await input.isVisible())) {
+      // The focus may be inside a view, where the workbench hears no keys.
+      await page.locator(tries === 0 ? 'body' : '.statusbar').press('F1');
+      await input.waitFor({ timeout: 3000 }).catch(() => undefined);
+    }
+    // The box goes away when an editor takes the focus that opens only now.
+    if (await offered().catch(() => false)) {
+      await page.keyboard.press('Enter');
+      return;
     }
   }
-  await input.fill(`>${title}`);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor({ timeout: LONG });
-  await page.keyboard.press('Enter');
+  throw new Error(`no quick input, or no command ${title}`);
 }
 
 /** The page inside a webview that holds what a selector names. */

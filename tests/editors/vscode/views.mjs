@@ -1,7 +1,7 @@
 // What a user sees: every view is brought up with mouse and keyboard in a real VS Code, looked into, and photographed.
 // Usage: node views.mjs VSIX FOLDER SERVER PICTURES. FOLDER is a copy of examples/.
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import assert from 'node:assert';
 import { join } from 'node:path';
 import { command, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
@@ -95,10 +95,12 @@ const passed = await steps(
     },
     async problems() {
       await command(page, 'File: Revert File');
-      writeFileSync(saxpy, good.replace('    mad (M1, 16) y_value', '    madd (M1, 16) y_value').replace('x_value(0,0)<1;1,0> y_value', 'x_valu(0,0)<1;1,0> y_value'));
+      writeFileSync(saxpy, good.replace('    mad (M1, 16) y_value', '    madd (M1, 16) y_value').replace('offset.0 y_value.0\n\n', 'offset.0 y_valu.0\n\n'));
       await page.locator('.editor-instance .squiggly-error').first().waitFor({ timeout: LONG });
       await page.keyboard.press('Control+Shift+M');
-      await page.locator('.markers-panel .monaco-list-row', { hasText: 'did you mean' }).first().waitFor({ timeout: LONG });
+      for (const meant of ['mad', 'y_value']) {
+        await page.locator('.markers-panel .monaco-list-row', { hasText: `did you mean \`${meant}\`` }).first().waitFor({ timeout: LONG });
+      }
       await picture('problems');
       const rows = await page.locator('.markers-panel .monaco-list-row').allInnerTexts();
       await page.keyboard.press('Control+Shift+M');
@@ -126,6 +128,37 @@ const passed = await steps(
       assert.deepEqual(size, [128, 72]);
       await picture('run-image');
       return view.locator('header').innerText();
+    },
+    async 'run with reports, findings and messages'() {
+      const names = ['average.visaasm', 'average.launch.yaml'];
+      names.forEach((name) => copyFileSync(join(import.meta.dirname, 'faulty', name), join(folder, name)));
+      const text = readFileSync(join(folder, 'average.visaasm'), 'utf8');
+      await command(page, 'View: Close All Editors');
+      await openFile(page, 'average.visaasm');
+      await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
+      const view = await webview(page, 'h2:has-text("Messages")');
+      assert.deepEqual(await view.locator('h2').allInnerTexts(), ['Reports (2)', 'Findings (1)', 'Messages (1)', 'Buffers']);
+      const links = { Messages: 'raw_sends', Findings: 'div', Reports: 'scatter4_scaled.R' };
+      for (const [heading, mnemonic] of Object.entries(links)) {
+        const wanted = lineOf(text, `    ${mnemonic}`);
+        const link = view.locator('section', { hasText: heading }).locator('a').first();
+        assert.equal(await link.innerText(), `line ${wanted}`);
+        await link.click();
+        await page.locator('.statusbar-item', { hasText: `Ln ${wanted},` }).waitFor({ timeout: LONG });
+      }
+      const other = view.locator('section', { hasText: 'Reports' }).locator('.where', { hasText: 'other party' });
+      assert.match(await other.innerText(), /^other party: group \(0, 0, 0\), thread 0, instruction \d+, line \d+$/);
+      await goTo(1);
+      await other.locator('a').click();
+      await page.locator('.statusbar-item', { hasText: `Ln ${lineOf(text, '    scatter4')},` }).waitFor({ timeout: LONG });
+      await command(page, 'View: Toggle Primary Side Bar Visibility');
+      await picture('run-findings');
+      await command(page, 'View: Toggle Primary Side Bar Visibility');
+      const seen = (await view.locator('section').allInnerTexts()).slice(0, 3);
+      await command(page, 'View: Close All Editors');
+      await page.locator('.tab').first().waitFor({ state: 'hidden', timeout: LONG });
+      names.forEach((name) => rmSync(join(folder, name)));
+      return seen;
     },
     async 'quick run'() {
       await command(page, 'View: Close All Editors');

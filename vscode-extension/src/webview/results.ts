@@ -13,7 +13,7 @@ function verdict(shown: Shown): HTMLElement {
   const word = report.error !== undefined ? 'not run' : !report.ok ? 'failed' : compared ? 'passed' : 'done';
   const head = element('div', 'head', element('span', `badge ${report.ok ? 'good' : 'bad'}`, word), element('h1', '', shown.title), again);
   if (report.kernel === undefined) {
-    return head;
+    return element('header', '', head);
   }
   const facts = [
     `kernel ${report.kernel}`,
@@ -23,7 +23,9 @@ function verdict(shown: Shown): HTMLElement {
     count(report.threads, 'thread'),
     count(report.instructions, 'instruction'),
   ];
-  return element('header', '', head, element('div', 'facts', facts.join(' · ')));
+  // A line breaks between two facts, not inside one.
+  const line = facts.map((fact) => fact.replaceAll(' ', '\u00a0')).join('\u00a0· ');
+  return element('header', '', head, element('div', 'facts', line));
 }
 
 function count(number: number | undefined, word: string): string {
@@ -60,25 +62,32 @@ function section(title: string, style: string, items: HTMLElement[]): HTMLElemen
 }
 
 function faults(title: string, style: string, found: Fault[] = []): HTMLElement | undefined {
-  const items = found.map((fault) => element('li', '', element('b', '', fault.kind), ` ${fault.message} `, where(fault), ...other(fault)));
+  const items = found.map((fault) => element('li', '', element('b', '', fault.kind), ` ${fault.message}`, where(fault), other(fault)));
   return section(`${title} (${items.length})`, style, items);
 }
 
-function where(at: { group: number[]; thread: number; lane?: number | null; line: number | null; place: string }): HTMLElement {
+type At = { group: number[]; thread: number; lane?: number | null; line: number | null; place: string };
+
+/** A line of its own, in the words that the other party of a report has, too. */
+function where(at: At, before = ''): HTMLElement {
   const lane = (at.lane ?? null) === null ? '' : `, lane ${at.lane}`;
-  return element('span', 'where', `group ${at.group.join(',')}, thread ${at.thread}${lane} `, ...lineLink(at.line, at.place));
+  const said = `${before}group (${at.group.join(', ')}), thread ${at.thread}${lane}`;
+  return element('div', 'where', said, ...(at.line === null ? [] : [', ', lineLink(at.line, at.place)]));
 }
 
 /** The link to a line: of the file that it is in, else of the text that was run. */
-function lineLink(line: number | null, where: string): HTMLElement[] {
+function lineLink(line: number, where: string): HTMLElement {
   const place = placeOf(where);
-  return line === null ? [] : [link(`line ${line}`, place ? { kind: 'place', place } : { kind: 'line', line })];
+  return link(`line ${line}`, place ? { kind: 'place', place } : { kind: 'line', line });
 }
 
-/** The other party of a report: the declaration of the variable, or the access that it races with. */
-function other(fault: Fault): HTMLElement[] {
-  const line = placeOf(fault.other_place)?.line ?? null;
-  return !fault.other ? [] : [element('div', 'where', `${fault.other} `, ...lineLink(line, fault.other_place))];
+/** The other party of a report: the declaration of the variable, or the access that it races with. Its line comes last. */
+function other(fault: Fault): HTMLElement | undefined {
+  if (!fault.other) {
+    return undefined;
+  }
+  const [, party, line] = /^(.*?)(?:\bline (\d+))?$/s.exec(fault.other)!;
+  return element('div', 'where', `other party: ${party}`, line === undefined ? undefined : lineLink(Number(line), fault.other_place));
 }
 
 function messages(found: Sent[] = []): HTMLElement | undefined {
@@ -87,12 +96,12 @@ function messages(found: Sent[] = []): HTMLElement | undefined {
       'li',
       '',
       element('b', '', sent.kind),
-      ` is recorded only, ${sent.reason}; sent ${count(sent.count, 'time')}, first by ${sent.kernel}: `,
-      where(sent),
-      ...sent.payload.map((part) => element('pre', '', `${part.operand}: ${payloadText(part)}`)),
+      ` is recorded only: ${sent.reason}`,
+      where(sent, `sent ${count(sent.count, 'time')}, first by ${sent.kernel}: `),
+      element('div', 'payload', ...sent.payload.flatMap((part) => [element('span', 'where', part.operand), element('span', '', payloadText(part))])),
     ),
   );
-  return section(`Messages (${items.length})`, 'notes', items);
+  return section(`Messages (${items.length})`, 'noticed', items);
 }
 
 function notes(report: Report): HTMLElement | undefined {
@@ -112,7 +121,7 @@ listen<Shown | undefined>((main, shown) => {
     report.error === undefined ? undefined : errorLines(report.error),
     expectations(report),
     faults('Reports', 'reports bad', report.faults),
-    faults('Findings', 'notes', report.findings),
+    faults('Findings', 'noticed', report.findings),
     messages(report.messages),
     notes(report),
     buffers.length === 0 ? undefined : element('section', '', element('h2', '', 'Buffers'), ...buffers),
