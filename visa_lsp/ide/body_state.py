@@ -233,8 +233,11 @@ class BodyState(JudgedBody):
         # What messages will look for, as far as it is known before binding: that saves binding twice.
         undeclared: dict[str, int] = {}
         for index, offset in sorted(self._found):
-            for name in self._results[index].undeclared.get(offset, ()):
-                undeclared.setdefault(name, self._line(document, index, offset))
+            line, result = self._line(document, index, offset), self._results[index]
+            # A declaration may be an alias of what nothing declares.
+            some = self._unknown_base(document, line) if offset in result.decls else result.undeclared.get(offset, ())
+            for name in some:
+                undeclared.setdefault(name, line)
         # What nothing declares in a line without a verdict may be a label as well.
         missing = sorted(self._missing)
         for line in sorted(self._open.lines):

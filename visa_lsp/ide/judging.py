@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 NAME: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
 _BATCH: Final = 4096
 _GROUP: Final = 16
+# Up to how many new classes of an edit are judged by the look at all findings. A look that finds more lines to look at is
+# done again: with many classes that is all but certain, and takes longer than judging them alone.
+_OPEN: Final = 40
 # Under this name the lineage of a document has how many kinds of lines may still be judged.
 BUDGET: Final = "budget"
 # Up to how many lines of a chunk are looked up by themselves.
@@ -43,7 +46,7 @@ class Judging:
     """The chunks of a body with what is known of their lines, and how lines are judged."""
 
     __slots__ = (
-        "_code_at", "_enough", "_facts", "_frame", "_label_names", "_labels", "_marks", "_names", "_open", "_results", "_review", "_uses", "_verdicts", "_version_lines", "chunks", "first", "specials",
+        "_code_at", "_enough", "_facts", "_frame", "_label_names", "_labels", "_marks", "_names", "_open", "_results", "_review", "_uses", "_verdicts", "_version_lines", "_whole", "chunks", "first", "specials",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -64,6 +67,7 @@ class Judging:
         self._review: set[str] = set()  # labels whose number of uses or definitions changed
         self._frame: tuple[str, ...] | None = None
         self._enough = False
+        self._whole = True  # whether all chunks are judged, and not those that an edit has touched
         self._code_at: int | None = None
 
     def _first_code(self) -> int:
@@ -102,6 +106,7 @@ class Judging:
         every = list(todo.items())
         # By groups, so that a text of lines that are all different does not have all of them in hand at once.
         bad = 0
+        self._whole = len(every) == len(self.chunks)
         for at in range(0, len(every), _GROUP):
             group = dict(every[at : at + _GROUP])
             # Of lines that will not be shown nobody has to know what is wrong with them.
@@ -229,7 +234,8 @@ class Judging:
         # What is beyond the limit stays without a verdict.
         left = document.lineage.get(BUDGET, CLASSES)
         assert isinstance(left, int)
-        if last and len(reps) <= min(left, _BATCH):
+        most = _BATCH if self._whole else _OPEN
+        if last and len(reps) <= min(left, most):
             document.lineage[BUDGET] = left - len(reps)
             return
         frame = {self._line(document, index, offset) for index, offset, _ in self.specials}
@@ -288,13 +294,16 @@ class Judging:
 
     def _open_names(self, document: Document, line: int) -> list[str]:
         """Names in a line without a verdict that nothing declares: variables or labels."""
-        code, names = document.code(line), self._names
         if line in self._open.of_decls:
-            base = base_of(code)
-            return [base] if base is not None and names.tokens[base] == UNKNOWN else []
+            return self._unknown_base(document, line)
         if UNKNOWN not in self._open.lines[line]:
             return []
-        return [name for _, name, token in names.tokens_of(code) if token == UNKNOWN]
+        return [name for _, name, token in self._names.tokens_of(document.code(line)) if token == UNKNOWN]
+
+    def _unknown_base(self, document: Document, line: int) -> list[str]:
+        """What a declaration is an alias of, if nothing declares that."""
+        base = base_of(document.code(line))
+        return [base] if base is not None and self._names.tokens[base] == UNKNOWN else []
 
     def learn(self, found: dict[int, str]) -> bool:
         """Keep what a look at all findings tells about the lines that were left open, if some were."""

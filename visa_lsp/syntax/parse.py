@@ -29,6 +29,8 @@ _OPENING: Final = "([-~!+?"
 
 
 _MAX_EXACT: Final = 256
+# With which line of a shape what builds its statements is made: that takes as long as reading some lines by the grammar.
+_WORTH: Final = 3
 # Before a line that stands on the shelf for itself alone; no line has this character where shapes begin.
 _EXACT: Final = "\x05"
 
@@ -36,13 +38,14 @@ _EXACT: Final = "\x05"
 class Parser:
     """The parser with its shape cache. One per process is enough; tests make fresh ones.
 
-    ``shelf`` is asked before the grammar, and is given what the grammar said. Most shapes are met once: what builds the
-    statements of a shape is made when its second line comes, or its first where the shelf has one.
+    ``shelf`` is asked before the grammar, and is given what the grammar said. Most shapes are met once or twice: what builds the
+    statements of a shape is made when its third line comes, or its first where the shelf has one.
     """
 
     def __init__(self, shelf: Shelf | None = None) -> None:
         self._builders: dict[str, Builder | None] = {}
         self._met: dict[str, tuple[str, tree.Statement]] = {}
+        self._times: dict[str, int] = {}  # how often shapes were met, from the second time on
         self._exact: dict[str, tree.Statement] = {}
         self._fresh: dict[str, tuple[str, tree.Statement]] = {}  # of these the shelf has still to hear
         self.shelf = shelf
@@ -62,6 +65,9 @@ class Parser:
         exact = self._exact.get(code)
         if exact is not None:
             return exact
+        met = self._met.get(shape)
+        if met is not None and met[0] == code:
+            return met[1]
         if self._recalled(shape, code):
             return self.line(code)
         statement = self.full(code)
@@ -76,6 +82,7 @@ class Parser:
             return
         if len(self._met) >= MAX_SHAPES:
             self._met.clear()
+            self._times.clear()
         self._met[shape] = code, statement
         if self.shelf is not None and len(self._fresh) < MAX_SHAPES:
             self._fresh[shape] = code, statement
@@ -99,6 +106,10 @@ class Parser:
     def _recalled(self, shape: str, code: str) -> bool:
         """Learn from a line that was met before, here or by another process; False when that tells nothing."""
         if shape not in self._builders and shape in self._met:
+            self._times[shape] = self._times.get(shape, 1) + 1
+            if self._times[shape] < _WORTH:
+                return False
+            del self._times[shape]
             met = self._met.pop(shape)
             if not self._generalised(shape, *met):
                 self._builders[shape] = None
