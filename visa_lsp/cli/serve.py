@@ -10,10 +10,11 @@ import contextlib
 import gc
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from visa_lsp import __version__
 from visa_lsp.lsp.greeting import greet
+from visa_lsp.lsp.inflow import inflow_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -37,7 +38,7 @@ def serve(args: Namespace) -> int:
         _log(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stdin, answered = sys.stdin.buffer, None
     if not args.tcp:
-        stdin, answered = greet(stdin, sys.stdout.buffer, __version__)
+        stdin, answered = greet(cast("BinaryIO", inflow_of(stdin) or stdin), sys.stdout.buffer, __version__)
         # What the client sends next is not read before the server is there: let it be sent nevertheless.
         _widen(sys.stdin.buffer)
     # Loaded only now: this takes longer than all before, and the client has its answer.
@@ -57,8 +58,9 @@ def _serve(args: Namespace, stdin: BinaryIO, answered: int | str | None) -> int:
     # The first misspelt word is not to wait for it.
     import_module("difflib")
     # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
+    # New objects are looked through often, so that each time is short.
     gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(10_000, 500, 100)
     if args.tcp:
         host, _, port = args.tcp.rpartition(":")
         if not port.isdigit() or int(port) > 65535:

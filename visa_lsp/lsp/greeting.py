@@ -11,10 +11,10 @@ from __future__ import annotations
 import io
 import json
 import re
-from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting
+from visa_lsp.lsp.inflow import MOST, Inflow, too_long
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -23,14 +23,16 @@ _LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]{1,7})\s*", re.IGNO
 _HEADERS: Final = 16
 _HEADER: Final = 1000
 _LONGEST: Final = 1 << 20
-# A text of ten million lines; what is announced as longer ends the conversation as the end of the stream does.
-_MOST: Final = 1 << 30
 
 
 def greet(stdin: BinaryIO, stdout: BinaryIO, version: str) -> tuple[BinaryIO, int | str | None]:
     """Read the first message, and answer it if it is ``initialize``: the stream for the server, and what was answered."""
     raw, body = _first_message(stdin)
-    replay = cast("BinaryIO", _Replay(raw, stdin))
+    replay = stdin
+    if isinstance(stdin, Inflow):
+        stdin.unread(raw)
+    else:
+        replay = cast("BinaryIO", _Replay(raw, stdin))
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
@@ -90,9 +92,8 @@ class _Replay:
 
     def read(self, size: int | None = -1, /) -> bytes:
         """``size`` bytes, or everything."""
-        if size is not None and size > _MOST:
-            log = import_module("logging").getLogger(__name__)
-            log.error("a message of %d bytes is not read; at most %d are", size, _MOST)
+        if size is not None and size > MOST:
+            too_long(size)
             return b""
         if not self._left:
             return self._stream.read(-1 if size is None else size)

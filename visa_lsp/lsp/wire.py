@@ -11,12 +11,13 @@ import asyncio
 import json
 import logging
 import os
-import re
 import sys
 from threading import Event, Semaphore, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from pygls.exceptions import JsonRpcException
+
+from visa_lsp.lsp.inflow import LENGTH, Inflow
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]+)\s*", re.IGNORECASE)
 _INTERRUPTED: Final = 130
 Change = tuple[tuple[int, int, int, int] | None, str]
 
@@ -34,7 +34,7 @@ def _message(stream: BinaryIO) -> bytes | None:
     """The next message; None at the end of the stream."""
     length = 0
     while line := stream.readline():
-        match = _LENGTH.fullmatch(line)
+        match = LENGTH.fullmatch(line)
         if match is not None:
             length = int(match.group(1))
         elif length and not line.strip():
@@ -43,7 +43,7 @@ def _message(stream: BinaryIO) -> bytes | None:
 
 
 class _Inbox:
-    """Messages on their way from the thread that reads to the loop that handles them."""
+    """Messages on their way from the stream, or from the thread that reads it, to the loop that handles them."""
 
     def __init__(self, server: VisaServer, stream: BinaryIO, stop: Event) -> None:
         self._server, self._stream, self._stop = server, stream, stop
@@ -53,13 +53,59 @@ class _Inbox:
 
     async def empty(self) -> None:
         """Handle messages until there are no more."""
-        Thread(target=self._read, name="stdin", daemon=True).start()
+        if not isinstance(self._stream, Inflow) or not self._listens(self._stream):
+            Thread(target=self._read, name="stdin", daemon=True).start()
         await self._ended
+
+    # ---- told by the loop ----
+
+    def _listens(self, stream: Inflow) -> bool:
+        """Whether the loop can tell when there is something to read; then it does."""
+        try:
+            self._loop.add_reader(stream.fd, self._arrived, stream)
+        except (NotImplementedError, OSError, ValueError):
+            return False
+        self._loop.remove_reader(stream.fd)
+        self._next(stream)
+        return True
+
+    def _arrived(self, stream: Inflow) -> None:
+        try:
+            stream.fill()
+        except BlockingIOError:
+            return
+        except OSError:
+            logger.warning("standard input cannot be read any more")
+            stream.ended = True
+        body = stream.message()
+        if body is None and not stream.ended:
+            return
+        self._loop.remove_reader(stream.fd)
+        self._take(stream, body)
+
+    def _next(self, stream: Inflow) -> None:
+        """Go on with what is held, or wait for more."""
+        if self._ended.done():
+            return
+        body = stream.message()
+        if body is None and not stream.ended:
+            self._loop.add_reader(stream.fd, self._arrived, stream)
+        else:
+            self._take(stream, body)
+
+    def _take(self, stream: Inflow, body: bytes | None) -> None:
+        if body is None:
+            self._end()
+        elif self._handle(body):
+            # What the message has begun comes first.
+            self._loop.call_soon(self._next, stream)
+
+    # ---- read by a thread ----
 
     def _read(self) -> None:
         try:
             while (body := _message(self._stream)) is not None:
-                self._loop.call_soon_threadsafe(self._handle, body)
+                self._loop.call_soon_threadsafe(self._handed, body)
                 self._handled.acquire()
         except (OSError, ValueError):
             logger.warning("standard input cannot be read any more")
@@ -78,20 +124,27 @@ class _Inbox:
         else:
             self._ended.set_exception(error)
 
-    def _handle(self, body: bytes) -> None:
+    def _handed(self, body: bytes) -> None:
+        if self._handle(body):
+            # What the message has begun comes first: the thread would take the interpreter's lock from it.
+            self._loop.call_soon(self._handled.release)
+
+    # ---- handled ----
+
+    def _handle(self, body: bytes) -> bool:
+        """Handle a message; whether there are to be more."""
         try:
             self._server.protocol.handle_message(json.loads(body))
         except (SystemExit, KeyboardInterrupt, BrokenPipeError):
             self._end()
-            return
+            return False
         except Exception as error:
             logger.exception("a message cannot be handled")
             self._server.report_server_error(error, JsonRpcException)
         if self._stop.is_set():
             self._end()
-        else:
-            # What the message has begun comes first: the thread would take the interpreter's lock from it.
-            self._loop.call_soon(self._handled.release)
+            return False
+        return True
 
 
 class _Outbox:

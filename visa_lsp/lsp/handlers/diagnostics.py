@@ -151,15 +151,18 @@ def _published(ls: VisaServer, uri: str, version: int | None, items: bytes) -> N
     protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, items, b"]}"])
 
 
-def schedule(ls: VisaServer, uri: str) -> None:
-    """Publish the findings of a document soon; an earlier plan for it is given up."""
+def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> None:
+    """Publish the findings of a document soon; an earlier plan for it is given up.
+
+    ``before`` is the document as it was: it may take longer to forget than to edit, so that it is kept until then.
+    """
     if pulls(ls):
         return
     waiting = ls.pending.pop(uri, None)
     if waiting is not None:
         waiting.cancel()
     # No task: making one and taking leave of it is a part of what a keystroke takes.
-    ls.pending[uri] = asyncio.get_running_loop().call_soon(_publish, ls, uri)
+    ls.pending[uri] = asyncio.get_running_loop().call_soon(_publish, ls, uri, before)
 
 
 def _settle(analysis: Analysis) -> None:
@@ -170,7 +173,7 @@ def _settle(analysis: Analysis) -> None:
         gc.freeze()
 
 
-def _publish(ls: VisaServer, uri: str) -> None:
+def _publish(ls: VisaServer, uri: str, _before: OpenDocument | None = None) -> None:
     ls.pending.pop(uri, None)
     opened = ls.documents.get(uri)
     if opened is None:

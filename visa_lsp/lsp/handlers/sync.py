@@ -207,7 +207,7 @@ def apply_changes(ls: VisaServer, uri: str, version: int, changes: list[Change])
         end = start if numbers[:2] == numbers[2:] else point(document, numbers[2], numbers[3], ls.encoding)
         document = document.edit(min(start, end), max(start, end), text)
     ls.documents.update(opened.key, version, document)
-    schedule(ls, opened.key)
+    schedule(ls, opened.key, opened)
     ls.idle.poke()
 
 
