@@ -116,3 +116,18 @@ def test_dialect_follows_the_version_line() -> None:
         end = analysis.document.text.index("\n")
         analysis = analysis.edited(start, end, version)
         assert analysis.quick_diagnostics() == analysis.full_diagnostics
+
+
+def test_a_line_that_came_with_another_kind_of_body_is_known_in_the_first_kind() -> None:
+    head = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=dword\n'
+    other = ".kernel_attr SimdSize=16\n"
+    code = "    mov (M1, 8) V40(0,0)<1> V40(0,0)<1;1,0>\n"
+    wrong = "    mov (M1, 8) V40(0,0)<1> V40(0,0)<3;1,0>\n"
+    analysis = Analysis.of(head + code * 700 + "    ret (M1, 1)\n")
+    assert analysis.quick_diagnostics() == ()
+    at, there = len(head + code * 600), len(head + code * 50)
+    both = analysis.edited(at, at, other).edited(there, there, wrong)
+    assert both.quick_diagnostics() == both.full_diagnostics != ()
+    at += len(wrong)
+    left = both.edited(at, at + len(other), "")
+    assert left.quick_diagnostics() == left.full_diagnostics != ()

@@ -149,9 +149,10 @@ class JudgedBody(Judging):
 
     def _switch(self, document: Document, key: object, platform: Platform | None) -> None:
         """Go over to another kind of body, of which something may be known from before."""
-        self._shelves[self._key] = Shelf(
-            dict(zip(map(id, self.chunks), zip(self.chunks, self._results, strict=True), strict=True))
-        )
+        # Of chunks with lines that wait for a look nothing is known that could be taken back.
+        waiting = self._open.chunks()
+        known = zip(self.chunks, self._results, strict=True)
+        self._shelves[self._key] = Shelf({id(c): (c, r) for at, (c, r) in enumerate(known) if at not in waiting})
         self._asleep = Shelf()
         self._open = Open()
         self._key, self._verdicts = key, verdicts_of(key)
@@ -181,7 +182,9 @@ class JudgedBody(Judging):
         all_facts, added = self._facts, range(head, head + many)
         todo: dict[int, list[int] | None] = dict.fromkeys(added)
         edited = self._edited(gone, added, todo)
-        for chunk, result in gone:
+        # An edit within a chunk most often leaves its labels as they were.
+        same = edited is not None and facts_in(gone[0][0]).labels == all_facts[head].labels
+        for chunk, result in gone if not same else ():
             self._count(facts_in(chunk), None if edited else result, -1)
         self._results[head:behind] = [edited] if edited else [Result() for _ in added]
         self._marks[head:behind] = bytes(many)
@@ -204,7 +207,7 @@ class JudgedBody(Judging):
             self._asleep = Shelf()
             self._shelves.clear()
         else:
-            for index in added:
+            for index in added if not same else ():
                 self._count(all_facts[index], None, 1)
             before = self._names.before
             for shelf in self._shelves.values():

@@ -153,19 +153,29 @@ class Judging:
             if offsets != []:
                 names.note(facts, mentioned, None if offsets is None else self._decls_at(index, offsets))
             if facts.decls:
-                result.decls, clean, tokens = set(), verdicts.decls, map(names.tokens.get, facts.decls)
-                odd_decls = [k for k, token in enumerate(tokens) if token not in clean]
+                odd_decls, result.decls = self._odd_decls(index, offsets), set()
                 if odd_decls:
                     decls.append((index, odd_decls))
                 for k in odd_decls:
                     token = names.decl_token(facts.decls[k])
-                    if token not in clean and token != SCOPED:
+                    if token not in verdicts.decls and token != SCOPED:
                         pending_decls[token] = (index, k)
         self._open = Open(work, decls)
         self._evaluate(document, platform, pending, pending_decls, last=last)
         self._settle()
         for index in todo:
             self._mark(index)
+
+    def _odd_decls(self, index: int, offsets: list[int] | None) -> list[int]:
+        """The numbers of the declarations of a chunk that are not known to be clean.
+
+        Of those that stand elsewhere than in the lines that are looked at, it is known already.
+        """
+        declared, clean, token_of = self._facts[index].decls, self._verdicts.decls, self._names.tokens.get
+        if offsets is None:
+            return [k for k, token in enumerate(map(token_of, declared)) if token not in clean]
+        some = self._decls_at(index, sorted({*offsets, *self._results[index].decls}))
+        return [k for k in some if token_of(declared[k]) not in clean]
 
     def _instructions(self, document: Document, index: int, offsets: list[int] | None) -> Lines:
         """The lines of a chunk, or at least some of them, those of directives blank."""
@@ -311,13 +321,14 @@ class Judging:
         if not opened.lines:
             return False
         self._keep(found, opened.lines)
+        touched = opened.chunks()
         opened.lines.clear()
         for index, _, pairs in opened.work:
             for i, _ in pairs:
                 self._use(self._results[index].labels.get(i, ()), -1)
                 self._results[index].forget(i)
         self._settle()
-        for index in [*(index for index, _, _ in opened.work), *(index for index, _ in opened.decls)]:
+        for index in touched:
             self._mark(index)
         return True
 

@@ -106,7 +106,10 @@ class Mentions:
         packed = [number.to_bytes(4, "little") for number in ids]
         # A chunk that is gone may have left a bit: then its place is empty, or another chunk's.
         chosen = [self._of_slot.get(slot) for slot in _bits(found)]
-        some = {id(f) for f in chosen if f is not None and any(p in f.names for p in packed)}
+        if len(packed) == 1:
+            some = {id(f) for f in chosen if f is not None and packed[0] in f.names}
+        else:
+            some = {id(f) for f in chosen if f is not None and any(p in f.names for p in packed)}
         return list(compress(count(), map(some.__contains__, map(id, facts)))) if some else []
 
 

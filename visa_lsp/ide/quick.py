@@ -146,8 +146,8 @@ class Sparse(Document):
         self._of_lines: list[tuple[int, Statement]] | None = None
         self._first_lines = document._first_lines  # noqa: SLF001 - prefix sums of the same chunks
         self._first_offsets = document._first_offsets  # noqa: SLF001
-        of_line = super().code
-        self._codes = {line: of_line(line) for line in lines}
+        self._lines = document._lines  # noqa: SLF001 - lines of the same chunks
+        self._codes = {line: document.code(line) for line in lines}
 
     @property
     def text(self) -> str:

@@ -58,7 +58,7 @@ class Result(Struct):
 
         return Result(
             {place(at) for at in self.hard if kept(at)},
-            set(self.decls),
+            {place(at) for at in self.decls if kept(at)},
             {place(at): names for at, names in self.labels.items() if kept(at)},
             {place(at): names for at, names in self.undeclared.items() if kept(at)},
         )
@@ -95,6 +95,10 @@ class Open(Struct):
     decls: list[tuple[int, list[int]]] = field(default_factory=list)
     lines: dict[int, str] = field(default_factory=dict)
     of_decls: set[int] = field(default_factory=set)
+
+    def chunks(self) -> set[int]:
+        """The chunks with lines that may be of a class without a verdict."""
+        return {index for index, _, _ in self.work}.union([index for index, _ in self.decls]) if self.lines else set()
 
 
 def facts_in(chunk: Chunk) -> Facts:
@@ -158,7 +162,7 @@ def instructions_in(chunk: Chunk) -> Sequence[str]:
 def decl_lines(chunk: Chunk) -> Sequence[int]:
     """The line of each declaration of a chunk."""
     many = len(facts_in(chunk).decls)
-    return range(many) if many == chunk.count else decl_offsets(code_in(chunk))
+    return range(many) if many in (0, chunk.count) else decl_offsets(code_in(chunk))
 
 
 @lru_cache(maxsize=64)

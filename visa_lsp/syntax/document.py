@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CHUNK_LINES: Final = 256
 _FEW: Final = 8
+_KEPT: Final = 256
 
 
 def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
@@ -66,6 +67,8 @@ class Document:
         self.lineage: dict[object, object] = {} if lineage is None else lineage
         # (first line, the line behind, lines) of the chunk that was asked for last: questions come in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
+        self._lines: dict[int, tuple[int, str]] = {}  # some lines with their places in their chunks
+        self._single_codes: dict[int, str] = {}
         self._last_chunk = -1
         self._single = 0  # how many lines of that chunk were looked up by themselves
         self._changed: tuple[Sequence[Chunk], int, int] | None = None
@@ -121,6 +124,9 @@ class Document:
 
     def code(self, line: int) -> str:
         """A line without comment and end; empty for a line outside the text."""
+        known = self._single_codes.get(line)
+        if known is not None:
+            return known
         first, behind, codes = self._last_codes
         if not first <= line < behind:
             if not 0 <= line < self.line_count:
@@ -132,7 +138,10 @@ class Document:
             self._single += 1
             if self._single <= _FEW and not (chunk.starred or chunk.opens_in_block):
                 # Of most chunks nobody asks for more than a line or two.
-                return strip(_line_in(chunk, inside), False)[0].rstrip()
+                if len(self._single_codes) >= _KEPT:
+                    self._single_codes.clear()
+                known = self._single_codes[line] = strip(self._line(line)[1], False)[0].rstrip()
+                return known
             codes = codes_in(chunk)
             first = line - inside
             self._last_codes = (first, first + chunk.count, codes)
@@ -140,10 +149,20 @@ class Document:
 
     def line_text(self, line: int) -> str:
         """A line without its end; empty for a line outside the text."""
-        if not 0 <= line < self.line_count:
-            return ""
-        at, inside = self._locate(line)
-        return _line_in(self.chunks[at], inside)
+        return self._line(line)[1] if 0 <= line < self.line_count else ""
+
+    def _line(self, line: int) -> tuple[int, str]:
+        """Where a line begins in its chunk, and the line without its end. The same few are asked for again and again."""
+        known = self._lines.get(line)
+        if known is None:
+            at, inside = self._locate(line)
+            text = self.chunks[at].text
+            start = line_start_in(self.chunks[at], inside)
+            end = text.find("\n", start)
+            if len(self._lines) >= _KEPT:
+                self._lines.clear()
+            known = self._lines[line] = start, text[start : end if end >= 0 else None].rstrip("\r")
+        return known
 
     def statement(self, line: int) -> Statement | None:
         """The statement of a line; None where the line is blank or outside the text."""
@@ -167,8 +186,7 @@ class Document:
             return 0
         if line >= self.line_count:
             return len(self)
-        chunk, inside = self._locate(line)
-        return self._first_offsets[chunk] + line_start_in(self.chunks[chunk], inside)
+        return self._first_offsets[self._locate(line)[0]] + self._line(line)[0]
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, column) of an offset, clamped to the text."""
@@ -233,13 +251,6 @@ class Document:
         return document
 
 
-def _line_in(chunk: Chunk, number: int) -> str:
-    """A line of a chunk without its end."""
-    start = line_start_in(chunk, number)
-    end = chunk.text.find("\n", start)
-    return chunk.text[start : end if end >= 0 else None].rstrip("\r")
-
-
 def same_head(old: Sequence[object], new: Sequence[object]) -> int:
     """How many members at the head of two lists are the same."""
     most = step = min(len(old), len(new))
@@ -276,8 +287,8 @@ def _spliced(sums: list[int], first: int, end: int, fresh: list[int]) -> list[in
     """Prefix sums after the values ``[first, end)`` were replaced."""
     new = [*accumulate(fresh, initial=sums[first])]
     moved = new[-1] - sums[end]
-    rest = [at + moved for at in sums[end + 1 :]] if moved else sums[end + 1 :]
-    return sums[:first] + new + rest
+    rest = map(moved.__add__, sums[end + 1 :]) if moved else sums[end + 1 :]
+    return [*sums[:first], *new, *rest]
 
 
 __all__ = ["CHUNK_LINES", "Chunk", "Document", "split_lines"]
