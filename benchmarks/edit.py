@@ -3,7 +3,7 @@
 Each edit is followed by its undo, which is measured too; before the measurement every kind is done a few times, so that
 growth compares a server that is at work, not one that sees a kind of line for the first time. Wall is what a client
 waits from writing the message to having read its findings; CPU is the server's, by the scheduler's clock. On a shared
-machine the walls tell about its other users as well: look at the load, and at the CPU.
+machine the walls tell about its other users as well: look at the line above the table, and at the CPU.
 With ``--busy`` every edit comes with the requests that editors ask beside it, every tenth after a pause in which the
 server has begun to work ahead; wall is still what the client waits for its findings.
 Usage: python -m benchmarks.edit [--busy] [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and undone; words
@@ -12,7 +12,6 @@ pick kinds.
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import statistics
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.client import URI, Client
 from benchmarks.inputs import kernel
-from benchmarks.measure import percentile, table
+from benchmarks.measure import Machine, percentile, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,6 +192,7 @@ def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
             edits(session, 4, words)
             session.walls.clear()
             session.cpus.clear()
+            machine = Machine()
             edits(session, times, words)
         rows = [_row(kind, walls, session.cpus[kind]) for kind, walls in session.walls.items()]
         for group in ("instruction", "declaration"):
@@ -202,8 +202,7 @@ def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
             walls = [wall for kind in chosen for wall in session.walls[kind]]
             rows.append(_row(f"all: {group}", walls, [cpu for kind in chosen for cpu in session.cpus[kind]]))
         head = ["", "edits", "wall median ms", "wall p99 ms", "CPU median ms", "CPU p99 ms"]
-        load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-        table(f"edits in a text of {len(session.lines)} lines ({load})", head, rows)
+        table(f"edits in a text of {len(session.lines)} lines ({machine.words()})", head, rows)
         sys.stdout.flush()
         medians[len(session.lines)] = {kind: statistics.median(cpus) for kind, cpus in session.cpus.items()}
     for small, large in pairwise(sorted(medians)) if not busy else ():

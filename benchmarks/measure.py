@@ -37,6 +37,40 @@ class Cost:
     status: int
 
 
+class Machine:
+    """How quick the machine was while something was measured: on a shared one that may change by a factor of two."""
+
+    def __init__(self) -> None:
+        self._before, self._pace = _ticks(), pace()
+
+    def words(self) -> str:
+        """Its load, what a plain loop takes at the beginning and now, and what part of its time went to other machines."""
+        given, taken = [after - before for before, after in zip(self._before, _ticks(), strict=True)]
+        stolen = 100 * taken / max(1, given + taken)
+        load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        return f"{load}, a plain loop {self._pace:.0f} and {pace():.0f} ms, {stolen:.0f} % of the time stolen"
+
+
+def _ticks() -> tuple[int, int]:
+    """The ticks that programs had, and those that other machines took meanwhile; zeros where the system does not tell."""
+    try:
+        fields = [int(field) for field in Path("/proc/stat").read_text("ascii").split("\n")[0].split()[1:]]
+    except (OSError, ValueError):
+        return 0, 0
+    return sum(fields[:3]), fields[7] if len(fields) > 7 else 0
+
+
+def pace() -> float:
+    """Milliseconds that a loop of 300,000 additions takes; the median of some."""
+    times = []
+    for _ in range(7):
+        start, total = time.perf_counter(), 0
+        for number in range(300_000):
+            total += number
+        times.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times)
+
+
 def compiled() -> None:
     """Byte-compile the package, as an installed one is: a checkout that was never run, or may not write, has no bytecode."""
     compileall.compile_dir(str(Path(visa_lsp.__file__).parent), quiet=1)
