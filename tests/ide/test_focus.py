@@ -9,6 +9,7 @@ from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.definition import definition, type_definition
 from visa_lsp.ide.focus import Focus
 from visa_lsp.ide.hover import hover
+from visa_lsp.ide.index import Index
 from visa_lsp.ide.references import highlights, places, references
 from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.semantic_tokens import semantic_tokens
@@ -59,3 +60,17 @@ def test_templates_colour_as_binding_does(number):
     text = read(random.Random(number).choice(texts))
     focused, whole = both(text)
     assert list(semantic_tokens(focused)) == list(semantic_tokens(whole))
+
+
+@pytest.mark.parametrize("word", [".decl", "mov", "M1", "v_type"])
+def test_nobody_searches_for_what_names_nothing(word, monkeypatch):
+    decls = "".join(f".decl V{n} v_type=G type=d num_elts=8 align=dword\n" for n in range(40, 240))
+    text = f'.version 4.1\n.kernel "k"\n{decls}' + "    mov (M1, 8) V40(0,0)<1> V41(0,0)<1;1,0>\n" * 200
+    asked = []
+    mentions = Index.mentions
+    monkeypatch.setattr(Index, "mentions", lambda self, *more: asked.append(more) or mentions(self, *more))
+    analysis = Analysis.of(text + "    ret (M1, 1)\n")
+    assert highlights(analysis, text.index(word) + 1) == ()
+    assert not asked
+    assert len(highlights(analysis, text.index("V41") + 1)) == 201
+    assert asked

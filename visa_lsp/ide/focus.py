@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.ide.analysis import Analysis
 from visa_lsp.ide.index import alias_base, index_of, words_of
 from visa_lsp.ide.quick import Sparse
+from visa_lsp.ide.token_at import spot_at
+from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.names import predefined_symbols
 
@@ -29,6 +31,7 @@ WHOLE: Final = 200
 # A question about a name that more lines mention is answered from the first of them, where that will do.
 MANY: Final = 600
 _LABELLED: Final = "focus:"
+_NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTION})
 
 
 class Focus(Analysis):
@@ -97,8 +100,12 @@ def focus_at(
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
         return analysis
     line, column = document.position(offset)
-    names = word_at(document.line_text(line), column) if uses else ()
-    return focus(analysis, [line], names, family=family, most=most)
+    alone = focus(analysis, [line])
+    spot = spot_at(alone, offset) if uses else None
+    if spot is None or spot.token.kind not in _NAMES:
+        # A mnemonic or a directive may be in every line: nobody asks where else it stands.
+        return alone
+    return focus(analysis, [line], word_at(document.line_text(line), column), family=family, most=most)
 
 
 def word_at(text: str, column: int) -> set[str]:
