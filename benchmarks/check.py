@@ -1,8 +1,9 @@
 """``--check`` against the finalizer: one text of three sizes, and the corpus as it is.
 
 ``parse only`` is the finalizer on a text with a syntax error as its last line: it reads everything and stops. ``CFG`` is
-the finalizer parsing, verifying and stopping before code generation. ``check`` is with every rule; ``first`` keeps nothing on
-disk, ``later`` finds there what an earlier check of the same texts left. Usage: python -m benchmarks.check [ROUNDS]
+the finalizer parsing, verifying and stopping before code generation. ``check`` is with every rule, ``names`` with the rules
+about syntax and names alone (0xx and 1xx); ``first`` keeps nothing on disk, ``later`` finds there what an earlier check of
+the same texts left. Usage: python -m benchmarks.check [ROUNDS]
 """
 
 from __future__ import annotations
@@ -12,9 +13,15 @@ import time
 from pathlib import Path
 
 from benchmarks.inputs import CORPUS, broken_at_the_end, kernel
-from benchmarks.measure import PEER, Cost, compiled, folder, interleaved, peer, product, run, table
+from benchmarks.measure import PEER, Cost, Machine, compiled, folder, interleaved, peer, product, run, table
 
 SIZES = (2_000, 20_000, 200_000)
+_NAMES = """
+from visa_lsp import checks
+checks.CHECKS = tuple(check for check in checks.CHECKS if check.rule.code[1] in "01")
+from visa_lsp.cli.main import main
+raise SystemExit(main())
+"""
 
 
 def main(rounds: int) -> None:
@@ -24,7 +31,7 @@ def main(rounds: int) -> None:
     with folder() as name:
         room = Path(name)
         kept = str(room / "kept")
-        rows = []
+        rows, machine = [], Machine()
         for size in SIZES:
             text = kernel(size)
             clean, broken = room / f"k{size}.visaasm", room / f"e{size}.visaasm"
@@ -33,6 +40,7 @@ def main(rounds: int) -> None:
             jobs = {
                 "check, first": lambda path=clean: run(product("check", str(path)), kept="off"),
                 "check, later": lambda path=clean: run(product("check", str(path)), kept=kept),
+                "names, first": lambda path=clean: run([sys.executable, "-c", _NAMES, "check", str(path)], kept="off"),
             }
             jobs["check, later"]()
             if PEER:
@@ -44,7 +52,11 @@ def main(rounds: int) -> None:
             for job, cost in costs.items():
                 ratios = first.cpu / cost.cpu, later.cpu / cost.cpu, first.peak_mb / cost.peak_mb
                 rows.append([f"{lines} lines, {job}", cost.cpu, cost.wall, cost.peak_mb, cost.status, *ratios])
-        table("one text", ["", "CPU s", "wall s", "peak MB", "exit", "first CPU", "later CPU", "our peak"], rows)
+        table(
+            f"one text ({machine.words()})",
+            ["", "CPU s", "wall s", "peak MB", "exit", "first CPU", "later CPU", "our peak"],
+            rows,
+        )
         corpus(room, rounds)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import subprocess
 import sys
 import time
@@ -25,9 +24,7 @@ URI = "file:///benchmark.visaasm"
 class Client:
     """A running server with one open document."""
 
-    def __init__(self, log: Path | None = None, *, polls: bool = False) -> None:
-        self._polls = polls
-        self._held = bytearray()
+    def __init__(self, log: Path | None = None) -> None:
         self.started = time.perf_counter()
         with (log or Path(os.devnull)).open("wb") as said:
             self._process = subprocess.Popen(_SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
@@ -56,35 +53,16 @@ class Client:
         self._in.write(b"".join([b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies]))
         self._in.flush()
 
-    def _more(self) -> None:
-        """Hold what the server has written. One that polls is not put to sleep: being woken is not what it measures."""
-        while self._polls and not select.select([self._out], [], [], 0)[0]:
-            pass
-        data = os.read(self._out.fileno(), 1 << 20)
-        if not data:
-            raise RuntimeError("the server ended")
-        self._held += data
-
-    def _taken(self, size: int) -> bytes:
-        while len(self._held) < size:
-            self._more()
-        taken = bytes(self._held[:size])
-        del self._held[:size]
-        return taken
-
     def _receive(self) -> bytes:
         size = 0
-        while True:
-            while (end := self._held.find(b"\r\n")) < 0:
-                self._more()
-            line = self._taken(end + 2)
+        while (line := self._out.readline()) not in (b"\r\n", b""):
             name, _, value = line.partition(b":")
             if name.lower() == b"content-length":
                 size = int(value)
-            elif line == b"\r\n":
-                break
+        if not size:
+            raise RuntimeError("the server ended")
         self.bytes_in += size
-        return self._taken(size)
+        return self._out.read(size)
 
     def request(self, method: str, params: object) -> Any:
         """Ask, and wait for the answer; messages between are dropped."""
@@ -104,14 +82,14 @@ class Client:
         """Tell something."""
         self._send({"method": method, "params": params})
 
-    def _request(self, method: str, params: object) -> dict[str, Any]:
-        """A request that nobody waits for at once."""
-        self._next += 1
-        self._unanswered.add(self._next)
-        return {"id": self._next, "method": method, "params": params}
-
-    def answered(self) -> None:
-        """Wait for the answers to everything that was asked beside edits."""
+    def ask(self, questions: Iterable[tuple[str, object]]) -> None:
+        """Ask some methods with their parameters at once, and wait for the answers."""
+        messages = []
+        for method, params in questions:
+            self._next += 1
+            self._unanswered.add(self._next)
+            messages.append({"id": self._next, "method": method, "params": params})
+        self._send(*messages)
         while self._unanswered:
             self._take(json.loads(self._receive()))
 
@@ -144,10 +122,8 @@ class Client:
         self.notify("textDocument/didOpen", {"textDocument": item})
         self.findings(0)
 
-    def change(
-        self, start: tuple[int, int], end: tuple[int, int], text: str, beside: Iterable[tuple[str, object]] = ()
-    ) -> int:
-        """Edit the document, ask what is asked ``beside``, and wait for the findings of that version; how many there are."""
+    def change(self, start: tuple[int, int], end: tuple[int, int], text: str) -> int:
+        """Edit the document, and wait for the findings of that version; how many there are."""
         self.version += 1
         span = {
             "start": {"line": start[0], "character": start[1]},
@@ -155,9 +131,7 @@ class Client:
         }
         identifier = {"uri": URI, "version": self.version}
         params = {"textDocument": identifier, "contentChanges": [{"range": span, "text": text}]}
-        # In one piece: an editor does not stop between them either.
-        asked = [self._request(*one) for one in beside]
-        self._send({"method": "textDocument/didChange", "params": params}, *asked)
+        self.notify("textDocument/didChange", params)
         return self.findings(self.version)
 
     def findings(self, version: int) -> int:

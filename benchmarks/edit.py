@@ -4,9 +4,8 @@ Each edit is followed by its undo, which is measured too; before the measurement
 growth compares a server that is at work, not one that sees a kind of line for the first time. Wall is what a client
 waits from writing the message to having read its findings; CPU is the server's, by the scheduler's clock. On a shared
 machine the walls tell about its other users as well: look at the line above the table, and at the CPU.
-With ``--busy`` every edit comes with the requests that editors ask beside it, every tenth after a pause in which the
-server has begun to work ahead; wall is still what the client waits for its findings. The server works on behind them, so
-that waking the client would be a matter of the other core: it stays awake. The CPU goes to the requests and is left out.
+With ``--busy`` every edit is followed by the requests that editors ask a moment after it, and every tenth comes after a
+pause in which the server has begun to work ahead; wall is still what the client waits for its findings.
 Usage: python -m benchmarks.edit [--busy] [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and undone; words
 pick kinds.
 """
@@ -36,7 +35,7 @@ _VARIABLE = re.compile(r"\b[VPA][0-9]+\b")
 _DECL = ".decl V999999 v_type=G type=d num_elts=8 align=dword\n"
 # Kinds that change what many lines mean, or many lines, are done less often.
 _SELDOM = 10
-# What an editor asks after a keystroke, about the lines that it shows and about all of them.
+# What an editor asks behind a keystroke, about the lines that it shows and about all of them.
 _SHOWN = ("semanticTokens/range", "inlayHint", "codeAction")
 _WHOLE = ("codeLens", "foldingRange", "documentSymbol", "documentLink")
 _TOKENS = {
@@ -82,14 +81,14 @@ class Session:
         rows = new.split("\n")
         behind = (first + len(rows) - 1, len(rows[-1]) + (start[1] if len(rows) == 1 else 0))
         for where, what in (((start, end), new), ((start, behind), old)):
-            asked = beside(first, self.client.tokens) if self.busy else []
             if self.busy and self.pick.random() < 0.1:
                 time.sleep(_PAUSE)
             cpu, at = self.client.cpu_exact(), time.perf_counter()
-            self.client.change(*where, what, asked)
+            self.client.change(*where, what)
             self.walls[kind].append((time.perf_counter() - at) * 1e3)
             self.cpus[kind].append((self.client.cpu_exact() - cpu) * 1e3)
-            self.client.answered()
+            if self.busy:
+                self.client.ask(beside(first, self.client.tokens))
 
     # ---- where ----
 
@@ -188,7 +187,7 @@ def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
     medians: dict[int, dict[str, float]] = {}
     for size in sizes:
         text = kernel(size)
-        with Client(polls=busy) as client:
+        with Client() as client:
             client.initialize(**({"semanticTokens": _TOKENS} if busy else {}))
             client.open(text)
             session = Session(client, text, random.Random(1), busy=busy)
@@ -205,8 +204,6 @@ def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
             walls = [wall for kind in chosen for wall in session.walls[kind]]
             rows.append(_row(f"all: {group}", walls, [cpu for kind in chosen for cpu in session.cpus[kind]]))
         head = ["", "edits", "wall median ms", "wall p99 ms", "CPU median ms", "CPU p99 ms"]
-        if busy:
-            head, rows = head[:4], [row[:4] for row in rows]
         table(f"edits in a text of {len(session.lines)} lines ({machine.words()})", head, rows)
         sys.stdout.flush()
         medians[len(session.lines)] = {kind: statistics.median(cpus) for kind, cpus in session.cpus.items()}

@@ -1,0 +1,110 @@
+"""Messages come out of a pipe as they went in, however the pipe hands them over, waited for or not."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import random
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from visa_lsp.lsp.inflow import MOST, Inflow, inflow_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[Inflow, int]]:
+    reads, writes = os.pipe()
+    yield Inflow(reads), writes
+    for fd in (reads, writes):
+        with contextlib.suppress(OSError):
+            os.close(fd)
+
+
+def framed(body: bytes, more: bytes = b"") -> bytes:
+    return b"%bContent-Length: %d\r\n\r\n%b" % (more, len(body), body)
+
+
+def drained(inflow: Inflow) -> list[bytes]:
+    found = []
+    while (body := inflow.message()) is not None:
+        found.append(body)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_messages_do_not_depend_on_the_pieces(seed: int, pipe: tuple[Inflow, int]) -> None:
+    pick = random.Random(seed)
+    inflow, writes = pipe
+    bodies = [bytes(pick.choices(b"ab\r\n:{}0", k=pick.choice((1, 5, 300)))) for _ in range(12)]
+    odd = (b"", b"Content-Type: x\r\n", b"\r\n", b"noise\n", b"content-LENGTH : 7\r\n")
+    sent = b"".join(framed(body, pick.choice(odd)) for body in bodies)
+    found = []
+    while sent:
+        size = pick.choice((1, 2, 17, 400))
+        os.write(writes, sent[:size])
+        sent = sent[size:]
+        inflow.fill()
+        found += drained(inflow)
+    assert found == bodies
+    os.close(writes)
+    inflow.fill()
+    assert inflow.ended
+    assert inflow.message() is None
+
+
+def test_what_is_left_of_the_last_message_counts(pipe: tuple[Inflow, int]) -> None:
+    inflow, writes = pipe
+    os.write(writes, framed(b"whole") + b"Content-Length: 10\r\n\r\nhalf")
+    inflow.fill()
+    assert drained(inflow) == [b"whole"]
+    os.close(writes)
+    inflow.fill()
+    assert drained(inflow) == [b"half"]
+
+
+def test_a_message_that_is_too_long_ends_the_conversation(pipe: tuple[Inflow, int], caplog) -> None:
+    inflow, writes = pipe
+    os.write(writes, b"Content-Length: %d\r\n\r\nx" % (MOST + 1) + framed(b"never read"))
+    inflow.fill()
+    assert drained(inflow) == []
+    assert inflow.ended
+    assert "not read" in caplog.text
+
+
+def test_a_stream_waits_and_gives_back(pipe: tuple[Inflow, int]) -> None:
+    inflow, writes = pipe
+    sent = framed(b"first") + framed(b"second")
+    late = Thread(target=lambda: [os.write(writes, sent[at : at + 9]) for at in range(0, len(sent), 9)])
+    late.start()
+    line = inflow.readline()
+    assert line == b"Content-Length: 5\r\n"
+    head = inflow.readline(1) + inflow.readline()
+    assert head == b"\r\n"
+    assert inflow.read(5) == b"first"
+    late.join()
+    inflow.unread(line + head + b"first")
+    os.close(writes)
+    assert inflow.read() == sent
+    assert inflow.read() == inflow.readline() == b""
+
+
+def test_a_pipe_that_must_not_block_is_waited_for(pipe: tuple[Inflow, int]) -> None:
+    inflow, writes = pipe
+    os.set_blocking(inflow.fd, False)
+    with pytest.raises(BlockingIOError):
+        inflow.fill()
+    late = Thread(target=os.write, args=(writes, b"line\n"))
+    late.start()
+    assert inflow.readline() == b"line\n"
+    late.join()
+
+
+def test_only_what_has_a_file_descriptor_is_read_so() -> None:
+    assert inflow_of(io.BytesIO(b"x")) is None
+    assert inflow_of(None) is None
