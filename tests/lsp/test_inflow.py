@@ -68,9 +68,10 @@ def test_what_is_left_of_the_last_message_counts(pipe: tuple[Inflow, int]) -> No
     assert drained(inflow) == [b"half"]
 
 
-def test_a_message_that_is_too_long_ends_the_conversation(pipe: tuple[Inflow, int], caplog) -> None:
+@pytest.mark.parametrize("size", [b"%d" % (MOST + 1), b"9" * 30_000])
+def test_a_message_that_is_too_long_ends_the_conversation(size: bytes, pipe: tuple[Inflow, int], caplog) -> None:
     inflow, writes = pipe
-    os.write(writes, b"Content-Length: %d\r\n\r\nx" % (MOST + 1) + framed(b"never read"))
+    os.write(writes, b"Content-Length: %b\r\n\r\nx" % size + framed(b"never read"))
     inflow.fill()
     assert drained(inflow) == []
     assert inflow.ended

@@ -46,12 +46,13 @@ class LabelNames:
         """Make the groups of all labels, if they are not there yet, in steps; they count when the last one is done."""
         if self._groups is not None:
             return
-        groups: dict[str, dict[str, None]] = {}
+        made = LabelNames()
+        made._groups = {}
         for count, name in enumerate(every):
-            groups.setdefault(_number(name), {})[name] = None
+            made.add(name)
             if count % _STEP == _STEP - 1:
                 yield
-        self._groups = groups
+        self._groups = made._groups
 
     def near(
         self, word: str, every: Iterable[str], others: Iterable[str], like: Callable[[str, Iterable[str]], str | None]

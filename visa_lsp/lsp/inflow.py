@@ -15,6 +15,7 @@ LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]+)\s*", re.IGNORECAS
 # A text of ten million lines; what is announced as longer ends the conversation as the end of the stream does.
 MOST: Final = 1 << 30
 _PIECE: Final = 1 << 20
+_DIGITS: Final = 20
 
 
 class Inflow:
@@ -84,7 +85,8 @@ class Inflow:
             line = self._take(at + 1)
             match = LENGTH.fullmatch(line)
             if match is not None:
-                self._length = int(match.group(1))
+                # More digits than these say no more than that it is too long, and Python refuses to read thousands.
+                self._length = int(match.group(1).lstrip(b"0")[:_DIGITS] or b"0")
             elif self._length and not line.strip():
                 self._in_body = True
         if self._length > MOST:

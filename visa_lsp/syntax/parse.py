@@ -38,8 +38,8 @@ _EXACT: Final = "\x05"
 class Parser:
     """The parser with its shape cache. One per process is enough; tests make fresh ones.
 
-    ``shelf`` is asked before the grammar, and is given what the grammar said. Most shapes are met once or twice: what builds the
-    statements of a shape is made when its third line comes, or its first where the shelf has one.
+    ``shelf`` is asked before the grammar, and is given what the grammar said. Most shapes are met once or twice: what
+    builds the statements of a shape is made when its third line comes, or its first where the shelf has one.
     """
 
     def __init__(self, shelf: Shelf | None = None) -> None:
