@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
 from visa_lsp.ide.incremental import TextState
+from visa_lsp.ide.judged_body import IDS
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
@@ -36,9 +37,15 @@ class Analysis:
         self.platform = platform
 
     @staticmethod
-    def of(text: str, platform: str | None = None) -> Analysis:
-        """An analysis of a whole text for a platform by name."""
-        return Analysis(Document.parse(text), platform_named(platform) if platform else None)
+    def of(text: str, platform: str | None = None, *, once: bool = False) -> Analysis:
+        """An analysis of a whole text for a platform by name.
+
+        Of a text that is looked at ``once`` it is not kept which names stand where: an edit of it would take longer.
+        """
+        document = Document.parse(text)
+        if once:
+            document.lineage[IDS] = None
+        return Analysis(document, platform_named(platform) if platform else None)
 
     def edited(self, start: int, end: int, new_text: str) -> Analysis:
         """The analysis of the text with ``[start, end)`` replaced."""

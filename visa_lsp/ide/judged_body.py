@@ -37,6 +37,8 @@ _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 _SOUGHT: Final = re.compile(r"\s*\.kernel_attr\s+(?:SimdSize|SLMSize|ArgSize|RetValSize)(?![A-Za-z0-9_])")
 # From how many changed names on chunks are judged as a whole instead of line by line.
 _FEW: Final = 16
+# Under this name the lineage of a document has the numbers of all names; None where no edit is to come that asks for them.
+IDS: Final = "ids"
 # The results of so many kinds of body (dialects, attributes) are remembered.
 _SHELVES: Final = 3
 
@@ -189,8 +191,10 @@ class JudgedBody(Judging):
         self._results[head:behind] = [edited] if edited else [Result() for _ in added]
         self._marks[head:behind] = bytes(many)
         self._review |= self._names.functions
-        ids = document.lineage.setdefault("ids", Ids())
-        assert isinstance(ids, Ids)
+        ids: Ids | None = document.lineage.setdefault(IDS, Ids())  # type: ignore[assignment]
+        if ids is None and directives.braces:
+            # Where names live is found by where they are mentioned.
+            ids = document.lineage[IDS] = Ids()
         scoped = self._scoped(ids, added)
         changed = self._names.update(
             all_facts, [facts_in(c) for c, _ in gone], added, directives.texts, directives.functions, ids, scoped,
@@ -244,10 +248,10 @@ class JudgedBody(Judging):
         facts.names = facts.names or old.names
         return known.edited(origin.head, behind, chunk.count - base.count)
 
-    def _scoped(self, ids: Ids, added: range) -> Callable[[set[str]], set[str]] | None:
+    def _scoped(self, ids: Ids | None, added: range) -> Callable[[set[str]], set[str]] | None:
         """What tells the names that do not mean the same everywhere, because a brace ends the life of some of them."""
         braces = self.directives.braces
-        if not braces:
+        if not braces or ids is None:
             return None
         for index in added:
             facts = self._facts[index]

@@ -17,7 +17,8 @@ from visa_lsp.ide.names import SCOPED, Names, base_of
 from visa_lsp.ide.quick import UNKNOWN, UNSURE, Verdicts, judge, letters
 from visa_lsp.ide.results import Open, Result, decl_lines, instructions_in, label_lines
 from visa_lsp.ide.verdict_store import active_store
-from visa_lsp.syntax.bulk import Facts, classes, instruction_of
+from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
+from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.parse import MAX_LINE
 
 if TYPE_CHECKING:
@@ -118,39 +119,38 @@ class Judging:
     def _judge_group(
         self, document: Document, platform: Platform | None, todo: dict[int, list[int] | None], *, last: bool
     ) -> None:
-        work: list[tuple[int, Lines, list[tuple[int, str]]]] = []
+        work: list[tuple[int, Lines | None, list[tuple[int, str]]]] = []
         pending: dict[str, tuple[int, int]] = {}
         pending_decls: dict[str, tuple[int, int]] = {}
         decls: list[tuple[int, list[int]]] = []
         names, verdicts = self._names, self._verdicts
         for index, offsets in todo.items():
             facts, result = self._facts[index], self._results[index]
-            mentioned: set[str] = set()
+            mentioned: set[str] | None = set() if names.noting else None
             if offsets is None:
                 self._drop_uses(result)
                 result.hard, result.labels, result.undeclared = set(), {}, {}
             if facts.strange:
                 every = instructions_in(self.chunks[index])
-                mentioned.update(*[NAME.findall(line) for line in every if len(line) <= MAX_LINE])
+                if mentioned is not None:
+                    mentioned.update(*[NAME.findall(line) for line in every if len(line) <= MAX_LINE])
                 result.hard = {i for i, line in enumerate(every) if line.strip()}
             elif facts.has_code:
-                split = self._instructions(document, index, offsets)
-                numbers = range(len(split)) if offsets is None else offsets
-                some = [split[i] for i in numbers]
-                found = classes("\n" + "\n".join(some), names.tokens, names.pattern, mentioned) if some else ()
-                lines = list(zip(numbers, found, strict=True))
+                code, split = self._instructions(document, index, offsets)
+                found = classes(code, names.tokens, names.pattern, mentioned)
                 for offset in offsets or ():
                     self._use(result.labels.get(offset, ()), -1)
                     result.forget(offset)
-                odd = {line for _, line in lines} - verdicts.clean
+                odd = set(found).difference(verdicts.clean)
                 if odd:
+                    lines = list(enumerate(found) if offsets is None else zip(offsets, found, strict=True))
                     result.hard.update(i for i, line in lines if SCOPED in line)
                     pairs = [(i, line) for i, line in lines if line in odd and SCOPED not in line]
                     work.append((index, split, pairs))
                     for i, line in pairs:
                         if line not in verdicts.odd:
                             pending[line] = (index, i)
-            if offsets != []:
+            if offsets != [] and mentioned is not None:
                 names.note(facts, mentioned, None if offsets is None else self._decls_at(index, offsets))
             if facts.decls:
                 odd_decls, result.decls = self._odd_decls(index, offsets), set()
@@ -177,12 +177,21 @@ class Judging:
         some = self._decls_at(index, sorted({*offsets, *self._results[index].decls}))
         return [k for k in some if token_of(declared[k]) not in clean]
 
-    def _instructions(self, document: Document, index: int, offsets: list[int] | None) -> Lines:
-        """The lines of a chunk, or at least some of them, those of directives blank."""
-        if offsets is None or len(offsets) > _FEW:
-            return instructions_in(self.chunks[index])
-        base = self._line(document, index, 0)
-        return {offset: instruction_of(document.code(base + offset)) for offset in offsets}
+    def _instructions(self, document: Document, index: int, offsets: list[int] | None) -> tuple[str, Lines | None]:
+        """Some lines of a chunk as one text with a newline before each, and at least these by their numbers.
+
+        Those of directives are blank; None stands for all lines of the chunk.
+        """
+        chunk = self.chunks[index]
+        if offsets is None:
+            return instructions_of(code_in(chunk), self._facts[index]), None
+        split: Lines
+        if len(offsets) > _FEW:
+            split = instructions_in(chunk)
+        else:
+            base = self._line(document, index, 0)
+            split = {offset: instruction_of(document.code(base + offset)) for offset in offsets}
+        return "".join(["\n" + split[offset] for offset in offsets]), split
 
     def _mark(self, index: int) -> None:
         result = self._results[index]
@@ -195,8 +204,9 @@ class Judging:
         """
         odd, clean, decls, names = self._verdicts.odd, self._verdicts.clean, self._verdicts.decls, self._names
         waiting = set(self._open.lines.values())
-        for index, split, pairs in self._open.work:
+        for index, some, pairs in self._open.work:
             result = self._results[index]
+            split: Lines = some if some is not None else instructions_in(self.chunks[index])
             for i, line in pairs:
                 verdict = odd.get(line)
                 if verdict is None:

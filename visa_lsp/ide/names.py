@@ -70,7 +70,7 @@ class Names:
         self._homes: dict[int, Home] = {}
         self._specials: Sequence[str] = ()
         self.mentions = Mentions()
-        self._ids = Ids()
+        self._ids: Ids | None = Ids()  # None where it is not kept which names chunks have in them
 
     # ---- questions ----
 
@@ -80,6 +80,11 @@ class Names:
         if self._places is None:
             self._places = {id(f): i for i, f in enumerate(self._facts) if f.decls}
         return self._places
+
+    @property
+    def noting(self) -> bool:
+        """Whether it is kept which names chunks have in them."""
+        return self._ids is not None
 
     def decl_token(self, name: str) -> str:
         """The token of a declared name."""
@@ -122,10 +127,14 @@ class Names:
 
     def mentioning(self, names: set[str]) -> list[int]:
         """The chunks that may have one of some names in them."""
+        if self._ids is None:
+            return list(range(len(self._facts)))
         return self.mentions.having([self._ids[n] for n in names if n in self._ids])
 
     def unmentioned(self, facts: Facts, names: set[str]) -> None:
         """A chunk that may have had some names in it has none of them."""
+        if self._ids is None:
+            return
         numbers = {self._ids[name] for name in names if name in self._ids}
         facts.names = array("I", [n for n in array("I", facts.names) if n not in numbers]).tobytes()
 
@@ -134,6 +143,7 @@ class Names:
 
         ``decls`` are the numbers of those that are new, where only a part of the chunk is: all else is kept already.
         """
+        assert self._ids is not None
         known = set[int]() if decls is None else set(array("I", facts.names))
         some = range(len(facts.decls)) if decls is None or not known else decls
         names.update([facts.decls[k] for k in some])
@@ -176,7 +186,7 @@ class Names:
         added: range,
         specials: Sequence[str],
         functions: set[str],
-        ids: Ids,
+        ids: Ids | None,
         scoped: Callable[[set[str]], set[str]] | None,
         *,
         fresh: bool,
@@ -233,41 +243,47 @@ class Names:
         self.decl, self.tokens, self.doubled, self.odd = {}, Tokens(), set(), set()
         self._aliases, self._stems = {}, Stems()
         self._homes = {id(f): Home(f) for f in facts if f.decls}
-        decl, tokens, special = self.decl, self.tokens, special_words()
-        plain: dict[str, str] = {}
+        special, plain = special_words().union(inputs), dict[str, str]()
         for f in facts:
             if not f.narrow:
                 self.odd.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
-            self._stems.note(f.decls)
-            home = self._homes.get(id(f))
-            for name, rest in zip(f.decls, f.rests, strict=True):
-                if name in decl:
-                    self.doubled.add(name)
-                    continue
-                assert home is not None
-                decl[name] = home
-                token = plain.get(rest)
-                if name in self.scoped:
-                    token = SCOPED
-                    base = base_of(rest)
-                    if base:
-                        self._aliases.setdefault(base, []).append(name)
-                elif token is None or name in inputs or name in special:
-                    base = base_of(rest)
-                    token = self._token(name, rest, tokens.get(base) if base else None)
-                    if base:
-                        self._aliases.setdefault(base, []).append(name)
-                    elif name not in inputs and name not in special:
-                        plain[rest] = token
-                tokens[name] = token
-        for name in functions - decl.keys():
-            tokens[name] = name
+            if f.decls:
+                self._stems.note(f.decls)
+                self._first(f, special, plain)
+        for name in functions - self.decl.keys():
+            self.tokens[name] = name
         for name in self.odd:
-            tokens.pop(name, None)
+            self.tokens.pop(name, None)
 
-    def _token(self, name: str, rest: str, base_token: str | None) -> str:
+    def _first(self, facts: Facts, special: frozenset[str], plain: dict[str, str]) -> None:
+        """Take in the declarations of the next chunk, when all are taken in.
+
+        The names in ``special`` may stand for more than they are declared as; ``plain`` gives the tokens of others.
+        """
+        decl, tokens, scoped = self.decl, self.tokens, self.scoped
+        declared, home = facts.decls, self._homes[id(facts)]
+        twice = len(set(declared)) < len(declared) or not decl.keys().isdisjoint(declared)
+        by_name = not (special.isdisjoint(declared) and scoped.isdisjoint(declared))
+        for name, rest in zip(declared, facts.rests, strict=True):
+            if twice and name in decl:
+                self.doubled.add(name)
+                continue
+            token = plain.get(rest)
+            if token is None or by_name:
+                match = _ALIAS.search(rest) if "alias" in rest else None
+                if match is not None:
+                    self._aliases.setdefault(match.group(1), []).append(name)
+                if name in scoped:
+                    token = SCOPED
+                else:
+                    token = self._token(name, rest, match, tokens.get(match.group(1)) if match is not None else None)
+                    if match is None and name not in special:
+                        plain[rest] = token
+            decl[name] = home
+            tokens[name] = token
+
+    def _token(self, name: str, rest: str, match: re.Match[str] | None, base_token: str | None) -> str:
         definition = rest
-        match = _ALIAS.search(rest) if "alias" in rest else None
         if match is not None:
             base = match.group(1)
             if base_token == SCOPED:
@@ -370,13 +386,14 @@ class Names:
             if name in self.odd:
                 continue
             rest = self._rest(name)
-            base = base_of(rest)
+            match = _ALIAS.search(rest) if "alias" in rest else None
+            base = match.group(1) if match else None
             token = None
             if base and base in self.decl and (places.get(base) or self._place(base)) < places[name]:
                 token = self.tokens.get(base)
             if base and name not in self._aliases.setdefault(base, []):
                 self._aliases[base].append(name)
-            self.tokens[name] = SCOPED if name in self.scoped else self._token(name, rest, token)
+            self.tokens[name] = SCOPED if name in self.scoped else self._token(name, rest, match, token)
         return {name for name in affected if name in changed or before[name] != dict.get(self.tokens, name)}
 
 

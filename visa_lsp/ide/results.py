@@ -87,11 +87,11 @@ class Shelf(Struct):
 class Open(Struct):
     """What was judged last.
 
-    ``work`` has (chunk, its instructions, (line, class) of lines not known to be clean), ``decls`` (chunk, the numbers of
+    ``work`` has (chunk, its instructions where that are not all, (line, class) of lines not known to be clean), ``decls`` (chunk, the numbers of
     its declarations that are not known to be clean), ``lines`` one line of each class without a verdict.
     """
 
-    work: list[tuple[int, Lines, list[tuple[int, str]]]] = field(default_factory=list)
+    work: list[tuple[int, Lines | None, list[tuple[int, str]]]] = field(default_factory=list)
     decls: list[tuple[int, list[int]]] = field(default_factory=list)
     lines: dict[int, str] = field(default_factory=dict)
     of_decls: set[int] = field(default_factory=set)

@@ -30,17 +30,22 @@ _DECL: Final = re.compile(r"\n[^\S\n]*\.decl[^\S\n]+([%A-Za-z_$@?][A-Za-z0-9_$@?
 _LABEL: Final = re.compile(r"\n([A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]*:[^\S\n]*(?=\n)")
 _BODY: Final = re.compile(r"[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _BODY_LINE: Final = re.compile(r"\n[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
-# What may stand before a name or number that is looked at: any ASCII blank or sign but a point, a colon and `%`.
-_BEFORE: Final = r"(?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-])"
-_VALUE: Final = r"0[xX][0-9a-fA-F]{3,}+(?=:)|(?<=\.loc )[0-9]++"
+# The first character of a name or number that is looked at, and what may stand before it: any ASCII blank or sign but a
+# point, a colon and `%`. In this order, for a pattern that begins with a set of characters is searched for quickly.
+_FIRST: Final = r"[A-Za-z_0-9](?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-].)"
+_VALUE: Final = r"(?<=0)[xX][0-9a-fA-F]{3,}+(?=:)|(?<=\.loc [0-9])[0-9]*+"
 # Group 1 is what `classes` replaces: names with a digit in them, or every name; and immediates of three digits and more.
-TOKEN: Final = re.compile(f"{_BEFORE}([A-Za-z_]++[0-9][A-Za-z0-9_]*+|{_VALUE})")
-WIDE_TOKEN: Final = re.compile(f"{_BEFORE}([A-Za-z_][A-Za-z0-9_]*+|{_VALUE})")
+TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z_]*+[0-9][A-Za-z0-9_]*+|{_VALUE}))")
+WIDE_TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z0-9_]*+|{_VALUE}))")
 NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
 PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL: Final = re.compile(r"[^\t\n\r -~]")
+_PLAIN: Final = bytes(range(0x20, 0x7F)) + b"\n"
+_NARROW_LINES: Final = re.compile(r"(?:[A-Za-z_]++[0-9][A-Za-z0-9_]*+\n)*+")
 # Lines longer than this are not treated in bulk: the parser refuses the longest ones by their length.
 _LONG: Final = 4000
+# The word of a declaration, its name and what is declared.
+_PARTS: Final = 3
 
 
 def code_of(text: str, in_block: bool) -> str:
@@ -78,6 +83,11 @@ class Facts(Struct):
 
 def facts_of(code: str, share: dict[str, str]) -> Facts:
     """The facts of a block; ``share`` makes equal texts one object."""
+    plain = code.isascii() and not code.encode("ascii").translate(None, _PLAIN)
+    if plain and "\n.decl " in code:
+        known = _only_declarations(code, share)
+        if known is not None:
+            return known
     found = list(_DIRECTIVE.finditer(code))
     labels = tuple(_LABEL.findall(code + "\n")) if ":" in code else ()
     decls: tuple[str, ...] = ()
@@ -110,11 +120,25 @@ def facts_of(code: str, share: dict[str, str]) -> Facts:
         line = rest.count("\n", 0, first.start())
         mixed = _nth_line(code, line) < max(m.start() for m in _DECL.finditer(code))
     narrow = all(map(NARROW_NAME.fullmatch, decls)) and all(map(NARROW_NAME.fullmatch, labels))
-    plain = code.isascii() and code.replace("\n", "").isprintable()
     strange = not plain and _CONTROL.search(code) is not None
     strange = strange or (len(code) > _LONG and max(map(len, code.split("\n"))) > _LONG)
     opens = opens_body(specials)
     return Facts(decls, rests, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens)
+
+
+def _only_declarations(code: str, share: dict[str, str]) -> Facts | None:
+    """The facts of a block of nothing but declarations of narrow names, which is what most of those with any are."""
+    lines = code.removesuffix("\n").split("\n")[1:]
+    if code.count("\n.decl ") != len(lines) or max(map(len, lines)) > _LONG:
+        return None
+    parts = [line.split(None, 2) for line in lines]
+    if min(map(len, parts)) < _PARTS:
+        return None
+    names = [share.setdefault(name, name) for _, name, _ in parts]
+    if _NARROW_LINES.fullmatch("\n".join([*names, ""])) is None:
+        return None
+    rests = [share.setdefault(r, r) for r in [rest.rstrip() for _, _, rest in parts]]
+    return Facts(tuple(names), tuple(rests), (), (), False, False, False, False, True, False)
 
 
 def opens_body(specials: Sequence[tuple[int, str]]) -> bool:
@@ -153,7 +177,7 @@ def classes(
     if names is not None:
         names.update(pieces[1::2])
     pieces[1::2] = map(classes_of.__getitem__, pieces[1::2])
-    return [line.rstrip() for line in "".join(pieces).split("\n")[1:]]
+    return list(map(str.rstrip, "".join(pieces).split("\n")[1:]))
 
 
 def decl_offsets(code: str) -> list[int]:
