@@ -56,6 +56,17 @@ class Mentions:
         for number in ids:
             buckets[number % _BUCKETS] |= bit
 
+    def remove(self, facts: Facts, ids: set[int]) -> None:
+        """A chunk has none of these names in it."""
+        kept = [number for number in array("I", facts.names) if number not in ids]
+        facts.names = array("I", kept).tobytes()
+        slot = self._slots.get(id(facts))
+        if slot is None or self._buckets is None:
+            return
+        # A bit that is left behind makes the chunk a candidate for ever.
+        for number in {number % _BUCKETS for number in ids}.difference([number % _BUCKETS for number in kept]):
+            self._buckets[number] &= ~(1 << slot)
+
     def replace(self, old: Facts, new: Facts) -> None:
         """A chunk is another one now that has the same names, and maybe more."""
         if id(new) in self._slots:

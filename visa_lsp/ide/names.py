@@ -135,8 +135,7 @@ class Names:
         """A chunk that may have had some names in it has none of them."""
         if self._ids is None:
             return
-        numbers = {self._ids[name] for name in names if name in self._ids}
-        facts.names = array("I", [n for n in array("I", facts.names) if n not in numbers]).tobytes()
+        self.mentions.remove(facts, {self._ids[name] for name in names if name in self._ids})
 
     def note(self, facts: Facts, names: set[str], decls: Collection[int] | None = None) -> None:
         """Keep the names of a chunk: those in lines of it and in its declarations.
