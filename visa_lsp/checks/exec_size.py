@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 RULE = rule("V209", "exec-size", ERROR, __doc__)
 _URB_WRITE = "urb_write_3d"
+# With compensation for coarse pixel shading.
+_CPS_SIZES = (8, 16)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -65,6 +67,9 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         decimal = str(control.exec_size)
         fix = ctx.fix(f"write {decimal}", place, decimal, safe=True)
         yield ctx.report(RULE, place, f"an execution size is a decimal number: `{decimal}`, not `{text}`", fixes=(fix,))
+    elif written not in _CPS_SIZES and any(word.text == "cps" for word in statement.words):
+        message = f"`{row.mnemonic}.cps` cannot have execution size {written}; it is {words(_CPS_SIZES)}"
+        yield ctx.report(RULE, place, message)
     elif written not in row.exec_sizes or (row.mnemonic == _URB_WRITE and written == 16):
         severity = ERROR if _verified(row, written) else WARNING
         yield _forbidden(ctx, row, written, place, severity)

@@ -45,7 +45,10 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     last = offset + size - 1
     if last > 31:
         message = f"`{control.mask_name}` with size {size} means lanes {offset} to {last}; there are lanes 0 to 31"
-        yield ctx.report(RULE, place, message, severity=ERROR)
+        if bound.row is not None and bound.row.family == "svm":
+            yield ctx.report(RULE, place, f"{message} (the finalizer does not check)")
+        else:
+            yield ctx.report(RULE, place, message, severity=ERROR)
     elif offset % size:
         message = f"`{control.mask_name}` begins at lane {offset}, which is not a multiple of the size {size} (the finalizer does not check)"
         yield ctx.report(RULE, place, message)

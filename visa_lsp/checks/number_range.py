@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place, words
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.isa.model import Shape
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from visa_lsp.isa.model import Instruction
 
 RULE = rule("V213", "number-range", ERROR, __doc__)
 
@@ -42,19 +43,25 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message)
 
 
-_LOC = 0x52
 _IME_MODES, _IME_SEARCHES = (0, 1, 2, 3), (0, 1, 3, 7)
 
 
+def _is_ime(row: Instruction | None) -> bool:
+    return row is not None and row.mnemonic == "vme_ime"
+
+
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """Numbers that only one instruction limits: sizes of a call in decimal, the modes of a motion search."""
+    """Numbers that only one instruction limits: sizes of messages and calls, the modes of a motion search."""
     for operand in bound.operands:
         node, place = operand.node, operand_place(bound, operand)
-        if operand.slot.shape is Shape.INTEGER:
-            text = ctx.text(place)
-            if not text.isdigit():
+        if operand.slot.limits is not None:
+            text, (low, high) = ctx.text(place), operand.slot.limits
+            if not text.isdecimal():
                 yield ctx.report(RULE, place, f"`{operand.slot.name}` is a decimal number, not `{text}`")
-        elif operand.slot.shape is Shape.GROUP and isinstance(node, tree.Group) and bound.inst is not None:
+            elif high is not None and not low <= int(text) <= high:
+                message = f"`{operand.slot.name}` {text} is out of range; it must be between {low} and {high}"
+                yield ctx.report(RULE, place, message)
+        elif _is_ime(bound.row) and isinstance(node, tree.Group) and bound.inst is not None:
             for field, legal in (("mode", _IME_MODES), ("search", _IME_SEARCHES)):
                 value = bound.inst.get(field)
                 if value not in legal:
@@ -65,5 +72,5 @@ CHECK = Check(
     RULE,
     {"number-range": _report},
     instruction=_instruction,
-    wants=lambda row: row.mnemonic in ("fcall", "ifcall", "vme_ime") or row.opcode == _LOC,
+    wants=lambda row: _is_ime(row) or any(slot.limits is not None for slot in row.slots),
 )

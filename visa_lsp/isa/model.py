@@ -155,6 +155,8 @@ class Slot(Struct, frozen=True, eq=False):
     scalar: bool = False  # only the first element is used
     grf_aligned: bool = False
     words: Mapping[str, int] | None = None  # EXEC_WORD
+    # INTEGER: the least and the most that the finalizer takes, which reads it in decimal only; None for no most.
+    limits: tuple[int, int | None] | None = None
     length: bool = False  # INTEGER: the number stands behind a slash, as the length of the register before it
     doc: str = ""  # a phrase: "lowest dword address"
 

@@ -37,11 +37,6 @@ def raw_any(name: str, role: Role = Role.READ, doc: str = "") -> Slot:
     return Slot(name, Shape.RAW, role, doc=doc)
 
 
-def number(name: str, doc: str, *, optional: bool = False) -> Slot:
-    """A bare number into an integer field."""
-    return Slot(name, Shape.INTEGER, Role.OTHER, optional=optional, doc=doc)
-
-
 def message(
     mnemonic: str,
     opcode: int | None,

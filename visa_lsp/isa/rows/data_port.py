@@ -11,8 +11,8 @@ from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.render_target import MODE_WORDS
-from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, MOD, UD_ONLY, message, number, raw_any, width_words
-from visa_lsp.isa.rows.shapes import CHANNELS, IM, SURFACE, G, raw, vec
+from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, MOD, UD_ONLY, message, raw_any, width_words
+from visa_lsp.isa.rows.shapes import CHANNELS, IM, SURFACE, G, number, raw, vec
 
 _DST: Final = raw("dst", Role.WRITE, "registers that receive the data")
 _SRC: Final = raw("src", Role.READ, "registers with the data")
@@ -50,7 +50,7 @@ def _media(mnemonic: str, opcode: int, modes: dict[str, int], summary: str, deta
         (
             Slot("width,height", Shape.GROUP, Role.OTHER, doc="width in bytes and height in rows"),
             SURFACE,
-            number("plane", "plane of the surface, 0 to 15", optional=True),
+            number("plane", "plane of the surface, 0 to 3", optional=True, limits=(0, 3)),
             vec("x", doc="left edge in bytes"),
             vec("y", doc="top row"),
             _SRC if store else _DST,
@@ -121,8 +121,8 @@ def _raw_send(mnemonic: str, kind: int) -> Instruction:
         mnemonic, 0x5D, "data_port", f"kind:b={kind} E P exdesc:d nsrc:b ndst:b desc:v src:r dst:r",
         (
             number("exdesc", "extended message descriptor, written in hexadecimal"),
-            number("nsrc", "registers sent"),
-            number("ndst", "registers received"),
+            number("nsrc", "registers sent, 1 to 15", limits=(1, 15)),
+            number("ndst", "registers received, 0 to 16", limits=(0, 16)),
             vec("desc", G | IM, "message descriptor"),
             raw_any("src", Role.READ, "payload"),
             raw_any("dst", Role.WRITE, "response"),
@@ -309,7 +309,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     message(
         "urb_write_3d", 0x72, "data_port", "E P nout:b chmask:r goff:w handle:r slotoff:r data:r",
         (
-            number("nout", "output parameters, 1 to 8"),
+            number("nout", "output parameters, 1 to 8", limits=(1, 8)),
             number("goff", "offset of all handles, in owords"),
             raw("chmask", doc="channel mask per vertex, or %null for all"),
             raw("handle", doc="handle per vertex"),

@@ -15,8 +15,8 @@ from visa_lsp.isa.types import UD, UQ, D, Q
 
 _MASKED_RETURN: Final = "With one lane the transfer happens for the whole thread; with more, only for enabled lanes whose predicate bit is set,"
 _ARGUMENTS: Final = (
-    number("argsize", "registers of %arg that are passed"),
-    number("retsize", "registers of %retval that come back"),
+    number("argsize", "registers of %arg that are passed", limits=(0, None)),
+    number("retsize", "registers of %retval that come back", limits=(0, None)),
 )
 _FUSED: Final = between("TGLLP", "MTL")
 
@@ -46,7 +46,7 @@ def _source_mark(mnemonic: str, kind: int, slot: Slot, what: str, page: str, *, 
 
 
 _FILE: Final = Slot("name", Shape.STRING, Role.OTHER, doc="source file, in quotes")
-_LINE: Final = number("line", "source line")
+_LINE: Final = number("line", "source line", limits=(0, None))
 
 
 def _lifetime(word: str, bit: int, what: str) -> Instruction:

@@ -11,8 +11,8 @@ from typing import Final
 from visa_lsp.isa.lane import Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Role, Shape, Slot
 from visa_lsp.isa.platforms import between, since, until
-from visa_lsp.isa.rows._messages import message, number, raw_any
-from visa_lsp.isa.rows.shapes import SAMPLER, SURFACE, vec
+from visa_lsp.isa.rows._messages import message, raw_any
+from visa_lsp.isa.rows.shapes import SAMPLER, SURFACE, number, vec
 from visa_lsp.isa.types import UB, UW, F, W
 
 _VME: Final = Unmodelled("the motion estimation unit is not modelled")

@@ -67,9 +67,9 @@ def label(doc: str) -> Slot:
     return Slot("label", Shape.LABEL, Role.TARGET, doc=doc)
 
 
-def number(name: str, doc: str) -> Slot:
-    """Make a bare number of the text."""
-    return Slot(name, Shape.INTEGER, Role.OTHER, doc=doc)
+def number(name: str, doc: str, *, optional: bool = False, limits: tuple[int, int | None] | None = None) -> Slot:
+    """Make a bare number of the text; ``limits`` as in ``Slot``."""
+    return Slot(name, Shape.INTEGER, Role.OTHER, optional=optional, limits=limits, doc=doc)
 
 
 SURFACE: Final = Slot("surface", Shape.SURFACE, Role.READ, doc="surface variable; %slm is shared local memory")
