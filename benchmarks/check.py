@@ -84,10 +84,12 @@ def corpus(room: Path, rounds: int) -> None:
         "CFG, a process per text": finalizer,
     }
     jobs["check, later, 1 process"]()
+    machine = Machine()
     costs = interleaved(jobs, rounds)
     base = costs["CFG, a process per text"]
     rows = [[job, c.cpu, c.wall, c.peak_mb, c.status, c.cpu / base.cpu, c.wall / base.wall] for job, c in costs.items()]
-    table(f"corpus of {len(paths)} texts", ["", "CPU s", "wall s", "peak MB", "exit", "CPU ratio", "wall ratio"], rows)
+    title = f"corpus of {len(paths)} texts ({machine.words()})"
+    table(title, ["", "CPU s", "wall s", "peak MB", "exit", "CPU ratio", "wall ratio"], rows)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import visa_lsp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 PRODUCT = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
 PEER = shutil.which("GenX_IR")
@@ -89,7 +89,7 @@ def run(command: Sequence[str], folder: Path | None = None, kept: str | None = N
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, process.returncode)
 
 
-def interleaved(jobs: dict[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
+def interleaved(jobs: Mapping[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
     """The median cost of each job, run in turns."""
     costs: dict[str, list[Cost]] = {name: [] for name in jobs}
     for _ in range(rounds):

@@ -35,7 +35,8 @@ def kept(text: str) -> float:
 
 
 def main(rounds: int) -> None:
-    rows = []
+    rows: list[list[object]] = []
+    middles: list[list[float]] = []
     for size in SIZES:
         text = kernel(size)
         lines = text.count("\n")
@@ -52,13 +53,14 @@ def main(rounds: int) -> None:
             Analysis.of(text).quick_diagnostics()
             alone.append(time.process_time() - start)
         middle = [statistics.median(some) for some in (walls, cpus, alone)]
+        middles.append(middle)
         rows.append([f"{lines} lines", *middle, middle[1] / lines * 1e6, statistics.median(held), kept(text) / lines])
     head = ["", "wall s", "server CPU s", "engine CPU s", "CPU us/line", "resident B/line", "kept B/line"]
     table("opening", head, rows)
-    for small, large in pairwise(rows):
-        ratios = [float(large[i]) / float(small[i]) for i in (1, 2, 3)]
+    for small, large in pairwise(range(len(SIZES))):
+        wall, cpu, alone_cpu = [more / less for less, more in zip(middles[small], middles[large], strict=True)]
         print(
-            f"{small[0]} to {large[0]}: wall {ratios[0]:.1f}x, server CPU {ratios[1]:.1f}x, engine CPU {ratios[2]:.1f}x"
+            f"{rows[small][0]} to {rows[large][0]}: wall {wall:.1f}x, server CPU {cpu:.1f}x, engine CPU {alone_cpu:.1f}x"
         )
 
 
