@@ -62,7 +62,8 @@ def kernel(lines: int, seed: int = 1) -> str:
     head = [line for line in source if line.startswith((".version", ".kernel "))]
     attributes = [line for line in source if line.startswith((".kernel_attr", ".input"))]
     decls = [line for line in source if line.startswith(".decl")]
-    code = [line for line in source if line and not line.startswith((".", "//"))]
+    # The directive in front of a kernel's code is as real as the rest; its name may be declared once.
+    code = [line for line in source if line and (line.startswith(".function") or not line.startswith((".", "//")))]
     labels = {line.split(":")[0] for line in code if line.startswith("_")}
     fixed = {line.split()[1] for line in attributes if line.startswith(".input")}
     fixed |= {line.split()[1] for line in decls if "v_type=T" in line or "v_type=S" in line} | {"T6", "S31"}
@@ -88,7 +89,7 @@ def kernel(lines: int, seed: int = 1) -> str:
             return name if name in fixed else f"{name[0]}{copy * 10000 + int(name[1:])}"
 
         out_decls += [_NAME.sub(renamed, line) for line in decls if line.split()[1] not in fixed]
-        out_code += [_NAME.sub(renamed, line) for line in _without_return(code)]
+        out_code += [_NAME.sub(renamed, line) for line in _without_return(code) if line[0] != "."]
     return "\n".join([*head, *out_decls, *attributes, *out_code, "    ret (M1, 1)", ""])
 
 

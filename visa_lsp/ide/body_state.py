@@ -164,12 +164,28 @@ class BodyState(JudgedBody):
     def _reviewed(self) -> tuple[set[str], set[str]]:
         """Labels that are used and not defined, and those defined twice."""
         functions = self._names.functions
-        for name in self._review | functions:
+        for name in self._review:
             here = self._labels[name] + (name in functions)
+            if here > 1 and self._named_again(name):
+                here -= 1
             (self._missing.add if not here and self._uses[name] else self._missing.discard)(name)
             (self._doubled.add if here > 1 else self._doubled.discard)(name)
         self._review.clear()
         return self._missing, self._doubled
+
+    def _named_again(self, name: str) -> bool:
+        """Whether a label only repeats the name of a function: behind its directive, and before the next one."""
+        parts, names = self.directives.parts, self.directives.part_names
+        if names.count(name) != 1:
+            return False
+        number = names.index(name)
+        start, end = parts[number], parts[number + 1] if number + 1 < len(parts) else (len(self.chunks), 0)
+        for index in range(start[0], min(end[0] + 1, len(self.chunks))):
+            if name in self._facts[index].labels:
+                lines = [(index, offset) for offset, label in label_lines(self.chunks[index]) if label == name]
+                if any(start < line < end for line in lines):
+                    return True
+        return False
 
     def _mentions(self, names: set[str]) -> set[Place]:
         """Every line with one of some names."""
@@ -201,14 +217,21 @@ class BodyState(JudgedBody):
     def _jumps(self) -> set[Place]:
         """Lines whose label stands in another part of a body with subroutines."""
         starts = self.directives.parts
-        if not starts:
+        if not starts or (len(starts) == 1 and not self._labels_before(starts[0])):
             return set()
         part_of: dict[str, int] = {}
-        part, waiting = 0, [*starts, (1 << 60, 0)]
         uses: list[tuple[int, int, int, list[str]]] = []
+        part, waiting = 0, [*starts, (1 << 60, 0)]
         for index, result in enumerate(self._results):
+            labels = self._facts[index].labels
+            if waiting[part][0] > index:
+                # The chunk is of one part.
+                for name in labels:
+                    part_of.setdefault(name, part)
+                uses += [(index, offset, part, names) for offset, names in result.labels.items()]
+                continue
             events: list[tuple[int, str | list[str]]] = list(result.labels.items())
-            if self._facts[index].labels:
+            if labels:
                 events += label_lines(self.chunks[index])
             for offset, what in sorted(events, key=lambda e: e[0]):
                 while waiting[part] < (index, offset):
@@ -217,7 +240,17 @@ class BodyState(JudgedBody):
                     part_of.setdefault(what, part)
                 else:
                     uses.append((index, offset, part, what))
+            while waiting[part][0] <= index:
+                part += 1
         return {(i, o) for i, o, here, names in uses if any(part_of.get(name, here) != here for name in names)}
+
+    def _labels_before(self, place: Place) -> bool:
+        """Whether a label is defined or used before a line."""
+        at, line = place
+        if any(self._facts[i].labels or self._results[i].labels for i in range(min(self._first_code(), at), at)):
+            return True
+        defined = label_lines(self.chunks[at]) if self._facts[at].labels else ()
+        return any(offset < line for offset, _ in defined) or any(offset < line for offset in self._results[at].labels)
 
     def wanted(self, document: Document, *, bare: bool) -> set[int]:
         """The lines to bind and check; ``bare`` means that of the frame only what others depend on is among them."""

@@ -6,6 +6,7 @@ Invariant: ``update`` leaves the same state whatever snapshots came before.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -62,7 +63,8 @@ class Directives:
     """
 
     __slots__ = (
-        "attributes", "braces", "functions", "inputs", "opening", "parts", "places", "shaping", "texts", "versions",
+        "attributes", "braces", "functions", "inputs", "opening", "part_names", "parts", "places", "shaping", "texts",
+        "versions",
     )  # fmt: skip
 
     def __init__(self, facts: Sequence[Facts]) -> None:
@@ -72,8 +74,10 @@ class Directives:
         self.opening = texts[0] if texts and _OPENING.match(texts[0]) else None
         self.versions = [place for place in self.places if _VERSION.match(place[2])]
         self.inputs = {(i, offset): m.group(1) for i, offset, text in self.places if (m := INPUT.match(text))}
-        self.functions = {m.group(1) for text in texts if (m := FUNCTION.match(text))}
-        self.parts = [(i, offset) for i, offset, text in self.places if FUNCTION.match(text)]
+        parts = [(i, offset, m.group(1)) for i, offset, text in self.places if (m := FUNCTION.match(text))]
+        self.parts = [(i, offset) for i, offset, _ in parts]
+        self.part_names = [name for _, _, name in parts]
+        self.functions = set(self.part_names)
         self.attributes = tuple([text for text in texts if _ASKED.match(text)])
         plain = [p for p in self.places if _SOUGHT.match(p[2]) or not _ATTRIBUTE.match(p[2])]
         self.shaping = {(i, offset) for i, offset, _ in plain} - self.inputs.keys()
@@ -190,7 +194,7 @@ class JudgedBody(Judging):
             self._count(facts_in(chunk), None if edited else result, -1)
         self._results[head:behind] = [edited] if edited else [Result() for _ in added]
         self._marks[head:behind] = bytes(many)
-        self._review |= self._names.functions
+        self._review |= self._functions_near(gone_chunks, added)
         ids: Ids | None = document.lineage.setdefault(IDS, Ids())  # type: ignore[assignment]
         if ids is None and directives.braces:
             # Where names live is found by where they are mentioned.
@@ -207,7 +211,7 @@ class JudgedBody(Judging):
             self._results = [Result() for _ in self.chunks]
             self._labels = Counter(name for f in all_facts for name in f.labels)
             self._label_names.clear()
-            self._review.update(self._labels)
+            self._review.update(self._labels, directives.functions)
             self._asleep = Shelf()
             self._shelves.clear()
         else:
@@ -226,6 +230,18 @@ class JudgedBody(Judging):
         self._judge(document, platform, todo)
         for index in added:
             self.chunks[index].origin = None
+
+    def _functions_near(self, gone: Sequence[Chunk], added: range) -> set[str]:
+        """The functions that chunks declare or give a label to, and the one before them."""
+        parts, names = self.directives.parts, self.directives.part_names
+        if not names and not self._names.functions:
+            return set()
+        first, behind = bisect_left(parts, (added.start, 0)), bisect_left(parts, (added.stop, 0))
+        found = set(names[max(0, first - 1) : behind])
+        for facts in (*map(facts_in, gone), *[self._facts[index] for index in added]):
+            found.update([m.group(1) for _, text in facts.specials if (m := FUNCTION.match(text))])
+            found.update(self.directives.functions.intersection(facts.labels))
+        return found
 
     def _edited(
         self, gone: list[tuple[Chunk, Result]], added: range, todo: dict[int, list[int] | None]

@@ -220,9 +220,10 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
         # What no `.function` declares is called wrongly, whether it is a label somewhere or nothing at all.
         calls = {bound.line for bound in body.code if bound.row is not None and bound.row.mnemonic == "call"}
         for label in body.labels.values():
-            for place, _ in label.references:
+            for place, role in label.references:
                 known = columns.get(place.line)
-                if known is not None:
+                # What refers to a label and is no use of it repeats the name of a function.
+                if known is not None and role is not Role.OTHER:
                     if known.get(place.span.start) == UNKNOWN and place.line not in calls:
                         seen.setdefault(place.line, {})[place.span.start] = "L"
                     else:
