@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.checks.name_index import SUGGESTED, likeness
 from visa_lsp.checks.undeclared_name import SHOWN
@@ -23,20 +23,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from visa_lsp.sema.model import Problem
+    from visa_lsp.syntax.chunks import Chunk
     from visa_lsp.syntax.document import Document
 
 _NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
+_CALL: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?call\s*\([^()]*\)\s*([A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 # With more names declared behind the first instruction, every line among the declarations is looked at.
 _FEW_LATE: Final = 64
 Place = tuple[int, int]
 
 
+class HardLines(NamedTuple):
+    """The code of some lines of a chunk, the names in it, and what they call; None where one of them is no call."""
+
+    chunk: Chunk
+    offsets: tuple[int, ...]
+    codes: tuple[str, ...]
+    names: frozenset[str]
+    called: frozenset[str] | None
+
+
 class BodyState(JudgedBody):
     """A body with its findings in view."""
 
     __slots__ = (
-        "_clean_key", "_found", "_frame_codes", "_frame_key", "_frame_names", "_places", "cut",
+        "_clean_key", "_found", "_frame_codes", "_frame_key", "_frame_names", "_hard", "_places", "_quiet_key", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -47,6 +59,9 @@ class BodyState(JudgedBody):
         self._clean_key: object = None  # the last frame that had no findings by itself
         self._found: set[Place] = set()
         self.cut: Place | None = None  # the first line that is left out because there are too many
+        # The hard lines of chunks with all names in them, and the state of all such lines in which they had no finding.
+        self._hard: dict[int, HardLines] = {}
+        self._quiet_key: object = None
         self._places: list[Place] = []
 
     def _frame_places(self) -> set[Place]:
@@ -94,7 +109,9 @@ class BodyState(JudgedBody):
             rests = tuple(map(self._names.tokens.get, self._frame_names))
             self._frame_key = (self._key, versions, self._frame, rests)
             self._find(document)
-        return bool(self._found or self._open.lines) or not self.frame_is_clean
+        if self._open.lines:
+            return True
+        return self._quiet_key is None or self._quiet() != self._quiet_key if self._found else not self.frame_is_clean
 
     @property
     def frame_is_clean(self) -> bool:
@@ -121,6 +138,45 @@ class BodyState(JudgedBody):
         """Note that the body was checked."""
         if clean and not self._found:
             self._clean_key = self._frame_key
+        self._quiet_key = self._quiet() if clean and self._found else None
+
+    def _quiet(self) -> object:
+        """What the findings of the suspect lines depend on; None where that is more than calls of functions and the frame.
+
+        A call is looked at with all others, for who calls whom is nothing that one line tells. While nothing of this
+        changes, a look finds what the last one found.
+        """
+        names, functions, parts = self._names, self._names.functions, self.directives.parts
+        hard: dict[int, HardLines] = {}
+        lines: list[tuple[int, tuple[str, ...]]] = []
+        named: set[str] = set()
+        count, index = 0, -1
+        while (index := self._marks.find(1, index + 1)) >= 0:
+            chunk, offsets = self.chunks[index], tuple(sorted(self._results[index].hard))
+            if not offsets:
+                return None
+            known = self._hard.get(id(chunk))
+            if known is None or known.chunk is not chunk or known.offsets != offsets:
+                codes = codes_in(chunk)
+                some = tuple([codes[offset] for offset in offsets])
+                calls = [match.group(1) for match in map(_CALL.fullmatch, some) if match is not None]
+                called = frozenset(calls) if len(calls) == len(some) else None
+                known = HardLines(chunk, offsets, some, frozenset(NAME.findall("\n".join(some))), called)
+            if known.called is None or not known.called <= functions:
+                return None
+            hard[id(chunk)] = known
+            named |= known.names
+            count += len(offsets)
+            first, last = bisect_left(parts, (index, offsets[0])), bisect_left(parts, (index, offsets[-1]))
+            if first == last:
+                lines.append((first, known.codes))
+            else:
+                lines += [(bisect_left(parts, (index, o)), (c,)) for o, c in zip(offsets, known.codes, strict=True)]
+        self._hard = hard
+        if count != len(self._found) or self.cut is not None:
+            return None
+        tokens = tuple([(name, names.tokens.get(name), name in functions) for name in sorted(named)])
+        return self._frame_key, tuple(lines), tokens
 
     def _suspects(self, like: Callable[[str, Iterable[str]], str | None]) -> set[Place]:
         """(chunk, line) of every line that may have a finding."""
