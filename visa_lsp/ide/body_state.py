@@ -353,6 +353,9 @@ class BodyState(JudgedBody):
             return set()
         like = likeness(document.line_count)
         found = self._declared_before(document, [line for _, line in undeclared])
+        if missing:
+            # A label may be added behind the last instruction.
+            found.update([self._line(document, *place) for place in self._last_code(len(self.chunks), 0)])
         wanted: set[str] = set()
         for name, _ in undeclared[:SUGGESTED]:
             wanted |= self._names.near(name, like)

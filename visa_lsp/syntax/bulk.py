@@ -1,8 +1,7 @@
 """A block of lines taken apart in bulk: a few regular expressions over the whole block instead of work per line.
 
 Gives what can be said of a block without looking at another one: its directives, declarations, labels, names. It knows
-no instruction and judges nothing; the grammar stays the only authority on what a line means. Measured on real text:
-2.7 us a line, against 100 us for building the line's tree.
+no instruction and judges nothing; the grammar stays the only authority on what a line means.
 """
 
 from __future__ import annotations
