@@ -81,11 +81,13 @@ def test_who_calls_whom_is_looked_at_again_when_a_call_comes() -> None:
 
 
 def test_a_missing_label_is_to_be_added_behind_all_code_of_a_clean_body() -> None:
-    text = f'{HEAD}.function "_main_0"\n_main_0:\n    goto (M1, 16) L1\n{ADD}\nL1:\n{ADD}\n    ret (M1, 1)\n'
+    text = (
+        f'{HEAD}.function "_main_0"\n_main_0:\n{ADD}\n    goto (M1, 16) next1\n{ADD}\nnext1:\n{ADD}\n    ret (M1, 1)\n'
+    )
     analysis = Analysis.of(text)
     assert analysis.quick_diagnostics() == ()
-    at = text.index("L1\n")
-    analysis = analysis.edited(at, at + 2, "L9")
+    at = text.index("next1\n")
+    analysis = analysis.edited(at, at + 5, "elsewhere")
     (finding,) = analysis.quick_diagnostics()
     assert finding.name == "missing-label"
     assert finding in analysis.full_diagnostics
