@@ -111,7 +111,9 @@ class BodyState(JudgedBody):
             self._find(document)
         if self._open.lines:
             return True
-        return self._quiet_key is None or self._quiet() != self._quiet_key if self._found else not self.frame_is_clean
+        if self._found:
+            return self._quiet_key is None or self._quiet() != self._quiet_key
+        return not self.frame_is_clean
 
     @property
     def frame_is_clean(self) -> bool:
