@@ -11,7 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.judging import NAME, Judging
-from visa_lsp.ide.names import INPUT, Ids
+from visa_lsp.ide.mentions import Ids
+from visa_lsp.ide.names import INPUT
 from visa_lsp.ide.quick import verdicts_of
 from visa_lsp.ide.results import NOTHING, Open, Result, Shelf, facts_in
 from visa_lsp.ide.scopes import Body, scoped_names

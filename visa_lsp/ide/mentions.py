@@ -23,6 +23,16 @@ _FEW: Final = 64
 _STEP: Final = 8
 
 
+class Ids(dict[str, int]):
+    """Numbers for names, given out as they come."""
+
+    __slots__ = ()
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self)
+        return number
+
+
 class Mentions:
     """The chunks by the names in them. ``facts`` are those of all chunks of the body, in order."""
 

@@ -11,7 +11,7 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.mentions import Mentions
+from visa_lsp.ide.mentions import Ids, Mentions
 from visa_lsp.ide.quick import Tokens, class_token, special_words
 from visa_lsp.ide.stems import Stems
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
@@ -25,16 +25,6 @@ INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s
 _ODD: Final = "\x05"
 # The token of a name that does not mean the same everywhere in the body: its lines are looked at one by one.
 SCOPED: Final = "\x07"
-
-
-class Ids(dict[str, int]):
-    """Numbers for names, given out as they come."""
-
-    __slots__ = ()
-
-    def __missing__(self, name: str) -> int:
-        number = self[name] = len(self)
-        return number
 
 
 class Home:
