@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer
     from visa_lsp.text import Encoding
 
-_MOST_SYMBOLS: Final = 2000
+_MOST_SYMBOLS: Final = 1500
 _KEPT_TOKENS: Final = 16
 _SYMBOL: Final = {
     OutlineKind.KERNEL: types.SymbolKind.Module,
