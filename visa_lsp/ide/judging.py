@@ -124,8 +124,6 @@ class Judging:
         pending_decls: dict[str, tuple[int, int]] = {}
         decls: list[tuple[int, list[int]]] = []
         names, verdicts = self._names, self._verdicts
-        # As with other labels, what is wrong with these is told by how often they stand where.
-        repeated = {f"{name}:" for name in names.functions}
         for index, offsets in todo.items():
             facts, result = self._facts[index], self._results[index]
             mentioned: set[str] | None = set() if names.noting else None
@@ -143,7 +141,9 @@ class Judging:
                 for offset in offsets or ():
                     self._use(result.labels.get(offset, ()), -1)
                     result.forget(offset)
-                odd = set(found).difference(verdicts.clean, repeated)
+                # As with other labels, what is wrong with those of functions is told by how often they stand where.
+                new = set(found).difference(verdicts.clean)
+                odd = {line for line in new if line[-1:] != ":" or line[:-1] not in names.functions}
                 if odd:
                     lines = list(enumerate(found) if offsets is None else zip(offsets, found, strict=True))
                     result.hard.update(i for i, line in lines if SCOPED in line)

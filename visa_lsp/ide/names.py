@@ -123,9 +123,8 @@ class Names:
 
     def unmentioned(self, facts: Facts, names: set[str]) -> None:
         """A chunk that may have had some names in it has none of them."""
-        if self._ids is None:
-            return
-        self.mentions.remove(facts, {self._ids[name] for name in names if name in self._ids})
+        if self._ids is not None:
+            self.mentions.remove(facts, {self._ids[name] for name in names if name in self._ids})
 
     def note(self, facts: Facts, names: set[str], decls: Collection[int] | None = None) -> None:
         """Keep the names of a chunk: those in lines of it and in its declarations.
@@ -259,7 +258,7 @@ class Names:
                 continue
             token = plain.get(rest)
             if token is None or by_name:
-                match = _ALIAS.search(rest) if "alias" in rest else None
+                match = _alias_in(rest)
                 if match is not None:
                     self._aliases.setdefault(match.group(1), []).append(name)
                 if name in scoped:
@@ -375,7 +374,7 @@ class Names:
             if name in self.odd:
                 continue
             rest = self._rest(name)
-            match = _ALIAS.search(rest) if "alias" in rest else None
+            match = _alias_in(rest)
             base = match.group(1) if match else None
             token = None
             if base and base in self.decl and (places.get(base) or self._place(base)) < places[name]:
@@ -391,7 +390,11 @@ def _twice(facts: Iterable[Facts]) -> set[str]:
     return {name for name, many in Counter([name for f in facts for name in f.decls]).items() if many > 1}
 
 
+def _alias_in(rest: str) -> re.Match[str] | None:
+    return _ALIAS.search(rest) if "alias" in rest else None
+
+
 def base_of(rest: str) -> str | None:
     """What a declaration is an alias of."""
-    match = _ALIAS.search(rest) if "alias" in rest else None
+    match = _alias_in(rest)
     return match.group(1) if match else None

@@ -40,7 +40,7 @@ NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
 PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL: Final = re.compile(r"[^\t\n\r -~]")
 _PLAIN: Final = bytes(range(0x20, 0x7F)) + b"\n"
-_NARROW_LINES: Final = re.compile(r"(?:[A-Za-z_]++[0-9][A-Za-z0-9_]*+\n)*+")
+_NARROW_LINES: Final = re.compile(f"(?:{NARROW_NAME.pattern}\n)*+")
 # Lines longer than this are not treated in bulk: the parser refuses the longest ones by their length.
 _LONG: Final = 4000
 # The word of a declaration, its name and what is declared.
