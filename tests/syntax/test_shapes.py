@@ -18,6 +18,7 @@ PIECES = (
     "0x1:d", "1.5:f", "-1", "(1+2)", "(P1)", "(!P1.any)", ".sat", ".decl", "v_type=G", "num_elts=8", "alias=<V1, 0>",
     ":", ",", "<", ">", "(", ")", "[", "]", "{", "}", "{NoMask}", "%null.0", "%sizeof(GRF)", "flat[V1+4]:a64", "[V1]", "/128",
     "bti(0x4)", "V1:d32x2t", '"a b"', '"', "\\", "L1:", "$x", "\u00e9", "\x00", " ", "\t", "r", "not", "M1", "NoMask", "type=ud",
+    ":d.", ": ud", ":.5", "?1:2", "\x06", "\x07",
 )  # fmt: skip
 
 
@@ -83,6 +84,8 @@ def test_random_lines_are_read_alike(pieces: list[str], gap: str):
         ("raw_sendg.ugm (M1, 16) V1.0/128 V2.0/64 V3.0/0 0x0:ud 0x0:ud 0x1", "raw_sendg.ugm (M1, 1) V10.0/1 V2.64/64 V3.0/8 0x0:ud 0x0:ud 0x7"),
         ("lsc_load_block2d.ugm (M1, 1) V1:d8.8x8nn flat[V2+(0,4)]", "lsc_load_block2d.ugm (M1, 1) V11:d8.8x8nn flat[V22+(10,40)]"),
         ("lsc_load.ugm (M1, 1) V1:d32 [V2]:a64", "lsc_load.ugm (M1, 16) V100:d32 [V200]:a64"),
+        ("lsc_load.ugm (M1, 1) V1:d32 [V2]:a64", "lsc_load.ugm (M5_NM, 16) V100:d8c32 [V200]:a32"),
+        ("mov (M1, 1) V1(0,0)<1> 0x1:d", "mov (NoMask, 8) V1(0,0)<1> 0xffff:uq"),
     ],
 )  # fmt: skip
 def test_a_third_line_of_a_shape_is_not_parsed_again(first: str, second: str):
@@ -121,8 +124,34 @@ def test_lines_that_differ_in_constant_parts_share_no_statement():
         "add (M1, 16) V1(0,0)<1>",
         "mul (M1, 16) V1(0,0)<1>",
         "  add (M1, 16) V1(0,0)<1>",
-        "add (M2, 16) V1(0,0)<1>",
+        "add.sat (M1, 16) V1(0,0)<1>",
     ]
     for line in (*lines, *lines, *lines):
         check(parser, line)
     assert parser.full_parses == len(lines) + 3 * len(lines), "each line was read once, and by the check itself"
+
+
+def test_a_line_with_a_mark_of_shapes_in_it_has_no_shape():
+    parser = Parser()
+    for line in ("L1:", "ret (M1, 1)", "mov (M1, 1) V1(0,0)<1> 0x1:d"):
+        for _ in range(4):
+            check(parser, line)
+    for line in ("\x01:", "ret (\x06, \x04)", "ret (\x06, 1)", "mov (M1, 1) V1(0,0)<1> \x03:\x07"):
+        check(parser, line)
+
+
+def test_declarations_differ_in_their_names_alone():
+    parser = Parser()
+    for line in (
+        ".decl V32 v_type=G type=ud num_elts=8",
+        ".decl V33 v_type=G type=ud num_elts=8",
+        ".decl M1_ v_type=G type=ud num_elts=8",
+        ".decl V33  v_type=G type=ud num_elts=8",
+        "  .decl V33 v_type=G type=ud num_elts=8",
+        ".input V32 offset=32 size=32",
+        ".input V33 offset=32 size=32",
+        ".input  V3 offset=32 size=32",
+        ".decl V32 v_type=G type=ud num_elts=8)",
+    ):
+        check(parser, line)
+        check(parser, line)

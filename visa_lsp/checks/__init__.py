@@ -6,7 +6,7 @@ instructions, bodies or the text. The modules know nothing of each other's findi
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -96,14 +96,20 @@ class _Chosen(dict["Instruction", "tuple[Visit, ...]"]):
 
     def __init__(self, checks: list[Check]) -> None:
         super().__init__()
-        self.checks = checks
+        self.names = {check.rule.name for check in checks}
         self.texts = [check.text for check in checks if check.text is not None]
         self.bodies = [check.body for check in checks if check.body is not None]
 
     def __missing__(self, row: Instruction) -> tuple[Visit, ...]:
-        wanted = [check.instruction for check in self.checks if check.wants is None or check.wants(row)]
-        found = self[row] = tuple([visit for visit in wanted if visit is not None])
+        found = self[row] = tuple([visit for name, visit in _visits(row) if name in self.names])
         return found
+
+
+@cache
+def _visits(row: Instruction) -> list[tuple[str, Visit]]:
+    """The rules that want the instructions of a row."""
+    some = [(check, check.instruction) for check in CHECKS if check.instruction is not None]
+    return [(check.rule.name, visit) for check, visit in some if check.wants is None or check.wants(row)]
 
 
 @lru_cache(maxsize=16)

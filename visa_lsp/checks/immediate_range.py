@@ -44,9 +44,10 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         if not isinstance(number, tree.Number) or (number.value >> 64):
             continue
         written, bits = sign * number.value, value.type.bits
+        if -(1 << bits - 1) <= written < 1 << bits:
+            continue
         # Compilers print a small negative number with the sign bits of 32 or 64 bits.
-        extended = any(0 <= (1 << wide) - written <= 1 << bits - 1 for wide in (32, 64))
-        if -(1 << bits - 1) <= written < 1 << bits or extended:
+        if any(0 <= (1 << wide) - written <= 1 << bits - 1 for wide in (32, 64)):
             continue
         kept = written & (1 << bits) - 1
         message = f"`{ctx.text(operand_place(bound, operand))}` does not fit into {bits} bits; {kept:#x} is used"

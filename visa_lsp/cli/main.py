@@ -65,6 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = " ".join(f"{type(error).__name__}: {error}".split())
         complain(f"internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
         return EXIT_USAGE
+    # The interpreter looks through everything for garbage when it ends, more than once: up to a tenth of a check.
+    gc.freeze()
     return status
 
 

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
 _CALL: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?call\s*\([^()]*\)\s*([A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
+_QUOTED: Final = re.compile(r'"([^"]*)"')
+# Frames of any body in this process that had no findings by themselves.
+_clean_frames: set[object] = set()
+_MAX_FRAMES: Final = 4096
 # With more names declared behind the first instruction, every line among the declarations is looked at.
 _FEW_LATE: Final = 64
 Place = tuple[int, int]
@@ -48,14 +52,15 @@ class BodyState(JudgedBody):
     """A body with its findings in view."""
 
     __slots__ = (
-        "_clean_key", "_found", "_frame_codes", "_frame_key", "_frame_names", "_hard", "_places", "_quiet_key", "cut",
+        "_clean_key", "_found", "_frame_class", "_frame_codes", "_frame_key", "_frame_names", "_hard", "_places", "_quiet_key", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
         self._frame_key: object = None
         self._frame_codes: tuple[str, ...] = ()
-        self._frame_names: list[str] = []  # in these lines
+        self._frame_names: dict[str, int] = {}  # in these lines, with the first of them that has it
+        self._frame_class: object = None
         self._clean_key: object = None  # the last frame that had no findings by itself
         self._found: set[Place] = set()
         self.cut: Place | None = None  # the first line that is left out because there are too many
@@ -105,9 +110,17 @@ class BodyState(JudgedBody):
             self._frame = tuple([codes_in(self.chunks[index])[offset] for index, offset in self._places])
             if self._frame != self._frame_codes:
                 self._frame_codes = self._frame
-                self._frame_names = sorted({name for code in self._frame for name in NAME.findall(code)})
+                self._frame_names = {}
+                for at, code in enumerate(self._frame):
+                    for name in NAME.findall(code):
+                        self._frame_names.setdefault(name, at)
             rests = tuple(map(self._names.tokens.get, self._frame_names))
-            self._frame_key = (self._key, versions, self._frame, rests)
+            key = self._key, versions, self._frame, rests, self._late()
+            if key != self._frame_key:
+                self._frame_key = key
+                self._frame_class = self._class_of_frame(versions)
+                if self._frame_class in _clean_frames:
+                    self._clean_key = key
             self._find(document)
         if self._open.lines:
             return True
@@ -119,6 +132,42 @@ class BodyState(JudgedBody):
     def frame_is_clean(self) -> bool:
         """Whether it is known that nothing is wrong with the frame by itself."""
         return self._frame_key == self._clean_key
+
+    def _late(self) -> tuple[str, ...]:
+        """The names in the frame that are declared behind the first line of it that has them."""
+        found = []
+        for name, at in self._frame_names.items():
+            if name in self._names.decl:
+                index, offset = self._places[at]
+                where = self._names.chunk_of(name)
+                lines = self._decl_lines(index) if where == index else ()
+                # Most declarations of a chunk stand before all else in it.
+                behind = bool(lines) and lines[-1] > offset and lines[self._names.place(name)[1]] > offset
+                if where > index or behind:
+                    found.append(name)
+        return tuple(found)
+
+    def _class_of_frame(self, versions: tuple[str, ...]) -> object:
+        """What rules about a frame may ask of it: each declared name as its number and what it is declared as.
+
+        The name of a kernel matters to other bodies of the text alone, but for its length.
+        """
+        tokens, decl, functions = self._names.tokens, self._names.decl, self._names.functions
+        numbers: dict[str, str] = {}
+
+        def sign(match: re.Match[str]) -> str:
+            name = match.group()
+            if name not in decl and name not in functions:
+                return name
+            return numbers.setdefault(name, f"\x01{len(numbers)}{tokens.get(name)}")
+
+        assert self._frame is not None
+        codes = list(self._frame)
+        if self.directives.opening is not None:
+            codes[0] = _QUOTED.sub(lambda match: f'"{len(match.group())}"', codes[0])
+        late = self._late()
+        signs = tuple([NAME.sub(sign, code) for code in codes])
+        return self._key, versions, signs, tuple([numbers.get(name) for name in late])
 
     def _find(self, document: Document) -> None:
         """Put the lines together that may have a finding."""
@@ -140,6 +189,9 @@ class BodyState(JudgedBody):
         """Note that the body was checked."""
         if clean and not self._found:
             self._clean_key = self._frame_key
+            if len(_clean_frames) >= _MAX_FRAMES:
+                _clean_frames.clear()
+            _clean_frames.add(self._frame_class)
         self._quiet_key = self._quiet() if clean and self._found else None
 
     def _quiet(self) -> object:

@@ -1,7 +1,7 @@
 """The declared names of one body, with a token for what each was declared as; kept up by what an edit takes and gives.
 
 A token stands for the whole text of a declaration but its name, for the tokens of the variables that it is an alias of,
-and for the ``.input`` line. It knows no line numbers: where a name is declared is the chunk that declares it.
+and for its being an input. It knows no line numbers: where a name is declared is the chunk that declares it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
 INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
+# Where an input stands matters to no other line, only that it stands somewhere.
+_PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 _ODD: Final = "\x05"
 # The token of a name that does not mean the same everywhere in the body: its lines are looked at one by one.
 SCOPED: Final = "\x07"
@@ -103,17 +105,25 @@ class Names:
         """(chunk, number of the declaration in it) of all declarations of some names."""
         for name in names - self.doubled if self.doubled else names:
             if name in self.decl:
-                yield self._place(name)
+                yield self.place(name)
         for index in self.chunks_declaring(names & self.doubled) if self.doubled else ():
             for k, name in enumerate(self._facts[index].decls):
                 if name in names and name in self.doubled:
                     yield index, k
 
+    def chunk_of(self, name: str) -> int:
+        """The chunk that declares a name."""
+        return self._index[id(self.decl[name].facts)]
+
+    def place(self, name: str) -> tuple[int, int]:
+        """(chunk, number of the declaration in it) of a declared name: the first, where there are two."""
+        return self.chunk_of(name), self.decl[name].facts.decls.index(name)
+
     def chunks_declaring(self, names: set[str]) -> set[int]:
         """The chunks that declare some names."""
         if not names.isdisjoint(self.doubled):
             return {i for i, f in enumerate(self._facts) if not names.isdisjoint(f.decls)}
-        return {self._index[id(self.decl[name].facts)] for name in names if name in self.decl}
+        return {self.chunk_of(name) for name in names if name in self.decl}
 
     def mentioning(self, names: set[str]) -> list[int]:
         """The chunks that may have one of some names in them."""
@@ -159,7 +169,7 @@ class Names:
     def any_from(self, first: int, names: Iterable[str]) -> bool:
         """Whether a chunk from this one on declares one of some names, for all that is known without a search."""
         known = [name for name in names if name in self.decl]
-        return any(name in self.doubled or self._index[id(self.decl[name].facts)] >= first for name in known)
+        return any(name in self.doubled or self.chunk_of(name) >= first for name in known)
 
     def last_declaring(self) -> int:
         """The last chunk that declares something; -1 where none does."""
@@ -186,7 +196,9 @@ class Names:
             for text in specials:
                 match = INPUT.match(text)
                 if match:
-                    inputs[match.group(1)] = inputs.get(match.group(1), "") + "\n" + text.split()[0] + match.group(2)
+                    name, where = match.groups()
+                    kind = text.split()[0] + ("" if _PLACED.fullmatch(where) else where)
+                    inputs[name] = inputs.get(name, "") + "\n" + kind
         if self._places is not None and len(gone) == len(added) == 1:
             # A chunk in the place of another, as most edits leave it.
             self._places.pop(id(gone[0]), None)
@@ -350,10 +362,6 @@ class Names:
             self.decl[name] = self._homes[id(where[0])]
             (self.doubled.add if len(where) > 1 else self.doubled.discard)(name)
 
-    def _place(self, name: str) -> tuple[int, int]:
-        facts = self.decl[name].facts
-        return self._index[id(facts)], facts.decls.index(name)
-
     def _retokened(self, changed: set[str]) -> set[str]:
         """New tokens for changed names and for all that are aliases of them; those whose token is another now."""
         affected: set[str] = set()
@@ -364,7 +372,7 @@ class Names:
                 affected.add(name)
                 waiting.extend(n for n in self._aliases.get(name, ()) if n in self.decl)
         before = self.before = {name: self.before.get(name, dict.get(self.tokens, name)) for name in affected}
-        places = {name: self._place(name) for name in affected if name in self.decl}
+        places = {name: self.place(name) for name in affected if name in self.decl}
         for name in affected - places.keys():
             self.tokens.pop(name, None)
             if name in self.functions:
@@ -377,7 +385,7 @@ class Names:
             match = _alias_in(rest)
             base = match.group(1) if match else None
             token = None
-            if base and base in self.decl and (places.get(base) or self._place(base)) < places[name]:
+            if base and base in self.decl and (places.get(base) or self.place(base)) < places[name]:
                 token = self.tokens.get(base)
             if base and name not in self._aliases.setdefault(base, []):
                 self._aliases[base].append(name)

@@ -174,5 +174,5 @@ def label_lines(chunk: Chunk) -> Sequence[tuple[int, str]]:
 @lru_cache(maxsize=64)
 def first_instruction(chunk: Chunk) -> int:
     """The line of the first instruction of a chunk; -1 without one."""
-    lines = instructions_in(chunk)
-    return next((i for i, line in enumerate(lines) if isinstance(statement_of(line.rstrip()), Instruction)), -1)
+    lines = [(i, line) for i, line in enumerate(instructions_in(chunk)) if line]
+    return next((i for i, line in lines if isinstance(statement_of(line.rstrip()), Instruction)), -1)

@@ -23,7 +23,7 @@ class TypeKind(Enum):
     STORED_FLOAT = "narrow float, for storage and the matrix unit"
 
 
-class DataType(Struct, frozen=True):
+class DataType(Struct, frozen=True, eq=False):
     """One data type: its name in text, its code in the object, its size in bytes."""
 
     name: str

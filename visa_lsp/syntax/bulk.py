@@ -26,6 +26,10 @@ _QUOTED_OR_COMMENT: Final = re.compile(r'("(?:\\[^\n]|[^"\\\n])*"?)|//[^\n]*')
 # Every line is preceded by a newline here, so that the search runs from newline to newline.
 _DIRECTIVE: Final = re.compile(r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_]))|[{}])[^\n]*")
 _DECL: Final = re.compile(r"\n[^\S\n]*\.decl[^\S\n]+([%A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]+([^\n]*)")
+# A directive that is no declaration.
+_SPECIAL: Final = re.compile(
+    r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_])|decl[^\S\n]+[%A-Za-z_$@?][A-Za-z0-9_$@?-]*[^\S\n])|[{}])[^\n]*"
+)
 _LABEL: Final = re.compile(r"\n([A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]*:[^\S\n]*(?=\n)")
 _BODY: Final = re.compile(r"[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _BODY_LINE: Final = re.compile(r"\n[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
@@ -87,37 +91,26 @@ def facts_of(code: str, share: dict[str, str]) -> Facts:
         known = _only_declarations(code, share)
         if known is not None:
             return known
-    found = list(_DIRECTIVE.finditer(code))
-    labels = tuple(_LABEL.findall(code + "\n")) if ":" in code else ()
-    decls: tuple[str, ...] = ()
-    rests: tuple[str, ...] = ()
+    pairs = _DECL.findall(code)
     specials: list[tuple[int, str]] = []
     scopes = mixed = False
-    rest = code
-    if found:
-        pairs = _DECL.findall(code)
-        if len(pairs) != len(found):
-            at = line = 0
-            for match in found:
-                text = match.group()
-                if _DECL.match(text):
-                    continue
-                line += code.count("\n", at, match.start())
-                at = match.start()
-                special = text.strip()
-                specials.append((line, text[1:].rstrip()))
-                scopes = scopes or special[0] in "{}"
-        if pairs:
-            decls = tuple([share.setdefault(name, name) for name, _ in pairs])
-            rests = tuple([share.setdefault(r, r) for r in [rest.rstrip() for _, rest in pairs]])
-        rest = _DIRECTIVE.sub("\n", code)
-    has_code = bool(rest.strip())
+    at = line = 0
+    for match in _SPECIAL.finditer(code):
+        text = match.group()
+        line += code.count("\n", at, match.start())
+        at = match.start()
+        specials.append((line, text[1:].rstrip()))
+        scopes = scopes or text.lstrip()[0] in "{}"
+    labels = tuple(_LABEL.findall(code + "\n")) if ":" in code else ()
+    decls = tuple([share.setdefault(name, name) for name, _ in pairs])
+    rests = tuple([share.setdefault(r, r) for r in [rest.rstrip() for _, rest in pairs]])
+    rest = _DIRECTIVE.sub("\n", code) if pairs or specials else code
+    has_code = bool(rest) and not rest.isspace()
     if has_code and decls:
         first = re.compile(r"\S").search(rest)
         assert first is not None
         # Directives are gone from ``rest``, so that only a declaration behind its first line of code is out of order.
-        line = rest.count("\n", 0, first.start())
-        mixed = _nth_line(code, line) < max(m.start() for m in _DECL.finditer(code))
+        mixed = _DECL.search(code, _nth_line(code, rest.count("\n", 0, first.start()))) is not None
     narrow = all(map(NARROW_NAME.fullmatch, decls)) and all(map(NARROW_NAME.fullmatch, labels))
     strange = not plain and _CONTROL.search(code) is not None
     strange = strange or (len(code) > _LONG and max(map(len, code.split("\n"))) > _LONG)
@@ -127,6 +120,8 @@ def facts_of(code: str, share: dict[str, str]) -> Facts:
 
 def _only_declarations(code: str, share: dict[str, str]) -> Facts | None:
     """The facts of a block of nothing but declarations of narrow names, which is what most of those with any are."""
+    if code.count("\n.decl ") < code.count("\n") - 1:
+        return None
     lines = code.removesuffix("\n").split("\n")[1:]
     if code.count("\n.decl ") != len(lines) or max(map(len, lines)) > _LONG:
         return None

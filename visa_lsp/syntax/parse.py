@@ -10,9 +10,11 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from visa_lsp.syntax import build, tree
 from visa_lsp.syntax.recognise import recogniser
-from visa_lsp.syntax.shapes import NotGeneral, is_general, split, template
+from visa_lsp.syntax.shapes import DECLARED, PLACEHOLDER, NotGeneral, is_general, split, template
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ _OPENING: Final = "([-~!+?"
 
 
 _MAX_EXACT: Final = 256
+_MAX_DECLARED: Final = 200  # characters of a declaration that is kept for others
 # With which line of a shape what builds its statements is made: that takes as long as reading some lines by the grammar.
 _WORTH: Final = 3
 # Before a line that stands on the shelf for itself alone; no line has this character where shapes begin.
@@ -47,6 +50,7 @@ class Parser:
         self._met: dict[str, tuple[str, tree.Statement]] = {}
         self._times: dict[str, int] = {}  # how often shapes were met, from the second time on
         self._exact: dict[str, tree.Statement] = {}
+        self._declared: dict[tuple[str, int, str], tree.Decl | tree.InputDecl] = {}
         self._fresh: dict[str, tuple[str, tree.Statement]] = {}  # of these the shelf has still to hear
         self.shelf = shelf
         self.full_parses = 0
@@ -58,6 +62,26 @@ class Parser:
             return None
         if len(code) > MAX_LINE:
             return _refused(code, f"this line has {len(code)} characters; at most {MAX_LINE} are read")
+        if not code.isprintable() and PLACEHOLDER.search(code):
+            return self.full(code)
+        declared = DECLARED.match(code)
+        return self._of_shape(code) if declared is None else self._declaration(code, *declared.span(1))
+
+    def _declaration(self, code: str, start: int, end: int) -> tree.Statement:
+        """The statement of a declaration or input; of two that differ in nothing but a name of the same length, one is read."""
+        key = code[:start], end, code[end:]
+        like = self._declared.get(key)
+        if like is not None and like.name is not None:
+            return replace(like, name=tree.Word(code[start:end], like.name.span))
+        statement = self._of_shape(code)
+        if isinstance(statement, (tree.Decl, tree.InputDecl)) and not statement.errors and len(code) <= _MAX_DECLARED:
+            if len(self._declared) >= MAX_SHAPES:
+                self._declared.clear()
+            if statement.name == tree.Word(code[start:end], Span(start, end)):
+                self._declared[key] = statement
+        return statement
+
+    def _of_shape(self, code: str) -> tree.Statement:
         shape, texts, ends = split(code)
         builder = self._builders.get(shape)
         if builder is not None:
@@ -69,7 +93,7 @@ class Parser:
         if met is not None and met[0] == code:
             return met[1]
         if self._recalled(shape, code):
-            return self.line(code)
+            return self._of_shape(code)
         statement = self.full(code)
         if not statement.errors:
             self._keep(shape, code, statement)

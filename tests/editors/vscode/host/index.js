@@ -218,6 +218,7 @@ const tests = {
     assert.equal(report.ok, true, report.error);
     // Not what the panel holds: another run of these tests may come to its end, and into it, only now.
     const [sent] = report.messages;
+    assert.ok(sent, `${scratch.uri}: ${JSON.stringify(report)}`);
     assert.deepEqual([sent.kind, sent.count, sent.line], ['raw_sends', 1, 5]);
     assert.ok(sent.payload.some((part) => part.operand === 'src1' && part.bytes === 32));
     assert.deepEqual(report.findings, []);

@@ -1,0 +1,75 @@
+"""Frames that are known to be clean: by the places of declarations in one text, and from one text to the next."""
+
+from __future__ import annotations
+
+import pytest
+
+from visa_lsp.ide.analysis import Analysis
+
+HEAD = '.version 4.1\n.kernel "k"\n'
+DECLS = (
+    ".decl V32 v_type=G type=ud num_elts=8 align=GRF\n",
+    ".decl V33 v_type=G type=ud num_elts=8 align=GRF\n",
+)
+INPUT = ".input V32 offset=32 size=32\n"
+CODE = "    mov (M1, 8) V33(0,0)<1> V32(0,0)<1;1,0>\n    ret (M1, 1)\n"
+
+
+def codes(analysis: Analysis) -> list[str]:
+    return [d.code for d in analysis.quick_diagnostics()]
+
+
+def test_a_declaration_that_moves_behind_its_input_is_told():
+    texts = {
+        HEAD + DECLS[0] + DECLS[1] + INPUT + CODE: [],
+        HEAD + DECLS[1] + INPUT + DECLS[0] + CODE: ["V101"],
+        HEAD + INPUT + DECLS[0] + DECLS[1] + CODE: ["V101"],
+    }
+    for before, was in texts.items():
+        for after, now in texts.items():
+            analysis = Analysis.of(before)
+            assert codes(analysis) == was
+            assert codes(analysis.edited(0, len(before), after)) == now
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"k"', "k"),
+        ("offset=32", "offset=33"),
+        ("offset=32 size=32", "offset=32 size=16"),
+        (".input V32", ".input V34"),
+        (".input V32", ".input V31"),
+        ("    ret (M1, 1)\n", ""),
+        ("type=ud num_elts=8 align=GRF\n.input", "type=ud num_elts=4 align=GRF\n.input"),
+        (INPUT, INPUT + INPUT),
+        (DECLS[0] + INPUT, INPUT + DECLS[0]),
+        ("<1> V32", "<1> V99"),
+    ],
+)
+def test_a_frame_like_one_that_was_clean_is_told_apart(old: str, new: str):
+    clean = HEAD.replace('"k"', '"m"') + DECLS[1] + DECLS[0] + INPUT + CODE
+    text = clean.replace("V3", "V7").replace('"m"', '"k"')
+    assert codes(Analysis.of(clean)) == codes(Analysis.of(text)) == []
+    other = clean.replace('"m"', '"k"').replace(old, new)
+    assert other != clean
+    analysis = Analysis.of(other)
+    assert analysis.quick_diagnostics() == analysis.full_diagnostics
+
+
+def test_an_input_of_another_place_leaves_its_lines_as_they_were():
+    text = HEAD + DECLS[0] + DECLS[1] + INPUT + "    mov (M1, 8) V32(0,0)<1> V33(0,0)<1;1,0>\n    ret (M1, 1)\n"
+    analysis = Analysis.of(text)
+    for where in (
+        "offset=32 size=32",
+        "offset=64 size=32",
+        "offset=x size=32",
+        "offset=64 size=99999",
+        "offset=32 size=32",
+    ):
+        old = analysis.document.text
+        at = old.index("offset=")
+        end = old.index("\n", at)
+        analysis = analysis.edited(at, end, where)
+        analysis.quick_diagnostics()
+        assert analysis.quick_diagnostics() == Analysis.of(analysis.document.text).full_diagnostics, where
