@@ -73,3 +73,13 @@ def test_an_input_of_another_place_leaves_its_lines_as_they_were():
         analysis = analysis.edited(at, end, where)
         analysis.quick_diagnostics()
         assert analysis.quick_diagnostics() == Analysis.of(analysis.document.text).full_diagnostics, where
+
+
+def test_what_a_broken_declaration_declares_tells_nothing_about_other_texts():
+    broken = ".decl V32( v_type=G type=ud num_elts=8 align=GRF\n"
+    code = (
+        "    mov (M1, 8) V33(0,0)<1> 0x1:ud\n    lsc_load.ugm (M1, 8) V32:d32 flat[V33]:a32\n"
+        "    mov (M1, 8) V33(0,0)<1> 0x1:ud\n    ret (M1, 1)\n"
+    )
+    assert codes(Analysis.of(HEAD + DECLS[1] + broken + code)) == ["V001"]
+    assert codes(Analysis.of(HEAD + DECLS[1] + code)) == ["V101"]

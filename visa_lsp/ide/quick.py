@@ -210,6 +210,7 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
         elif problem.kind == "undeclared-name" and problem.place.line in lines:
             seen.setdefault(problem.place.line, {})[problem.place.span.start] = "U"
     columns = {line: dict(tokens) for line, tokens in lines.items() if tokens is not None}
+    unsure: set[int] = set()
     for body in judged.bound.bodies:
         for symbol in [*body.symbols, *body.predefined.used]:
             for place, role in symbol.references:
@@ -217,6 +218,9 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
                 known = columns.get(place.line)
                 if written or (known is not None and not symbol.predefined and place.span.start not in known):
                     hard.add(place.line)
+                elif known is not None and not symbol.predefined and known[place.span.start] == UNKNOWN:
+                    # A broken directive declares it: this tells nothing about other lines of the class.
+                    unsure.add(place.line)
         # What no `.function` declares is called wrongly, whether it is a label somewhere or nothing at all.
         calls = {bound.line for bound in body.code if bound.row is not None and bound.row.mnemonic == "call"}
         for label in body.labels.values():
@@ -236,8 +240,8 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
         else:
             marks = seen.get(line, {})
             found[line] = "".join([marks.pop(column, "-") for column, token in tokens or () if token == UNKNOWN])
-            if marks:
-                # A name that is declared further down: this tells nothing about other lines of the class.
+            if marks or line in unsure:
+                # Nor does a name that is declared further down.
                 found[line] = UNSURE
     return found
 
