@@ -52,14 +52,15 @@ class BodyState(JudgedBody):
     """A body with its findings in view."""
 
     __slots__ = (
-        "_clean_key", "_found", "_frame_class", "_frame_codes", "_frame_key", "_frame_names", "_hard", "_places", "_quiet_key", "cut",
+        "_clean_key", "_found", "_frame", "_frame_class", "_frame_key", "_frame_names", "_hard", "_places", "_quiet_key", "_versions", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
         self._frame_key: object = None
-        self._frame_codes: tuple[str, ...] = ()
+        self._frame: tuple[str, ...] = ()
         self._frame_names: dict[str, int] = {}  # in these lines, with the first of them that has it
+        self._versions: tuple[str, ...] = ()
         self._frame_class: object = None
         self._clean_key: object = None  # the last frame that had no findings by itself
         self._found: set[Place] = set()
@@ -74,13 +75,16 @@ class BodyState(JudgedBody):
         places = {(index, offset) for index, offset, _ in self.directives.places}
         for index, offset in [*self.directives.parts, (len(self.chunks), 0)]:
             places.update(self._last_code(index, offset))
-        for index in range(self._first_code(), len(self.chunks)):
+        first = self._first_code()
+        for index in range(first, len(self.chunks)):
             at = first_instruction(self.chunks[index]) if self._facts[index].has_code else -1
+            first = index
             if at >= 0:
                 places.add((index, at))
                 break
         if self.directives.opening is None:
             places |= self._beginning()
+        self._framed = {*range(first + 1), *[index for index, _ in places]}
         return places
 
     def _beginning(self) -> set[Place]:
@@ -105,22 +109,11 @@ class BodyState(JudgedBody):
 
     def has_findings(self, document: Document, versions: tuple[str, ...]) -> bool:
         """Whether the body has to be bound and checked at all."""
-        if self._frame is None:
-            self._places = sorted(self._frame_places())
-            self._frame = tuple([codes_in(self.chunks[index])[offset] for index, offset in self._places])
-            if self._frame != self._frame_codes:
-                self._frame_codes = self._frame
-                self._frame_names = {}
-                for at, code in enumerate(self._frame):
-                    for name in NAME.findall(code):
-                        self._frame_names.setdefault(name, at)
-            rests = tuple(map(self._names.tokens.get, self._frame_names))
-            key = self._key, versions, self._frame, rests, self._late()
-            if key != self._frame_key:
-                self._frame_key = key
-                self._frame_class = self._class_of_frame(versions)
-                if self._frame_class in _clean_frames:
-                    self._clean_key = key
+        if self._stale:
+            self._stale = False
+            if self._reframe or versions != self._versions:
+                self._reframe, self._versions = False, versions
+                self._take_frame()
             self._find(document)
         if self._open.lines:
             return True
@@ -132,6 +125,23 @@ class BodyState(JudgedBody):
     def frame_is_clean(self) -> bool:
         """Whether it is known that nothing is wrong with the frame by itself."""
         return self._frame_key == self._clean_key
+
+    def _take_frame(self) -> None:
+        """Put the lines of the frame together, and tell whether it is known to be clean."""
+        self._places = sorted(self._frame_places())
+        codes = tuple([codes_in(self.chunks[index])[offset] for index, offset in self._places])
+        if codes != self._frame:
+            self._frame, self._frame_names = codes, {}
+            for at, code in enumerate(codes):
+                for name in NAME.findall(code):
+                    self._frame_names.setdefault(name, at)
+        rests = tuple(map(self._names.tokens.get, self._frame_names))
+        key = self._key, self._versions, codes, rests, self._late()
+        if key != self._frame_key:
+            self._frame_key = key
+            self._frame_class = self._class_of_frame()
+            if self._frame_class in _clean_frames:
+                self._clean_key = key
 
     def _late(self) -> tuple[str, ...]:
         """The names in the frame that are declared behind the first line of it that has them."""
@@ -147,7 +157,7 @@ class BodyState(JudgedBody):
                     found.append(name)
         return tuple(found)
 
-    def _class_of_frame(self, versions: tuple[str, ...]) -> object:
+    def _class_of_frame(self) -> object:
         """What rules about a frame may ask of it: each declared name as its number and what it is declared as.
 
         The name of a kernel matters to other bodies of the text alone, but for its length.
@@ -161,13 +171,12 @@ class BodyState(JudgedBody):
                 return name
             return numbers.setdefault(name, f"\x01{len(numbers)}{tokens.get(name)}")
 
-        assert self._frame is not None
         codes = list(self._frame)
         if self.directives.opening is not None:
             codes[0] = _QUOTED.sub(lambda match: f'"{len(match.group())}"', codes[0])
         late = self._late()
         signs = tuple([NAME.sub(sign, code) for code in codes])
-        return self._key, versions, signs, tuple([numbers.get(name) for name in late])
+        return self._key, self._versions, signs, tuple([numbers.get(name) for name in late])
 
     def _find(self, document: Document) -> None:
         """Put the lines together that may have a finding."""

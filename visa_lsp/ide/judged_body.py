@@ -89,7 +89,7 @@ class JudgedBody(Judging):
     """The judged chunks of one body."""
 
     __slots__ = (
-        "_asleep", "_change", "_doubled", "_key", "_missing", "_shelves", "directives",
+        "_asleep", "_change", "_doubled", "_framed", "_key", "_missing", "_reframe", "_shelves", "_stale", "directives",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -98,6 +98,10 @@ class JudgedBody(Judging):
         # What is new since the last update: the first chunk that changed, those that went, and how many came.
         self._change: tuple[int, list[Chunk], int] | None = None
         self._key: object = None
+        # The chunks that lines of the frame stand in, those before the first instruction among them; whether it has to
+        # be put together anew, and whether it has to be found out which lines may have a finding.
+        self._framed: set[int] = set()
+        self._reframe = self._stale = True
         self._missing: set[str] = set()
         self._doubled: set[str] = set()
         # What is known of chunks that a comment has swallowed, and of all chunks under other kinds of body.
@@ -123,6 +127,18 @@ class JudgedBody(Judging):
         again = any(f.specials for f in (*fresh, *self._facts[head:behind]))
         again = again or (len(new) != behind - head and any(at >= head for at, _, _ in self.directives.places))
         self._change = head, self.chunks[head:behind], len(new)
+        # Most often a chunk comes in the place of another, among instructions: then the frame stays as it is.
+        old = self._facts[head:behind]
+        if (
+            again
+            or len(fresh) != 1
+            or len(old) != 1
+            or head in self._framed
+            or fresh[0].has_code != old[0].has_code
+            or fresh[0].decls
+            or old[0].decls
+        ):
+            self._reframe = True
         # In place: what is copied at each keystroke is touched, chunk by chunk.
         self.chunks[head:behind] = new
         self._facts[head:behind] = fresh
@@ -152,7 +168,8 @@ class JudgedBody(Judging):
         self._advance(document, known, platform)
         if key != known:
             self._switch(document, key, platform)
-        self._frame = None
+            self._reframe = True
+        self._stale = True
 
     def _switch(self, document: Document, key: object, platform: Platform | None) -> None:
         """Go over to another kind of body, of which something may be known from before."""

@@ -47,7 +47,7 @@ class Judging:
     """The chunks of a body with what is known of their lines, and how lines are judged."""
 
     __slots__ = (
-        "_code_at", "_enough", "_facts", "_frame", "_label_names", "_labels", "_marks", "_names", "_open", "_results", "_review", "_uses", "_verdicts", "_version_lines", "_whole", "chunks", "first", "specials",
+        "_code_at", "_enough", "_facts", "_label_names", "_labels", "_marks", "_names", "_open", "_results", "_review", "_uses", "_verdicts", "_version_lines", "_whole", "chunks", "first", "specials",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -66,7 +66,6 @@ class Judging:
         self._labels: Counter[str] = Counter()
         self._label_names = LabelNames()
         self._review: set[str] = set()  # labels whose number of uses or definitions changed
-        self._frame: tuple[str, ...] | None = None
         self._enough = False
         self._whole = True  # whether all chunks are judged, and not those that an edit has touched
         self._code_at: int | None = None
