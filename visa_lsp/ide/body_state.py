@@ -293,18 +293,39 @@ class BodyState(JudgedBody):
         return self._missing, self._doubled
 
     def _named_again(self, name: str) -> bool:
-        """Whether a label only repeats the name of a function: behind its directive, and before the next one."""
+        """Whether a label only repeats the name of a function."""
+        return self._repeated_at(name) is not None
+
+    def _repeated_at(self, name: str) -> Place | None:
+        """The label that repeats the name of a function: behind its directive, and before the next one."""
         parts, names = self.directives.parts, self.directives.part_names
         if names.count(name) != 1:
-            return False
+            return None
         number = names.index(name)
         start, end = parts[number], parts[number + 1] if number + 1 < len(parts) else (len(self.chunks), 0)
         for index in range(start[0], min(end[0] + 1, len(self.chunks))):
             if name in self._facts[index].labels:
                 lines = [(index, offset) for offset, label in label_lines(self.chunks[index]) if label == name]
-                if any(start < line < end for line in lines):
-                    return True
-        return False
+                between = [line for line in lines if start < line < end]
+                if between:
+                    return between[0]
+        return None
+
+    def _labelled(self, document: Document, wanted: set[str]) -> set[int]:
+        """The lines of labels of some names."""
+        names = self._labels.keys() & wanted
+        found: set[int] = set()
+        # That of a function is looked for with every body. It stands where a look through all chunks is spared.
+        for name in [name for name in names & self._names.functions if self._labels[name] == 1]:
+            place = self._repeated_at(name)
+            if place is not None:
+                found.add(self._line(document, *place))
+                names.discard(name)
+        for index in self._names.mentioning(names) if names else ():
+            if not names.isdisjoint(self._facts[index].labels):
+                base = self._line(document, index, 0)
+                found.update([base + offset for offset, name in label_lines(self.chunks[index]) if name in names])
+        return found
 
     def _mentions(self, names: set[str]) -> set[Place]:
         """Every line with one of some names."""
@@ -380,7 +401,7 @@ class BodyState(JudgedBody):
         lines = {self._line(document, index, offset) for index, offset in (*places, *self._found)}
         lines.update(self._open.lines)
         names = self._named(document, lines)
-        lines |= self._defining(document, names, labels=True)
+        lines |= self._defining(document, names) | self._labelled(document, names)
         lines |= {self._line(document, *place) for place, name in inputs.items() if name in names}
         # What messages will look for, as far as it is known before binding: that saves binding twice.
         undeclared: dict[str, int] = {}
@@ -426,7 +447,7 @@ class BodyState(JudgedBody):
             label = self._label_names.near(name, self._labels, filter(None, self._names.functions), like)
             wanted.update([label] if label else ())
         if wanted:
-            found |= self._defining(document, wanted, labels=True)
+            found |= self._defining(document, wanted) | self._labelled(document, wanted)
         return found | self._closure(document, found) if found else found
 
     def _declared_before(self, document: Document, lines: list[int]) -> set[int]:

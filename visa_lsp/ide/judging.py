@@ -15,7 +15,7 @@ from visa_lsp.ide.label_names import LabelNames
 from visa_lsp.ide.limits import CLASSES, SUSPECTS
 from visa_lsp.ide.names import SCOPED, Names, base_of
 from visa_lsp.ide.quick import UNKNOWN, UNSURE, Verdicts, judge, letters
-from visa_lsp.ide.results import Open, Result, decl_lines, instructions_in, label_lines
+from visa_lsp.ide.results import Open, Result, decl_lines, instructions_in
 from visa_lsp.ide.verdict_store import active_store
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunks import code_in
@@ -363,14 +363,6 @@ class Judging:
                 wanted.update(NAME.findall(code))
         return self._names.with_bases(wanted)
 
-    def _defining(self, document: Document, wanted: set[str], *, labels: bool = False) -> set[int]:
-        """The declarations, and label lines, of some names."""
-        found: set[int] = set()
-        for index, k in self._names.declared(wanted):
-            found.add(self._line(document, index, self._decl_lines(index)[k]))
-        if labels and not self._labels.keys().isdisjoint(wanted):
-            for index, chunk in enumerate(self.chunks):
-                if self._facts[index].labels and not wanted.isdisjoint(self._facts[index].labels):
-                    base = self._line(document, index, 0)
-                    found.update([base + offset for offset, name in label_lines(chunk) if name in wanted])
-        return found
+    def _defining(self, document: Document, wanted: set[str]) -> set[int]:
+        """The declarations of some names."""
+        return {self._line(document, i, self._decl_lines(i)[k]) for i, k in self._names.declared(wanted)}
