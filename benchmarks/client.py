@@ -21,6 +21,40 @@ _SERVER = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise Syst
 URI = "file:///benchmark.visaasm"
 
 
+_ECHO = (
+    "import sys\nwhile line := sys.stdin.buffer.readline():\n sys.stdout.buffer.write(line)\n sys.stdout.buffer.flush()"
+)
+
+
+class Echo:
+    """A process that gives back what it is given: what it takes on this machine to wait for one that has nothing to do."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen([sys.executable, "-c", _ECHO], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+        self.once()
+
+    def once(self) -> float:
+        """Milliseconds from writing a line as long as a small edit to having read it again."""
+        at = time.perf_counter()
+        self._in.write(b"." * 250 + b"\n")
+        self._in.flush()
+        self._out.readline()
+        return (time.perf_counter() - at) * 1e3
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._in.close()
+        self._process.wait()
+        self._out.close()
+
+
 class Client:
     """A running server with one open document."""
 

@@ -3,7 +3,8 @@
 Each edit is followed by its undo, which is measured too; before the measurement every kind is done a few times, so that
 growth compares a server that is at work, not one that sees a kind of line for the first time. Wall is what a client
 waits from writing the message to having read its findings; CPU is the server's, by the scheduler's clock. On a shared
-machine the walls tell about its other users as well: look at the line above the table, and at the CPU.
+machine the walls tell about its other users as well: look at the line above the table, at the CPU, and at the last row,
+which has what a process without any work takes to answer after each edit.
 With ``--busy`` every edit is followed by the requests that editors ask a moment after it, and every tenth comes after a
 pause in which the server has begun to work ahead; wall is still what the client waits for its findings.
 Usage: python -m benchmarks.edit [--busy] [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and undone; words
@@ -21,7 +22,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from benchmarks.client import URI, Client
+from benchmarks.client import URI, Client, Echo
 from benchmarks.inputs import kernel
 from benchmarks.measure import Machine, percentile, table
 
@@ -59,8 +60,9 @@ def beside(line: int, tokens: str | None) -> list[tuple[str, object]]:
 class Session:
     """One server, one text, and the times by kind of edit."""
 
-    def __init__(self, client: Client, text: str, pick: random.Random, *, busy: bool = False) -> None:
-        self.client, self.pick, self.busy = client, pick, busy
+    def __init__(self, client: Client, echo: Echo, text: str, pick: random.Random, *, busy: bool = False) -> None:
+        self.client, self.echo, self.pick, self.busy = client, echo, pick, busy
+        self.echoes: list[float] = []
         self.lines = text.split("\n")
         self.walls: dict[str, list[float]] = defaultdict(list)
         self.cpus: dict[str, list[float]] = defaultdict(list)
@@ -87,6 +89,7 @@ class Session:
             self.client.change(*where, what)
             self.walls[kind].append((time.perf_counter() - at) * 1e3)
             self.cpus[kind].append((self.client.cpu_exact() - cpu) * 1e3)
+            self.echoes.append(self.echo.once())
             if self.busy:
                 self.client.ask(beside(first, self.client.tokens))
 
@@ -187,13 +190,13 @@ def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
     medians: dict[int, dict[str, float]] = {}
     for size in sizes:
         text = kernel(size)
-        with Client() as client:
+        with Client() as client, Echo() as echo:
             client.initialize(**({"semanticTokens": _TOKENS} if busy else {}))
             client.open(text)
-            session = Session(client, text, random.Random(1), busy=busy)
+            session = Session(client, echo, text, random.Random(1), busy=busy)
             edits(session, 4, words)
-            session.walls.clear()
-            session.cpus.clear()
+            for known in (session.walls, session.cpus, session.echoes):
+                known.clear()
             machine = Machine()
             edits(session, times, words)
         rows = [_row(kind, walls, session.cpus[kind]) for kind, walls in session.walls.items()]
@@ -203,6 +206,7 @@ def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
                 continue
             walls = [wall for kind in chosen for wall in session.walls[kind]]
             rows.append(_row(f"all: {group}", walls, [cpu for kind in chosen for cpu in session.cpus[kind]]))
+        rows.append(_row("echo, no work", session.echoes, [0.0, 0.0]))
         head = ["", "edits", "wall median ms", "wall p99 ms", "CPU median ms", "CPU p99 ms"]
         table(f"edits in a text of {len(session.lines)} lines ({machine.words()})", head, rows)
         sys.stdout.flush()

@@ -30,6 +30,7 @@ FAIL: Final = -1
 BLANK: Final = "_"
 # Most often there are none: this pattern needs no asking.
 BLANKS: Final = r"\s*"
+_NAMED: Final = frozenset({"regex", "sequence", "oneof"})
 
 
 class Node(Struct, gc=False):
@@ -74,8 +75,15 @@ class Recogniser:
             return self._matchers[id(expr)](text, at, found)
 
         self._matchers[id(expr)] = again  # for a rule that is met again below itself
-        plain: Matcher = getattr(self, f"_{type(expr).__name__.lower()}")(expr)
-        made = self._matchers[id(expr)] = _naming(expr.name, plain) if expr.name not in ("", BLANK) else plain
+        kind = type(expr).__name__.lower()
+        if expr.name in ("", BLANK):
+            made: Matcher = getattr(self, f"_{kind}")(expr)
+        elif kind in _NAMED:
+            # In one function what would be two: most of the time goes into calls.
+            made = getattr(self, f"_named_{kind}")(expr)
+        else:
+            made = _naming(expr.name, getattr(self, f"_{kind}")(expr))
+        self._matchers[id(expr)] = made
         return made
 
     # ---- one method for each class of expression ----
@@ -142,6 +150,50 @@ class Recogniser:
             return FAIL
 
         return quantifier
+
+    # ---- the same of those that are rules ----
+
+    def _named_regex(self, expr: Any) -> Matcher:
+        match, name = expr.re.match, expr.name
+
+        def regex(text: str, at: int, found: list[Node]) -> int:
+            match_ = match(text, at)
+            if match_ is None:
+                return FAIL
+            end: int = match_.end()
+            found.append(Node(name, text, at, end, []))
+            return end
+
+        return regex
+
+    def _named_sequence(self, expr: Any) -> Matcher:
+        members, name = [self._matcher(member) for member in expr.members], expr.name
+
+        def sequence(text: str, at: int, found: list[Node]) -> int:
+            start = at
+            parts: list[Node] = []
+            for member in members:
+                at = member(text, at, parts)
+                if at < 0:
+                    return FAIL
+            found.append(Node(name, text, start, at, parts))
+            return at
+
+        return sequence
+
+    def _named_oneof(self, expr: Any) -> Matcher:
+        able, name = _Able([(member, self._matcher(member)) for member in expr.members]), expr.name
+
+        def oneof(text: str, at: int, found: list[Node]) -> int:
+            parts: list[Node] = []
+            for member in able[text[at : at + 1]]:
+                end = member(text, at, parts)
+                if end >= 0:
+                    found.append(Node(name, text, at, end, parts))
+                    return end
+            return FAIL
+
+        return oneof
 
     def _lookahead(self, expr: Any) -> Matcher:
         member, negative = self._matcher(expr.members[0]), expr.negativity
