@@ -19,6 +19,7 @@ import statistics
 import sys
 import time
 from collections import Counter, defaultdict
+from contextlib import ExitStack
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ _TOKENS = {
     "requests": {"range": True, "full": {"delta": True}}, "tokenTypes": [], "tokenModifiers": [], "formats": ["relative"],
 }  # fmt: skip
 _PAUSE = 0.5
+_WARM = 4  # turns that are not measured
 
 
 def beside(line: int, tokens: str | None) -> list[tuple[str, object]]:
@@ -73,6 +75,11 @@ class Session:
         uses = Counter(_VARIABLE.findall("\n".join(self.lines[self.code[0] :])))
         declared = {self.lines[i].split()[1]: i for i in self.decls}
         self.most_used = next(declared[name] for name, _ in uses.most_common() if name in declared)
+
+    def forget(self) -> None:
+        """Drop the times so far."""
+        for known in (self.walls, self.cpus, self.echoes):
+            known.clear()
 
     def edit(self, kind: str, start: Place, end: Place, new: str) -> None:
         """Replace a range, and put the old text back."""
@@ -172,13 +179,11 @@ def kinds(session: Session) -> dict[str, tuple[Callable[[], Edit], int]]:
     return {k: (v, 1) for k, v in some.items()} | {k: (v, _SELDOM) for k, v in seldom.items()}
 
 
-def edits(session: Session, times: int, words: list[str]) -> None:
-    """All kinds of edits, or those with one of some words in their names, in turns."""
-    every = {k: v for k, v in kinds(session).items() if not words or any(word in k for word in words)}
-    for turn in range(times):
-        for kind, (make, seldom) in every.items():
-            if turn % seldom == 0:
-                session.edit(kind, *make())
+def edits(session: Session, turn: int, words: list[str]) -> None:
+    """All kinds of edits once, or those with one of some words in their names."""
+    for kind, (make, seldom) in kinds(session).items():
+        if turn % seldom == 0 and (not words or any(word in kind for word in words)):
+            session.edit(kind, *make())
 
 
 def _row(name: str, walls: list[float], cpus: list[float]) -> list[object]:
@@ -186,38 +191,47 @@ def _row(name: str, walls: list[float], cpus: list[float]) -> list[object]:
     return [name, len(walls), *shown]
 
 
-def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
-    medians: dict[int, dict[str, float]] = {}
-    for size in sizes:
-        text = kernel(size)
-        with Client() as client, Echo() as echo:
-            client.initialize(**({"semanticTokens": _TOKENS} if busy else {}))
-            client.open(text)
-            session = Session(client, echo, text, random.Random(1), busy=busy)
-            edits(session, 4, words)
-            for known in (session.walls, session.cpus, session.echoes):
-                known.clear()
-            machine = Machine()
-            edits(session, times, words)
-        rows = [_row(kind, walls, session.cpus[kind]) for kind, walls in session.walls.items()]
-        for group in ("instruction", "declaration"):
-            chosen = [kind for kind in session.walls if kind.startswith(group)]
-            if len(chosen) < 2:
-                continue
+def _show(session: Session, machine: str) -> None:
+    rows = [_row(kind, walls, session.cpus[kind]) for kind, walls in session.walls.items()]
+    for group in ("instruction", "declaration"):
+        chosen = [kind for kind in session.walls if kind.startswith(group)]
+        if len(chosen) > 1:
             walls = [wall for kind in chosen for wall in session.walls[kind]]
             rows.append(_row(f"all: {group}", walls, [cpu for kind in chosen for cpu in session.cpus[kind]]))
-        rows.append(_row("echo, no work", session.echoes, [0.0, 0.0]))
-        head = ["", "edits", "wall median ms", "wall p99 ms", "CPU median ms", "CPU p99 ms"]
-        table(f"edits in a text of {len(session.lines)} lines ({machine.words()})", head, rows)
-        sys.stdout.flush()
-        medians[len(session.lines)] = {kind: statistics.median(cpus) for kind, cpus in session.cpus.items()}
+    rows.append(_row("echo, no work", session.echoes, [0.0, 0.0]))
+    head = ["", "edits", "wall median ms", "wall p99 ms", "CPU median ms", "CPU p99 ms"]
+    table(f"edits in a text of {len(session.lines)} lines ({machine})", head, rows)
+
+
+def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
+    with ExitStack() as stack:
+        echo, sessions = stack.enter_context(Echo()), []
+        for size in sizes:
+            client = stack.enter_context(Client())
+            client.initialize(**({"semanticTokens": _TOKENS} if busy else {}))
+            text = kernel(size)
+            client.open(text)
+            sessions.append(Session(client, echo, text, random.Random(1), busy=busy))
+        for turn in range(-_WARM, times):
+            if turn == 0:
+                machine = Machine()
+                for session in sessions:
+                    session.forget()
+            # In turns, so that the sizes are compared on a machine in the same state.
+            for session in sessions:
+                edits(session, max(0, turn), words)
+        for session in sessions:
+            _show(session, machine.words())
+    medians = {len(s.lines): {kind: statistics.median(cpus) for kind, cpus in s.cpus.items()} for s in sessions}
     for small, large in pairwise(sorted(medians)) if not busy else ():
         shared = {k: medians[large][k] / medians[small][k] for k in medians[small] if not k.startswith("version")}
         worst = max(shared, key=shared.__getitem__)
-        each = [r for k, r in shared.items() if k.startswith(("instruction", "declaration"))]
+        each = {k: r for k, r in shared.items() if k.startswith(("instruction", "declaration"))}
+        most = max(each, key=each.__getitem__, default=worst)
         print(
             f"growth of an edit's CPU from {small} to {large} lines: instructions and declarations, median of the kinds "
-            f"{statistics.median(each):.2f}x, largest {max(each):.2f}x; of all kinds {shared[worst]:.2f}x ({worst})"
+            f"{statistics.median(each.values() or [0]):.2f}x, largest {shared[most]:.2f}x ({most}); "
+            f"of all kinds {shared[worst]:.2f}x ({worst})"
         )
 
 
