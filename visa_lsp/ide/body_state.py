@@ -97,7 +97,8 @@ class BodyState(JudgedBody):
 
     def _last_code(self, index: int, offset: int) -> Iterator[Place]:
         """The statements from a place backwards to the first that is no label and no mark."""
-        while index >= 0:
+        first = self._first_code()
+        while index >= first:
             if index < len(self.chunks) and self._facts[index].has_code:
                 split = instructions_in(self.chunks[index])
                 for i in range(min(offset, len(split)) - 1, -1, -1):
