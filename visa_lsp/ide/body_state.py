@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
 _CALL: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?call\s*\([^()]*\)\s*([A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
-_QUOTED: Final = re.compile(r'"([^"]*)"')
+_QUOTED: Final = re.compile(r'"[^"]*"')
 # Frames of any body in this process that had no findings by themselves.
 _clean_frames: set[object] = set()
 _MAX_FRAMES: Final = 4096
@@ -137,10 +137,11 @@ class BodyState(JudgedBody):
                 for name in NAME.findall(code):
                     self._frame_names.setdefault(name, at)
         rests = tuple(map(self._names.tokens.get, self._frame_names))
-        key = self._key, self._versions, codes, rests, self._late()
+        late = self._late()
+        key = self._key, self._versions, codes, rests, late
         if key != self._frame_key:
             self._frame_key = key
-            self._frame_class = self._class_of_frame()
+            self._frame_class = self._class_of_frame(late)
             if self._frame_class in _clean_frames:
                 self._clean_key = key
 
@@ -158,7 +159,7 @@ class BodyState(JudgedBody):
                     found.append(name)
         return tuple(found)
 
-    def _class_of_frame(self) -> object:
+    def _class_of_frame(self, late: tuple[str, ...]) -> object:
         """What rules about a frame may ask of it: each declared name as its number and what it is declared as.
 
         The name of a kernel matters to other bodies of the text alone, but for its length.
@@ -175,7 +176,6 @@ class BodyState(JudgedBody):
         codes = list(self._frame)
         if self.directives.opening is not None:
             codes[0] = _QUOTED.sub(lambda match: f'"{len(match.group())}"', codes[0])
-        late = self._late()
         signs = tuple([NAME.sub(sign, code) for code in codes])
         return self._key, self._versions, signs, tuple([numbers.get(name) for name in late])
 
