@@ -71,7 +71,6 @@ def test_an_input_of_another_place_leaves_its_lines_as_they_were():
         at = old.index("offset=")
         end = old.index("\n", at)
         analysis = analysis.edited(at, end, where)
-        analysis.quick_diagnostics()
         assert analysis.quick_diagnostics() == Analysis.of(analysis.document.text).full_diagnostics, where
 
 

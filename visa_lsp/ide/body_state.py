@@ -30,9 +30,10 @@ _NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|fi
 _CALL: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?call\s*\([^()]*\)\s*([A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 _QUOTED: Final = re.compile(r'"[^"]*"')
-# Frames of any body in this process that had no findings by themselves.
+# Frames of any body in this process that had no findings by themselves, and how many characters a kept one may have.
 _clean_frames: set[object] = set()
-_MAX_FRAMES: Final = 4096
+_MAX_FRAMES: Final = 1024
+_LONGEST_FRAME: Final = 20_000
 # With more names declared behind the first instruction, every line among the declarations is looked at.
 _FEW_LATE: Final = 64
 Place = tuple[int, int]
@@ -162,8 +163,11 @@ class BodyState(JudgedBody):
     def _class_of_frame(self, late: tuple[str, ...]) -> object:
         """What rules about a frame may ask of it: each declared name as its number and what it is declared as.
 
+        None for one that is too long to be kept.
         The name of a kernel matters to other bodies of the text alone, but for its length.
         """
+        if sum(map(len, self._frame)) > _LONGEST_FRAME:
+            return None
         tokens, decl, functions = self._names.tokens, self._names.decl, self._names.functions
         numbers: dict[str, str] = {}
 
@@ -201,7 +205,8 @@ class BodyState(JudgedBody):
             self._clean_key = self._frame_key
             if len(_clean_frames) >= _MAX_FRAMES:
                 _clean_frames.clear()
-            _clean_frames.add(self._frame_class)
+            if self._frame_class is not None:
+                _clean_frames.add(self._frame_class)
         self._quiet_key = self._quiet() if clean and self._found else None
 
     def _quiet(self) -> object:

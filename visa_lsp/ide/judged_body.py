@@ -124,11 +124,11 @@ class JudgedBody(Judging):
         if self._code_at is not None and head <= self._code_at:
             before = behind <= self._code_at and not any(f.has_code for f in fresh)
             self._code_at = self._code_at + len(new) - (behind - head) if before else None
-        again = any(f.specials for f in (*fresh, *self._facts[head:behind]))
+        old = self._facts[head:behind]
+        again = any(f.specials for f in (*fresh, *old))
         again = again or (len(new) != behind - head and any(at >= head for at, _, _ in self.directives.places))
         self._change = head, self.chunks[head:behind], len(new)
         # Most often a chunk comes in the place of another, among instructions: then the frame stays as it is.
-        old = self._facts[head:behind]
         if (
             again
             or len(fresh) != 1

@@ -120,10 +120,11 @@ def facts_of(code: str, share: dict[str, str]) -> Facts:
 
 def _only_declarations(code: str, share: dict[str, str]) -> Facts | None:
     """The facts of a block of nothing but declarations of narrow names, which is what most of those with any are."""
-    if code.count("\n.decl ") < code.count("\n") - 1:
+    many = code.count("\n.decl ")
+    if many < code.count("\n") - 1:
         return None
     lines = code.removesuffix("\n").split("\n")[1:]
-    if code.count("\n.decl ") != len(lines) or max(map(len, lines)) > _LONG:
+    if many != len(lines) or max(map(len, lines)) > _LONG:
         return None
     parts = [line.split(None, 2) for line in lines]
     if min(map(len, parts)) < _PARTS:

@@ -151,6 +151,14 @@ class Recogniser:
 
         return quantifier
 
+    def _lookahead(self, expr: Any) -> Matcher:
+        member, negative = self._matcher(expr.members[0]), expr.negativity
+
+        def lookahead(text: str, at: int, _: list[Node]) -> int:
+            return at if (member(text, at, []) < 0) == negative else FAIL
+
+        return lookahead
+
     # ---- the same of those that are rules ----
 
     def _named_regex(self, expr: Any) -> Matcher:
@@ -194,14 +202,6 @@ class Recogniser:
             return FAIL
 
         return oneof
-
-    def _lookahead(self, expr: Any) -> Matcher:
-        member, negative = self._matcher(expr.members[0]), expr.negativity
-
-        def lookahead(text: str, at: int, _: list[Node]) -> int:
-            return at if (member(text, at, []) < 0) == negative else FAIL
-
-        return lookahead
 
 
 def _naming(name: str, plain: Matcher) -> Matcher:
