@@ -1,17 +1,17 @@
 """One snapshot of a text with everything that is known of it, each part made when it is first asked for.
 
-An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output.
+An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output. What only long
+texts need is loaded for the first of them: it is a tenth of what checking a short one takes.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
-from visa_lsp.ide.incremental import TextState
-from visa_lsp.ide.judged_body import IDS
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.ide.incremental import TextState
     from visa_lsp.isa.model import Dialect
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import BoundModule
@@ -43,8 +44,8 @@ class Analysis:
         Of a text that is looked at ``once`` it is not kept which names stand where: an edit of it would take longer.
         """
         document = Document.parse(text)
-        if once:
-            document.lineage[IDS] = None
+        if once and document.line_count >= SHORT_TEXT:
+            document.lineage[import_module("visa_lsp.ide.judged_body").IDS] = None
         return Analysis(document, platform_named(platform) if platform else None)
 
     def edited(self, start: int, end: int, new_text: str) -> Analysis:
@@ -77,17 +78,16 @@ class Analysis:
     def quick_diagnostics(self) -> tuple[Diagnostic, ...]:
         """All findings by looking only at what changed and at lines that may have one."""
         key = (_STATE, self.platform)
-        state = self.document.lineage.get(key)
-        if not isinstance(state, TextState):
-            state = TextState(self.platform)
         # A state that an exception left half-way is not used again.
-        self.document.lineage.pop(key, None)
+        state: TextState | None = self.document.lineage.pop(key, None)  # type: ignore[assignment]
+        if state is None:
+            state = import_module("visa_lsp.ide.incremental").TextState(self.platform)
         found = state.update(self.document)
         self.document.lineage[key] = state
         return found
 
     def prepare(self) -> Iterator[None]:
         """Steps that make the findings of the next edits ready to be looked for."""
-        state = self.document.lineage.get((_STATE, self.platform))
-        for body in state.bodies if isinstance(state, TextState) else ():
+        state: TextState | None = self.document.lineage.get((_STATE, self.platform))  # type: ignore[assignment]
+        for body in state.bodies if state is not None else ():
             yield from body.prepare()

@@ -16,7 +16,7 @@ from visa_lsp.ide.limits import CLASSES, SUSPECTS
 from visa_lsp.ide.names import SCOPED, Names, base_of
 from visa_lsp.ide.quick import UNKNOWN, UNSURE, Verdicts, judge, letters
 from visa_lsp.ide.results import Open, Result, decl_lines, instructions_in
-from visa_lsp.ide.verdict_store import active_store
+from visa_lsp.ide.storing import active_store
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.parse import MAX_LINE

@@ -10,14 +10,11 @@ from __future__ import annotations
 import contextlib
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.ide.quick import Verdicts, class_token, definition_of
 from visa_lsp.kept import Kept, kept_for_user
 from visa_lsp.syntax.grammar import grammar_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _TOKEN: Final = re.compile("\x01([0-9]+);")
 _NUMBERED: Final = re.compile("\x01#([0-9]+);")
@@ -109,14 +106,6 @@ def _add(block: object, verdicts: Verdicts) -> None:
     verdicts.decls.update(filter(None, _NUMBERED.sub(token_of, decls).split("\n")))
 
 
-_active: list[VerdictStore] = []
-
-
-def active_store() -> VerdictStore | None:
-    """The store that this process uses, if it uses one."""
-    return _active[-1] if _active else None
-
-
 def store_of_user() -> VerdictStore | None:
     """The store of this user and this installation; None where nothing is kept on disk."""
     package = Path(__file__).resolve().parents[1]
@@ -126,18 +115,3 @@ def store_of_user() -> VerdictStore | None:
     except FileNotFoundError:
         return None  # whoever asks for the grammar is told
     return VerdictStore(kept) if kept is not None else None
-
-
-@contextlib.contextmanager
-def storing(make: Callable[[], VerdictStore | None] = store_of_user) -> Iterator[VerdictStore | None]:
-    """Let this process use a store, and write at the end what is new."""
-    store = make()
-    if store is None:
-        yield None
-        return
-    _active.append(store)
-    try:
-        yield store
-    finally:
-        _active.remove(store)
-        store.flush()
