@@ -82,3 +82,15 @@ def test_what_a_broken_declaration_declares_tells_nothing_about_other_texts():
     )
     assert codes(Analysis.of(HEAD + DECLS[1] + broken + code)) == ["V001"]
     assert codes(Analysis.of(HEAD + DECLS[1] + code)) == ["V101"]
+
+
+def test_nor_does_it_about_its_aliases():
+    broken = ".decl V34( v_type=G type=ud num_elts=8 align=GRF\n"
+    aliases = (
+        ".decl V35 v_type=G type=uw num_elts=16 align=GRF alias=<V34, 0>\n"
+        ".decl V36 v_type=G type=ub num_elts=32 align=GRF alias=<V35, 0>\n"
+    )
+    use = "    mov (M1, 8) V33(0,0)<1> 0x1:ud\n"
+    for lines in (broken + aliases, aliases, broken + aliases, aliases.replace("V35", "V37")):
+        analysis = Analysis.of(HEAD + lines + DECLS[1] + use + use.replace("V33", "V34") + use + "    ret (M1, 1)\n")
+        assert analysis.quick_diagnostics() == analysis.full_diagnostics, lines

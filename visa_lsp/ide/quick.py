@@ -23,7 +23,7 @@ from visa_lsp.isa.model import Role, Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.names import predefined_symbols
-from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.bulk import declares, statement_of
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.grammar import grammar_text
 
@@ -212,6 +212,7 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
     columns = {line: dict(tokens) for line, tokens in lines.items() if tokens is not None}
     unsure: set[int] = set()
     for body in judged.bound.bodies:
+        unsure.update(_depending_on_broken(document, body))
         for symbol in [*body.symbols, *body.predefined.used]:
             for place, role in symbol.references:
                 written = symbol.input is not None and role in (Role.WRITE, Role.READ_WRITE)
@@ -240,6 +241,8 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
     for line, tokens in lines.items():
         if line in hard or (tokens is None and line in seen):
             found[line] = "!"
+        elif tokens is None:
+            found[line] = UNSURE if line in unsure else ""
         else:
             marks = seen.get(line, {})
             found[line] = "".join([marks.pop(column, "-") for column, token in tokens or () if token == UNKNOWN])
@@ -247,6 +250,21 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
                 # What such a directive declares, or one further down, tells nothing about other lines of the class.
                 found[line] = UNSURE
     return found
+
+
+def _depending_on_broken(document: Document, body: Body) -> Iterator[int]:
+    """Lines of variables that a broken directive declares, and of their aliases: their classes know nothing of those."""
+    broken: set[int] = set()
+    for symbol in body.symbols:  # a base comes before its aliases
+        decl, place = symbol.decl, symbol.place
+        if decl is None or place is None:
+            continue
+        plain = not decl.errors and decl.v_type is not None
+        untold = not plain and not declares(document.code(place.line))
+        if untold or (broken and symbol.alias is not None and id(symbol.alias[0]) in broken):
+            broken.add(id(symbol))
+            yield place.line
+            yield from [place.line for place, _ in symbol.references]
 
 
 def _uses_missing_memory(body: Body) -> Iterator[int]:

@@ -65,6 +65,11 @@ def code_of(text: str, in_block: bool) -> str:
     return "\n" + text
 
 
+def declares(code: str) -> bool:
+    """Whether a line without its comment is a declaration that ``Facts`` tell of; others are for the grammar alone."""
+    return _DECL.match("\n" + code) is not None
+
+
 class Facts(Struct):
     """What a block says by itself. ``decls`` and ``rests`` go together; ``specials`` are all other directives.
 
