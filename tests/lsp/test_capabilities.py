@@ -19,6 +19,7 @@ from visa_lsp.cli.serving import services
 from visa_lsp.ide.legend import MODIFIERS, TYPES
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting
 from visa_lsp.lsp.greeting import greet
+from visa_lsp.lsp.inflow import inflow_of
 from visa_lsp.lsp.server import create_server
 
 if TYPE_CHECKING:
@@ -148,8 +149,9 @@ async def test_the_early_answer_is_the_servers(name):
     params = {"processId": None, "rootUri": None, "capabilities": CLIENTS[name]}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
     message, said = b"Content-Length: %d\r\n\r\n%s" % (len(body), body), io.BytesIO()
-    stream, ident = greet(io.BytesIO(message + b"more"), said, "0")
-    assert (ident, stream.read()) == (1, message + b"more")
+    inflow = inflow_of(io.BytesIO(message + b"Content-Length: 4\r\n\r\nmore"))
+    assert greet(inflow, said, "0") == 1
+    assert (inflow.next(), inflow.next(), inflow.next()) == (body, b"more", None)
     _, answer = await initialized(params)
     assert answer == json.loads(said.getvalue().partition(b"\r\n\r\n")[2])
 

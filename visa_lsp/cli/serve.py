@@ -10,7 +10,7 @@ import contextlib
 import gc
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
 from visa_lsp.lsp.greeting import greet
@@ -19,6 +19,8 @@ from visa_lsp.lsp.inflow import inflow_of
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import BinaryIO
+
+    from visa_lsp.lsp.inflow import Inflow
 
 _PIPE: Final = 1 << 20
 
@@ -36,23 +38,23 @@ def serve(args: Namespace) -> int:
     """Run the server until its client ends it; gives the exit status."""
     if args.log:
         _log(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    stdin, answered = sys.stdin.buffer, None
+    inflow, answered = inflow_of(sys.stdin.buffer), None
     if not args.tcp:
-        stdin, answered = greet(cast("BinaryIO", inflow_of(stdin) or stdin), sys.stdout.buffer, __version__)
+        answered = greet(inflow, sys.stdout.buffer, __version__)
         # What the client sends next is not read before the server is there: let it be sent nevertheless.
         _widen(sys.stdin.buffer)
     # Loaded only now: this takes longer than all before, and the client has its answer.
     if not args.log:
         _log(stream=sys.stderr, level="WARNING")
     with import_module("visa_lsp.syntax.shelf").shelved():
-        return _serve(args, stdin, answered)
+        return _serve(args, inflow, answered)
 
 
 def _log(**how: Any) -> None:
     import_module("logging").basicConfig(**how)
 
 
-def _serve(args: Namespace, stdin: BinaryIO, answered: int | str | None) -> int:
+def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
     services = import_module("visa_lsp.cli.serving").services()
     server = import_module("visa_lsp.lsp.server").create_server(services, __version__)
     # The first misspelt word is not to wait for it.
@@ -73,7 +75,7 @@ def _serve(args: Namespace, stdin: BinaryIO, answered: int | str | None) -> int:
             return 2
         return 0
     _widen(sys.stdout.buffer)
-    server.start_io(stdin, sys.stdout.buffer, answered)
+    server.start_io(inflow, sys.stdout.buffer, answered)
     return int(server.exit_code)
 
 

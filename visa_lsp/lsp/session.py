@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import sys
 from collections import OrderedDict
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +20,7 @@ from pygls.lsp.server import LanguageServer
 from visa_lsp.ide.workspace import Language, Workspace
 from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.idle import Idle
+from visa_lsp.lsp.inflow import Inflow, inflow_of
 from visa_lsp.lsp.protocol import Protocol
 from visa_lsp.lsp.services import FileRules
 from visa_lsp.lsp.wire import serve_stdio
@@ -54,14 +56,15 @@ class VisaServer(LanguageServer):
         self._rules: dict[str, FileRules] = {}
 
     def start_io(
-        self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None, answered: int | str | None = None
+        self, stdin: BinaryIO | Inflow | None = None, stdout: BinaryIO | None = None, answered: int | str | None = None
     ) -> None:
         """Answer on standard input and output until the client ends it, all but the ``initialize`` that was answered."""
         self._stop_event = Event()
         if isinstance(self.protocol, Protocol):
             self.protocol.answered = answered
         try:
-            serve_stdio(self, self._stop_event, stdin, stdout)
+            inflow = stdin if isinstance(stdin, Inflow) else inflow_of(stdin or sys.stdin.buffer)
+            serve_stdio(self, self._stop_event, inflow, stdout)
         except BrokenPipeError:
             logger.warning("the client is gone")
         except (KeyboardInterrupt, SystemExit):

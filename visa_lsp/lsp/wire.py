@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pygls.exceptions import JsonRpcException
 
-from visa_lsp.lsp.inflow import LENGTH, Inflow
-
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+    from visa_lsp.lsp.inflow import Inflow
     from visa_lsp.lsp.session import VisaServer
 
 logger = logging.getLogger(__name__)
@@ -30,81 +29,73 @@ _INTERRUPTED: Final = 130
 Change = tuple[tuple[int, int, int, int] | None, str]
 
 
-def _message(stream: BinaryIO) -> bytes | None:
-    """The next message; None at the end of the stream."""
-    length = 0
-    while line := stream.readline():
-        match = LENGTH.fullmatch(line)
-        if match is not None:
-            length = int(match.group(1))
-        elif length and not line.strip():
-            return stream.read(length) or None
-    return None
-
-
 class _Inbox:
     """Messages on their way from the stream, or from the thread that reads it, to the loop that handles them."""
 
-    def __init__(self, server: VisaServer, stream: BinaryIO, stop: Event) -> None:
-        self._server, self._stream, self._stop = server, stream, stop
+    def __init__(self, server: VisaServer, inflow: Inflow, stop: Event) -> None:
+        self._server, self._inflow, self._stop = server, inflow, stop
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._handled = Semaphore(0)
 
     async def empty(self) -> None:
         """Handle messages until there are no more."""
-        if not isinstance(self._stream, Inflow) or not self._listens(self._stream):
+        if not self._listens():
             Thread(target=self._read, name="stdin", daemon=True).start()
         await self._ended
 
     # ---- told by the loop ----
 
-    def _listens(self, stream: Inflow) -> bool:
+    def _listens(self) -> bool:
         """Whether the loop can tell when there is something to read; then it does."""
+        fd = self._inflow.fd
+        if fd is None:
+            return False
         try:
-            self._loop.add_reader(stream.fd, self._arrived, stream)
+            self._loop.add_reader(fd, self._arrived, fd)
         except (NotImplementedError, OSError, ValueError):
             return False
-        self._loop.remove_reader(stream.fd)
-        self._next(stream)
+        self._loop.remove_reader(fd)
+        self._next(fd)
         return True
 
-    def _arrived(self, stream: Inflow) -> None:
+    def _arrived(self, fd: int) -> None:
+        inflow = self._inflow
         try:
-            stream.fill()
+            inflow.fill()
         except BlockingIOError:
             return
         except OSError:
             logger.warning("standard input cannot be read any more")
-            stream.ended = True
-        body = stream.message()
-        if body is None and not stream.ended:
+            inflow.ended = True
+        body = inflow.message()
+        if body is None and not inflow.ended:
             return
-        self._loop.remove_reader(stream.fd)
-        self._take(stream, body)
+        self._loop.remove_reader(fd)
+        self._take(fd, body)
 
-    def _next(self, stream: Inflow) -> None:
+    def _next(self, fd: int) -> None:
         """Go on with what is held, or wait for more."""
         if self._ended.done():
             return
-        body = stream.message()
-        if body is None and not stream.ended:
-            self._loop.add_reader(stream.fd, self._arrived, stream)
+        body = self._inflow.message()
+        if body is None and not self._inflow.ended:
+            self._loop.add_reader(fd, self._arrived, fd)
         else:
-            self._take(stream, body)
+            self._take(fd, body)
 
-    def _take(self, stream: Inflow, body: bytes | None) -> None:
+    def _take(self, fd: int, body: bytes | None) -> None:
         if body is None:
             self._end()
         elif self._handle(body):
             # What the message has begun comes first.
-            self._loop.call_soon(self._next, stream)
+            self._loop.call_soon(self._next, fd)
 
     # ---- read by a thread ----
 
     def _read(self) -> None:
         try:
-            while (body := _message(self._stream)) is not None:
+            while (body := self._inflow.next()) is not None:
                 self._loop.call_soon_threadsafe(self._handed, body)
                 self._handled.acquire()
         except (OSError, ValueError):
@@ -161,11 +152,11 @@ class _Outbox:
         self._stream.flush()
 
 
-def serve_stdio(server: VisaServer, stop: Event, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
-    """Answer on standard input and output until the client ends it."""
+def serve_stdio(server: VisaServer, stop: Event, inflow: Inflow, stdout: BinaryIO | None = None) -> None:
+    """Answer what comes in on standard output until the client ends it."""
 
     async def serve() -> None:
-        await _Inbox(server, stdin or sys.stdin.buffer, stop).empty()
+        await _Inbox(server, inflow, stop).empty()
 
     server.protocol.set_writer(_Outbox(stdout or sys.stdout.buffer))
     try:
