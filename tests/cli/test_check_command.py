@@ -364,6 +364,19 @@ def test_closed_pipe_is_quiet(words):
     assert done.stderr == b""
 
 
+@pytest.mark.skipif(os.name != "posix", reason="descriptors are closed by a POSIX shell")
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_closed_standard_streams_are_no_failure(words, closed):
+    name = write(words, "bad.visaasm", "nonsense\n")
+    code = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
+    for what in (name, "-"):
+        line = [sys.executable, "-c", code, "--check", what]
+        done = subprocess.run(
+            ["sh", "-c", f'exec "$@" {closed}', "sh", *line], capture_output=True, stdin=subprocess.DEVNULL, check=False
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (1, b"")
+
+
 UNUSED = b".version 4.1\n.kernel k\n.decl V40 v_type=G type=d num_elts=8 align=dword\n"
 
 

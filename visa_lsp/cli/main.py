@@ -38,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``visa-lsp`` with these arguments (the process's own by default) and return its exit status."""
     # What is loaded stays: looking through it for garbage again and again is a tenth of a start.
     gc.set_threshold(100_000, 50, 100)
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -68,6 +69,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     # The interpreter looks through everything for garbage when it ends, more than once: up to a tenth of a check.
     gc.freeze()
     return status
+
+
+def _open_streams() -> None:
+    """Put nothing in the place of standard streams that were closed: what is said there goes nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - for as long as we live
 
 
 def _dispatch(argv: list[str]) -> int:
