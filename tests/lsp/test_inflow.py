@@ -78,6 +78,17 @@ def test_a_message_that_is_too_long_ends_the_conversation(size: bytes, pipe: tup
     assert "not read" in caplog.text
 
 
+def test_noise_without_an_end_is_not_held() -> None:
+    noise = io.BytesIO(b"x" * (50 << 20) + b"\n" + framed(b"said"))
+    inflow = inflow_of(noise)
+    most = 0
+    while (body := inflow.message()) is None:
+        inflow.fill()
+        most = max(most, len(inflow._held))
+    assert body == b"said"
+    assert most <= 2 << 20
+
+
 @pytest.mark.parametrize("blocking", [True, False])
 def test_a_message_is_waited_for_and_taken_back(pipe: tuple[Inflow, int], *, blocking: bool) -> None:
     inflow, writes = pipe

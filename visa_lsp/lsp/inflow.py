@@ -70,6 +70,8 @@ class Inflow:
         while not self._in_body:
             at = self._held.find(b"\n", self._looked)
             if at < 0:
+                if len(self._held) > _PIECE:  # no header is that long
+                    self._held.clear()
                 self._looked = len(self._held)
                 return None
             line = self._take(at + 1)
