@@ -104,24 +104,30 @@ class CheckContext(Struct, frozen=True):
 
 def near(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that a misspelt word most likely meant."""
-    pool = {c.lower(): c for c in sorted(candidates, reverse=True)}
-    if word.lower() in pool and pool[word.lower()] != word:
-        return pool[word.lower()]
+    pool, shapes = _pool(frozenset(candidates))
     low = word.lower()
-    some = [c for c in pool if c != low and _may_be_like(low, c)]
+    if pool.get(low, word) != word:
+        return pool[low]
+    mine, size = _letters(low), len(low)
+    # As many letters may match as likeness asks for: those that the other word does not have cannot.
+    some = [
+        other
+        for other, its, length in shapes
+        if 2 * min(size - (mine & ~its).bit_count(), length - (its & ~mine).bit_count()) >= _LIKE * (size + length)
+        and other != low
+    ]
     # Loaded here: a text without mistakes has nothing to guess.
     found = import_module("difflib").get_close_matches(low, some, 1, _LIKE) if some else []
     return pool[found[0]] if found else None
 
 
-def _may_be_like(word: str, other: str) -> bool:
-    """Whether as many letters may match as likeness asks for: those that the other word does not have cannot."""
-    mine, its = _letters(word), _letters(other)
-    most = min(len(word) - (mine & ~its).bit_count(), len(other) - (its & ~mine).bit_count())
-    return 2 * most >= _LIKE * (len(word) + len(other))
+@lru_cache(maxsize=8)
+def _pool(words: frozenset[str]) -> tuple[dict[str, str], list[tuple[str, int, int]]]:
+    """Words by their lower case, and each such with its letters and its length."""
+    pool = {word.lower(): word for word in sorted(words, reverse=True)}
+    return pool, [(low, _letters(low), len(low)) for low in pool]
 
 
-@lru_cache(maxsize=1 << 16)
 def _letters(word: str) -> int:
     """The letters of a word as bits; several may share one."""
     bits = 0

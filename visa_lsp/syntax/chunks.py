@@ -146,6 +146,8 @@ def codes_in(chunk: Chunk) -> Sequence[str]:
     return [line.rstrip() for line in code_in(chunk).split("\n")[1 : chunk.count + 1]]
 
 
+# The lines of a frame are asked for with every edit.
+@lru_cache(maxsize=128)
 def line_start_in(chunk: Chunk, number: int) -> int:
     """Where a line of a chunk begins in its text.
 
