@@ -21,13 +21,19 @@ _SERVER = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise Syst
 URI = "file:///benchmark.visaasm"
 
 
-_ECHO = (
-    "import sys\nwhile line := sys.stdin.buffer.readline():\n sys.stdout.buffer.write(line)\n sys.stdout.buffer.flush()"
-)
+_ECHO = """
+import sys, time
+while line := sys.stdin.buffer.readline():
+    until = time.thread_time() + float(line.split()[0])
+    while time.thread_time() < until:
+        pass
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+"""
 
 
 class Echo:
-    """A process that gives back what it is given: what it takes on this machine to wait for one that has nothing to do."""
+    """A process that gives back what it is given, after some CPU time: what the machine adds to work of that length."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen([sys.executable, "-c", _ECHO], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -36,10 +42,10 @@ class Echo:
         self._in, self._out = self._process.stdin, self._process.stdout
         self.once()
 
-    def once(self) -> float:
-        """Milliseconds from writing a line as long as a small edit to having read it again."""
+    def once(self, seconds: float = 0.0) -> float:
+        """Milliseconds from writing a line as long as a small edit to having read it again, with so much work between."""
         at = time.perf_counter()
-        self._in.write(b"." * 250 + b"\n")
+        self._in.write(b"%-250f\n" % seconds)
         self._in.flush()
         self._out.readline()
         return (time.perf_counter() - at) * 1e3

@@ -3,8 +3,8 @@
 Each edit is followed by its undo, which is measured too; before the measurement every kind is done a few times, so that
 growth compares a server that is at work, not one that sees a kind of line for the first time. Wall is what a client
 waits from writing the message to having read its findings; CPU is the server's, by the scheduler's clock. On a shared
-machine the walls tell about its other users as well: look at the line above the table, at the CPU, and at the last row,
-which has what a process without any work takes to answer after each edit.
+machine the walls tell about its other users as well: look at the line above the table, at the CPU, and at the last rows,
+which have what another process takes to answer after each edit, without any work and with as much as an edit's.
 With ``--busy`` every edit is followed by the requests that editors ask a moment after it, and every tenth comes after a
 pause in which the server has begun to work ahead; wall is still what the client waits for its findings.
 Usage: python -m benchmarks.edit [--busy] [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and undone; words
@@ -44,6 +44,7 @@ _TOKENS = {
     "requests": {"range": True, "full": {"delta": True}}, "tokenTypes": [], "tokenModifiers": [], "formats": ["relative"],
 }  # fmt: skip
 _PAUSE = 0.5
+_WORK = 0.0015  # seconds of CPU time that an edit takes, more or less
 _WARM = 4  # turns that are not measured
 
 
@@ -65,6 +66,7 @@ class Session:
     def __init__(self, client: Client, echo: Echo, text: str, pick: random.Random, *, busy: bool = False) -> None:
         self.client, self.echo, self.pick, self.busy = client, echo, pick, busy
         self.echoes: list[float] = []
+        self.counted: list[float] = []
         self.lines = text.split("\n")
         self.walls: dict[str, list[float]] = defaultdict(list)
         self.cpus: dict[str, list[float]] = defaultdict(list)
@@ -78,7 +80,7 @@ class Session:
 
     def forget(self) -> None:
         """Drop the times so far."""
-        for known in (self.walls, self.cpus, self.echoes):
+        for known in (self.walls, self.cpus, self.echoes, self.counted):
             known.clear()
 
     def edit(self, kind: str, start: Place, end: Place, new: str) -> None:
@@ -96,6 +98,7 @@ class Session:
             self.client.change(*where, what)
             self.walls[kind].append((time.perf_counter() - at) * 1e3)
             self.cpus[kind].append((self.client.cpu_exact() - cpu) * 1e3)
+            self.counted.append(self.echo.once(_WORK))
             self.echoes.append(self.echo.once())
             if self.busy:
                 self.client.ask(beside(first, self.client.tokens))
@@ -198,7 +201,8 @@ def _show(session: Session, machine: str) -> None:
         if len(chosen) > 1:
             walls = [wall for kind in chosen for wall in session.walls[kind]]
             rows.append(_row(f"all: {group}", walls, [cpu for kind in chosen for cpu in session.cpus[kind]]))
-    rows.append(_row("echo, no work", session.echoes, [0.0, 0.0]))
+    rows.append(_row("echo, no work", session.echoes, [0.0]))
+    rows.append(_row(f"echo, {_WORK * 1e3:.1f} ms of work", session.counted, [_WORK * 1e3]))
     head = ["", "edits", "wall median ms", "wall p99 ms", "CPU median ms", "CPU p99 ms"]
     table(f"edits in a text of {len(session.lines)} lines ({machine})", head, rows)
 
