@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.analysis import Analysis
-from visa_lsp.ide.index import alias_base, index_of, words_of
+from visa_lsp.ide.index import index_of, words_of
 from visa_lsp.ide.quick import Sparse
+from visa_lsp.ide.rests import base_of
 from visa_lsp.ide.token_at import spot_at
 from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.sema.bind import bind
@@ -133,9 +134,7 @@ def _family(analysis: Analysis, index: Index, group: Group, names: set[str]) -> 
     """The lines that mention any name for the bytes of the named variables; ``names`` grows."""
     waiting = set(names)
     while waiting:
-        waiting = {
-            b for _, _, rest in index.declarations(group, waiting) if (b := alias_base(rest)) is not None
-        } - names
+        waiting = {b for _, _, rest in index.declarations(group, waiting) if (b := base_of(rest)) is not None} - names
         names |= waiting
     names |= _synonyms(analysis, names)
     fresh = set(names)
@@ -159,7 +158,7 @@ def _declare(index: Index, group: Group, names: set[str], chosen: set[int]) -> N
         up = set()
         for line, _, rest in index.declarations(group, waiting):
             chosen.add(line)
-            base = alias_base(rest)
+            base = base_of(rest)
             if base is not None:
                 up.add(base)
         waiting = up - seen

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.directory import directory_of
 from visa_lsp.ide.quick import special_words
+from visa_lsp.ide.rests import INPUT, base_of, class_letter
 from visa_lsp.ide.words import Needle, bits_of, lines_with, needle
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, facts_of, instructions_of, label_offsets
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 _KEY: Final = "editor index"
 _WORD: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?]*")
-_ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
-_CLASS: Final = re.compile(r"v_type\s*=\s*([A-Z])")
-_INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)")
 _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
 # How many chunks one question may take apart into words; what is left waits for the next.
 _AT_ONCE: Final = 40
@@ -102,7 +100,7 @@ class Part:
                 if self.facts.decls and "alias" in self.chunk.text
                 else ()
             )
-            self._aliases = [(name, base) for name, rest in pairs if (base := alias_base(rest)) is not None]
+            self._aliases = [(name, base) for name, rest in pairs if (base := base_of(rest)) is not None]
         return self._aliases
 
     @property
@@ -245,7 +243,7 @@ class Index:
     def inputs(self, group: Group) -> Iterator[tuple[int, str]]:
         """(line, variable) of each input of a body."""
         for line, text in self.directives(group):
-            match = _INPUT.match(text)
+            match = INPUT.match(text)
             if match is not None:
                 yield line, match.group(1)
 
@@ -316,15 +314,3 @@ def sign_of(name: str, letter: str) -> str:
 def words_of(code: str) -> set[str]:
     """Everything in a line that may be a name."""
     return set(_WORD.findall(code))
-
-
-def class_letter(rest: str) -> str:
-    """The class letter in the text of a declaration behind its name."""
-    match = _CLASS.search(rest)
-    return match.group(1) if match else "G"
-
-
-def alias_base(rest: str) -> str | None:
-    """The variable that a declaration is an alias of."""
-    match = _ALIAS.search(rest) if "alias" in rest else None
-    return match.group(1) if match else None

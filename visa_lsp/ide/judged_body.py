@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.judging import NAME, Judging
 from visa_lsp.ide.mentions import Ids
-from visa_lsp.ide.names import INPUT
 from visa_lsp.ide.quick import verdicts_of
+from visa_lsp.ide.rests import INPUT
 from visa_lsp.ide.results import NOTHING, Open, Result, Shelf, facts_in
 from visa_lsp.ide.scopes import Body, scoped_names
 from visa_lsp.syntax.bulk import statement_of

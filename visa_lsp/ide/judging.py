@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.label_names import LabelNames
 from visa_lsp.ide.limits import CLASSES, SUSPECTS
-from visa_lsp.ide.names import SCOPED, Names, base_of
+from visa_lsp.ide.names import SCOPED, Names
 from visa_lsp.ide.quick import UNKNOWN, UNSURE, Verdicts, judge, letters
+from visa_lsp.ide.rests import base_of
 from visa_lsp.ide.results import Open, Result, decl_lines, instructions_in
 from visa_lsp.ide.storing import active_store
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of

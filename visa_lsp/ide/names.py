@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.mentions import Ids, Mentions
 from visa_lsp.ide.quick import Tokens, class_token, special_words
+from visa_lsp.ide.rests import ALIAS, INPUT, alias_in, base_of
 from visa_lsp.ide.stems import Stems
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 from visa_lsp.syntax.document import same_head, same_tail
@@ -20,8 +21,6 @@ from visa_lsp.syntax.document import same_head, same_tail
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-_ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
-INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
 # Where an input stands matters to no other line, only that it stands somewhere.
 _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 _ODD: Final = "\x05"
@@ -147,7 +146,7 @@ class Names:
         names.update([facts.decls[k] for k in some])
         rests = [rest for rest in [facts.rests[k] for k in some] if "alias" in rest]
         if rests:
-            names.update(_ALIAS.findall("\n".join(rests)))
+            names.update(ALIAS.findall("\n".join(rests)))
         ids = set(map(self._ids.__getitem__, names)) - known
         if ids or not known:
             self.mentions.add(facts, ids)
@@ -270,7 +269,7 @@ class Names:
                 continue
             token = plain.get(rest)
             if token is None or by_name:
-                match = _alias_in(rest)
+                match = alias_in(rest)
                 if match is not None:
                     self._aliases.setdefault(match.group(1), []).append(name)
                 if name in scoped:
@@ -382,7 +381,7 @@ class Names:
             if name in self.odd:
                 continue
             rest = self._rest(name)
-            match = _alias_in(rest)
+            match = alias_in(rest)
             base = match.group(1) if match else None
             token = None
             if base and base in self.decl and (places.get(base) or self.place(base)) < places[name]:
@@ -396,13 +395,3 @@ class Names:
 def _twice(facts: Iterable[Facts]) -> set[str]:
     """The names that are declared twice."""
     return {name for name, many in Counter([name for f in facts for name in f.decls]).items() if many > 1}
-
-
-def _alias_in(rest: str) -> re.Match[str] | None:
-    return _ALIAS.search(rest) if "alias" in rest else None
-
-
-def base_of(rest: str) -> str | None:
-    """What a declaration is an alias of."""
-    match = _alias_in(rest)
-    return match.group(1) if match else None
