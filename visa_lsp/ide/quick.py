@@ -217,14 +217,8 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
             for place, role in symbol.references:
                 written = symbol.input is not None and role in (Role.WRITE, Role.READ_WRITE)
                 known = columns.get(place.line)
-                if written:
+                if written or (known is not None and not symbol.predefined and place.span.start not in known):
                     hard.add(place.line)
-                elif known is not None and not symbol.predefined:
-                    token = known.get(place.span.start)
-                    if token is None:
-                        hard.add(place.line)
-                    elif token == UNKNOWN:
-                        unsure.add(place.line)  # a broken directive declares it
         # What no `.function` declares is called wrongly, whether it is a label somewhere or nothing at all.
         calls = {bound.line for bound in body.code if bound.row is not None and bound.row.mnemonic == "call"}
         for label in body.labels.values():
@@ -245,7 +239,7 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
             found[line] = UNSURE if line in unsure else ""
         else:
             marks = seen.get(line, {})
-            found[line] = "".join([marks.pop(column, "-") for column, token in tokens or () if token == UNKNOWN])
+            found[line] = "".join([marks.pop(column, "-") for column, token in tokens if token == UNKNOWN])
             if marks or line in unsure:
                 # What such a directive declares, or one further down, tells nothing about other lines of the class.
                 found[line] = UNSURE

@@ -153,7 +153,7 @@ class _Outbox:
 
 
 def serve_stdio(server: VisaServer, stop: Event, inflow: Inflow, stdout: BinaryIO | None = None) -> None:
-    """Answer what comes in on standard output until the client ends it."""
+    """Answer the messages that come in, on standard output, until the client ends it."""
 
     async def serve() -> None:
         await _Inbox(server, inflow, stop).empty()
