@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.support.work import calls_of
 from visa_lsp.diagnostics import Severity
 from visa_lsp.text import LineIndex
 from visa_lsp.zeinfo.plain import load_plain
@@ -276,12 +276,11 @@ HOSTILE = list(hostile())
 
 @pytest.mark.parametrize("text", [t for _, t in HOSTILE], ids=[n for n, _ in HOSTILE])
 def test_hostile_text_ends_in_a_finding(text):
-    start = time.process_time()
-    found = validate(text)
+    found = []
+    assert calls_of(lambda: found.extend(validate(text))) < 10_000_000
     assert found
     assert len(found) <= MAX_FINDINGS + 1
     assert all(0 <= d.span.start <= d.span.end <= len(text) for d in found)
-    assert time.process_time() - start < 2
 
 
 def test_hostile_texts_take_little_memory(tmp_path):
