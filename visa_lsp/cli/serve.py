@@ -60,10 +60,10 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
     # The first misspelt word is not to wait for it.
     import_module("difflib")
     # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
-    # New objects are looked through often, so that each time is short.
     gc.freeze()
-    gc.set_threshold(10_000, 500, 100)
     if args.tcp:
+        # New objects are looked through often, so that each time is short; over pipes it is done between messages.
+        gc.set_threshold(10_000, 500, 100)
         host, _, port = args.tcp.rpartition(":")
         if not port.isdigit() or int(port) > 65535:
             print(f"visa-lsp: --tcp wants HOST:PORT, not '{args.tcp}'", file=sys.stderr)

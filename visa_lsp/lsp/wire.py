@@ -8,6 +8,7 @@ read when the client ends the server.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED: Final = 130
+# New objects of which so many are looked through for garbage when there is nothing to do; where there always is, the
+# second number counts, and older ones are looked through at every 500th time.
+_YOUNG: Final = 3_000
+_TOO_MANY: Final = 50_000
+_OFTEN: Final = 500
 Change = tuple[tuple[int, int, int, int] | None, str]
 
 
@@ -80,6 +86,7 @@ class _Inbox:
             return
         body = self._inflow.message()
         if body is None and not self._inflow.ended:
+            _tidy()
             self._loop.add_reader(fd, self._arrived, fd)
         else:
             self._take(fd, body)
@@ -118,7 +125,11 @@ class _Inbox:
     def _handed(self, body: bytes) -> None:
         if self._handle(body):
             # What the message has begun comes first: the thread would take the interpreter's lock from it.
-            self._loop.call_soon(self._handled.release)
+            self._loop.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        _tidy()
+        self._handled.release()
 
     # ---- handled ----
 
@@ -136,6 +147,13 @@ class _Inbox:
             self._end()
             return False
         return True
+
+
+def _tidy() -> None:
+    """Look for garbage now, so that no keystroke has to: the search takes as long as most of them."""
+    young, older, _ = gc.get_count()
+    if young >= _YOUNG:
+        gc.collect(1 if older >= _OFTEN else 0)
 
 
 class _Outbox:
@@ -158,6 +176,7 @@ def serve_stdio(server: VisaServer, stop: Event, inflow: Inflow, stdout: BinaryI
     async def serve() -> None:
         await _Inbox(server, inflow, stop).empty()
 
+    gc.set_threshold(_TOO_MANY, _OFTEN, 100)
     server.protocol.set_writer(_Outbox(stdout or sys.stdout.buffer))
     try:
         asyncio.run(serve())
