@@ -43,6 +43,7 @@ class _Inbox:
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._handled = Semaphore(0)
+        self._engaged = True  # with a message: nothing is read until it is handled
 
     async def empty(self) -> None:
         """Handle messages until there are no more."""
@@ -53,19 +54,24 @@ class _Inbox:
     # ---- told by the loop ----
 
     def _listens(self) -> bool:
-        """Whether the loop can tell when there is something to read; then it does."""
+        """Whether the loop can tell when there is something to read; then it does, to the end.
+
+        To stop and begin it with each message would take as long as some keystrokes take as a whole, now and then.
+        """
         fd = self._inflow.fd
         if fd is None:
             return False
         try:
-            self._loop.add_reader(fd, self._arrived, fd)
+            self._loop.add_reader(fd, self._arrived)
         except (NotImplementedError, OSError, ValueError):
             return False
-        self._loop.remove_reader(fd)
-        self._next(fd)
+        self._ended.add_done_callback(lambda _: self._loop.remove_reader(fd))
+        self._next()
         return True
 
-    def _arrived(self, fd: int) -> None:
+    def _arrived(self) -> None:
+        if self._engaged:
+            return  # the loop tells again
         inflow = self._inflow
         try:
             inflow.fill()
@@ -75,28 +81,27 @@ class _Inbox:
             logger.warning("standard input cannot be read any more")
             inflow.ended = True
         body = inflow.message()
-        if body is None and not inflow.ended:
-            return
-        self._loop.remove_reader(fd)
-        self._take(fd, body)
+        if body is not None or inflow.ended:
+            self._take(body)
 
-    def _next(self, fd: int) -> None:
+    def _next(self) -> None:
         """Go on with what is held, or wait for more."""
         if self._ended.done():
             return
         body = self._inflow.message()
-        if body is None and not self._inflow.ended:
-            _tidy()
-            self._loop.add_reader(fd, self._arrived, fd)
+        if body is not None or self._inflow.ended:
+            self._take(body)
         else:
-            self._take(fd, body)
+            _tidy()
+            self._engaged = False
 
-    def _take(self, fd: int, body: bytes | None) -> None:
+    def _take(self, body: bytes | None) -> None:
+        self._engaged = True
         if body is None:
             self._end()
         elif self._handle(body):
             # What the message has begun comes first.
-            self._loop.call_soon(self._next, fd)
+            self._loop.call_soon(self._next)
 
     # ---- read by a thread ----
 
