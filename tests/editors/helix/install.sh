@@ -13,13 +13,13 @@ options=(-qq -o "Dir::Etc::SourceList=$dir/sources" -o Dir::Etc::SourceParts=/de
   -o Dir::State::status=/dev/null -o "Dir::Cache=$dir/cache" -o APT::Sandbox::User=root)
 apt-get "${options[@]}" update
 (cd "$dir/packages" && apt-get "${options[@]}" download hx libc6 libgcc-s1)
-for package in "$dir"/packages/*.deb; do dpkg -x "$package" "$dir/root"; done
-libraries="$(dirname "$(find "$dir/root/usr/lib" -name 'libc.so.6')")"
-loader="$(find "$dir/root/usr/lib" -name 'ld-linux-*.so.*' | head -n 1)"
+for package in "$dir"/packages/*.deb; do dpkg -x "$package" "$dir/unpacked"; done
+libraries="$(dirname "$(find "$dir/unpacked/usr/lib" -name 'libc.so.6')")"
+loader="$(find "$dir/unpacked/usr/lib" -name 'ld-linux-*.so.*' | head -n 1)"
 cat > "$dir/hx.new" <<END
 #!/bin/sh
-export HELIX_RUNTIME="$dir/root/usr/lib/hx/runtime"
-exec "$loader" --library-path "$libraries" "$dir/root/usr/lib/hx/hx" "\$@"
+export HELIX_RUNTIME="$dir/unpacked/usr/lib/hx/runtime"
+exec "$loader" --library-path "$libraries" "$dir/unpacked/usr/lib/hx/hx" "\$@"
 END
 chmod +x "$dir/hx.new"
 "$dir/hx.new" --version
