@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from visa_lsp.checks.name_index import SUGGESTED, likeness
 from visa_lsp.checks.undeclared_name import SHOWN
 from visa_lsp.ide.framed_body import FramedBody, Place
-from visa_lsp.ide.judging import NAME
+from visa_lsp.ide.judging import NAME, written
 from visa_lsp.ide.limits import SUSPECTS
 from visa_lsp.ide.results import instructions_in, label_lines
 from visa_lsp.syntax.chunks import code_in, codes_in
@@ -277,14 +277,13 @@ class BodyState(FramedBody):
 
     def wanted(self, document: Document, *, bare: bool) -> set[int]:
         """The lines to bind and check; ``bare`` means that of the frame only what others depend on is among them."""
-        inputs, places = self.directives.inputs, self._places
-        if bare:
-            beginning = self._beginning() if self.directives.opening is None else set[Place]()
-            places = sorted(self.directives.shaping | beginning)
-        lines = {self._line(document, index, offset) for index, offset in (*places, *self._found)}
+        places, in_frame = self._frame_shown(bare=bare)
+        lines = {self._line(document, index, offset) for index, offset in self._found}
         lines.update(self._open.lines)
-        names = self._named(document, lines)
-        lines |= self._defining(document, names) | self._labelled(document, names)
+        names, declarations = self._names.with_bases(written(document, lines).union(in_frame))
+        lines.update([self._line(document, index, offset) for index, offset in places])
+        lines |= self._lines_of(document, declarations) | self._labelled(document, names)
+        inputs = self.directives.inputs
         lines |= {self._line(document, *place) for place, name in inputs.items() if name in names}
         # What messages will look for, as far as it is known before binding: that saves binding twice.
         undeclared: dict[str, int] = {}
@@ -330,7 +329,7 @@ class BodyState(FramedBody):
             label = self._label_names.near(name, self._labels, filter(None, self._names.functions), like)
             wanted.update([label] if label else ())
         if wanted:
-            found |= self._defining(document, wanted) | self._labelled(document, wanted)
+            found |= self._lines_of(document, self._names.declared(wanted)) | self._labelled(document, wanted)
         return found | self._closure(document, found) if found else found
 
     def _declared_before(self, document: Document, lines: list[int]) -> set[int]:

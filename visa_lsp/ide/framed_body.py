@@ -17,7 +17,7 @@ from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 _NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
@@ -32,13 +32,14 @@ Place = tuple[int, int]  # chunk of the body, line of the chunk
 class FramedBody(JudgedBody):
     """A body that knows its frame, and whether anything is wrong with that by itself."""
 
-    __slots__ = ("_clean_key", "_frame", "_frame_class", "_frame_key", "_frame_names", "_places", "_versions")
+    __slots__ = ("_bare", "_clean_key", "_frame", "_frame_class", "_frame_key", "_frame_names", "_places", "_versions")
 
     def __init__(self) -> None:
         super().__init__()
         self._places: list[Place] = []
         self._frame: tuple[str, ...] = ()  # the code of these places
         self._frame_names: dict[str, int] = {}  # in these lines, with the first of them that has it
+        self._bare: tuple[list[Place], set[str]] | None = None
         self._versions: tuple[str, ...] = ()
         self._frame_key: object = None
         self._frame_class: object = None
@@ -65,6 +66,7 @@ class FramedBody(JudgedBody):
 
     def _take_frame(self) -> None:
         """Put the lines of the frame together, and tell whether it is known to be clean."""
+        self._bare = None
         self._places = sorted(self._frame_places())
         codes = tuple([codes_in(self.chunks[index])[offset] for index, offset in self._places])
         if codes != self._frame:
@@ -117,6 +119,17 @@ class FramedBody(JudgedBody):
             codes[0] = _QUOTED.sub(lambda match: f'"{len(match.group())}"', codes[0])
         signs = tuple([NAME.sub(sign, code) for code in codes])
         return self._key, self._versions, signs, tuple([numbers.get(name) for name in late])
+
+    def _frame_shown(self, *, bare: bool) -> tuple[list[Place], Collection[str]]:
+        """The lines of the frame, and the names in them; ``bare`` are those that other lines depend on."""
+        if not bare:
+            return self._places, self._frame_names.keys()
+        if self._bare is None:
+            beginning = self._beginning() if self.directives.opening is None else set[Place]()
+            some = self.directives.shaping | beginning
+            codes = [code for place, code in zip(self._places, self._frame, strict=True) if place in some]
+            self._bare = sorted(some), set(NAME.findall("\n".join(codes)))
+        return self._bare
 
     def _frame_places(self) -> set[Place]:
         """Directives, the first instruction, and the last ones of each part: what rules about the whole body ask for."""

@@ -352,18 +352,20 @@ class Judging:
     # ---- where names are declared ----
 
     def _closure(self, document: Document, lines: Iterable[int]) -> set[int]:
-        """The declarations of all names in some lines."""
-        return self._defining(document, self._named(document, lines))
+        """The declarations of all names in some lines, and of everything that they are aliases of."""
+        _, places = self._names.with_bases(written(document, lines))
+        return self._lines_of(document, places)
 
-    def _named(self, document: Document, lines: Iterable[int]) -> set[str]:
-        """All names in some lines, with everything that they are aliases of."""
-        wanted: set[str] = set()
-        for line in sorted(lines):
-            code = document.code(line)
-            if len(code) <= MAX_LINE:
-                wanted.update(NAME.findall(code))
-        return self._names.with_bases(wanted)
+    def _lines_of(self, document: Document, declarations: Iterable[tuple[int, int]]) -> set[int]:
+        """The lines of some declarations, by their chunks and their numbers in them."""
+        return {self._line(document, index, self._decl_lines(index)[number]) for index, number in declarations}
 
-    def _defining(self, document: Document, wanted: set[str]) -> set[int]:
-        """The declarations of some names."""
-        return {self._line(document, i, self._decl_lines(i)[k]) for i, k in self._names.declared(wanted)}
+
+def written(document: Document, lines: Iterable[int]) -> set[str]:
+    """All names in some lines."""
+    found: set[str] = set()
+    for line in lines:
+        code = document.code(line)
+        if len(code) <= MAX_LINE:
+            found.update(NAME.findall(code))
+    return found

@@ -85,30 +85,36 @@ class Names:
         """(column, text, token) of the names and values of a line."""
         return [(m.start(1) - 1, m.group(1), self.tokens[m.group(1)]) for m in self.pattern.finditer("\n" + code)]
 
-    def with_bases(self, names: Iterable[str]) -> set[str]:
-        """Those of the names that are declared or labels, with everything that they are aliases of."""
+    def with_bases(self, names: Iterable[str]) -> tuple[set[str], list[tuple[int, int]]]:
+        """The names with everything that they are aliases of; and (chunk, number in it) of all declarations of those."""
         found: set[str] = set()
+        places: list[tuple[int, int]] = []
         waiting = list(names)
         while waiting:
             name = waiting.pop()
             if name in found:
                 continue
             found.add(name)
-            if name in self.decl:
-                base = base_of(self._rest(name))
+            home = self.decl.get(name)
+            if home is not None:
+                facts = home.facts
+                number = facts.decls.index(name)
+                if name not in self.doubled:
+                    places.append((self._index[id(facts)], number))
+                base = base_of(facts.rests[number])
                 if base:
                     waiting.append(base)
-        return found
+        return found, places if found.isdisjoint(self.doubled) else [*places, *self._twice_declared(found)]
 
-    def declared(self, names: set[str]) -> Iterator[tuple[int, int]]:
+    def declared(self, names: set[str]) -> list[tuple[int, int]]:
         """(chunk, number of the declaration in it) of all declarations of some names."""
-        for name in names - self.doubled if self.doubled else names:
-            if name in self.decl:
-                yield self.place(name)
-        for index in self.chunks_declaring(names & self.doubled) if self.doubled else ():
-            for k, name in enumerate(self._facts[index].decls):
-                if name in names and name in self.doubled:
-                    yield index, k
+        once = [self.place(name) for name in names - self.doubled if name in self.decl]
+        return once if names.isdisjoint(self.doubled) else [*once, *self._twice_declared(names)]
+
+    def _twice_declared(self, names: set[str]) -> Iterator[tuple[int, int]]:
+        some = names & self.doubled
+        for index in self.chunks_declaring(some):
+            yield from [(index, k) for k, name in enumerate(self._facts[index].decls) if name in some]
 
     def chunk_of(self, name: str) -> int:
         """The chunk that declares a name."""

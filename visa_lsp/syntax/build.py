@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.build_operands import (
     child_of,
+    execution,
     expression,
     need_word,
     node_span,
@@ -76,8 +77,7 @@ def instruction(node: Node) -> tree.Instruction:
             case "dotted":
                 words.append(_dotted_word(part))
             case "exec":
-                size = next(p for p in part.parts if p.name == "expr")
-                execute = tree.ExecText(word_at(child_of(part, "exec_mask")), expression(size), node_span(part))
+                execute = execution(part)
             case "option":
                 option = word_at(child_of(part, "ident"))
             case "operand":

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.recognise import Node
 
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))")
+# What the grammar took for usual, taken apart: a name with what hangs on it, a value with its type.
+_USUAL_REF: Final = re.compile(
+    r"(\([^()0-9]+\))?([^(<.]+)(?:\(([0-9]+),?([0-9]+)?\))?(<([0-9]+)(?:;([0-9]+),([0-9]+))?>)?(?:\.([0-9]+))?"
+)
+_USUAL_VALUE: Final = re.compile(r"([0-9a-fA-Fx]+):([a-z]+)")
 _ESCAPED: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 # A constant expression deeper than this is refused, so that no later walk can exhaust the stack.
 MAX_DEPTH: Final = 64
@@ -114,6 +119,18 @@ def _chain(node: Node) -> tree.Expr:
 # ---- operands ----
 
 
+def execution(node: Node) -> tree.ExecText:
+    """``(M1, 16)``."""
+    form = node.parts[0]
+    if form.name == "any_exec":
+        number = next(part for part in form.parts if part.name == "expr")
+        return tree.ExecText(word_at(child_of(form, "exec_mask")), expression(number), node_span(node))
+    mask, comma, size = node.text[1:-1].rpartition(", ")
+    start = node.start + 1
+    word = tree.Word(mask, Span(start, start + len(mask))) if comma else None
+    return tree.ExecText(word, _number(size, Span(node.end - 1 - len(size), node.end - 1)), node_span(node))
+
+
 def _suffix(node: Node) -> tree.Word | None:
     suffix = child_of(node, "suffix")
     return None if suffix is None else word_at(child_of(suffix, "suffix_word"))
@@ -153,6 +170,44 @@ def _ref(node: Node) -> tree.Ref:
         _suffix(node),
         node_span(node),
     )
+
+
+def _usual_ref(node: Node) -> tree.Ref:
+    match = _USUAL_REF.fullmatch(node.full_text, node.start, node.end)
+    assert match is not None
+    modifier, name, first, second, region, _, width, _, dot = match.groups()
+    indices = None
+    if first is not None:
+        indices = (_counted(match, 3),) if second is None else (_counted(match, 3), _counted(match, 4))
+    numbers = None
+    if width is not None:
+        numbers = tree.RegionText(_counted(match, 6), _counted(match, 7), _counted(match, 8), 3, _span(match, 5))
+    elif region is not None:
+        numbers = tree.RegionText(None, None, _counted(match, 6), 1, _span(match, 5))
+    return tree.Ref(
+        None if modifier is None else tree.Word(modifier, _span(match, 1)),
+        tree.Word(name, _span(match, 2)),
+        indices,
+        numbers,
+        None,
+        None if dot is None else _counted(match, 9),
+        None,
+        node_span(node),
+    )
+
+
+def _usual_value(node: Node) -> tree.Literal:
+    match = _USUAL_VALUE.fullmatch(node.full_text, node.start, node.end)
+    assert match is not None
+    return tree.Literal(_counted(match, 1), tree.Word(match.group(2), _span(match, 2)), node_span(node))
+
+
+def _counted(match: re.Match[str], group: int) -> tree.Number:
+    return _number(match.group(group), _span(match, group))
+
+
+def _span(match: re.Match[str], group: int) -> Span:
+    return Span(*match.span(group))
 
 
 def _indirect(node: Node) -> tree.IndirectRef:
@@ -234,6 +289,8 @@ def _address(node: Node) -> tree.AddressRef:
 
 
 _OPERAND: Final[dict[str, Callable[[Node], tree.Operand]]] = {
+    "usual_ref": _usual_ref,
+    "usual_value": _usual_value,
     "ref": _ref,
     "indirect": _indirect,
     "seed_indir": _indirect,

@@ -147,7 +147,20 @@ def codes_in(chunk: Chunk) -> Sequence[str]:
 
 
 # The lines of a frame are asked for with every edit.
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
+def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
+    """Where a line of a chunk begins in its text, and the line without its end."""
+    start = line_start_in(chunk, number)
+    end = chunk.text.find("\n", start)
+    return start, chunk.text[start : end if end >= 0 else None].rstrip("\r")
+
+
+@lru_cache(maxsize=512)
+def single_code(chunk: Chunk, number: int) -> str:
+    """One of ``Chunk.codes`` by itself, of a chunk that no comment crosses the lines of."""
+    return strip(line_in(chunk, number)[1], False)[0].rstrip()
+
+
 def line_start_in(chunk: Chunk, number: int) -> int:
     """Where a line of a chunk begins in its text.
 

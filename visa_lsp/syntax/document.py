@@ -14,8 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax.bulk import bodies_of, statement_of
-from visa_lsp.syntax.chunks import Chunk, codes_in, line_start_in, split_lines
-from visa_lsp.syntax.comments import strip
+from visa_lsp.syntax.chunks import Chunk, codes_in, line_in, single_code, split_lines
 from visa_lsp.syntax.parse import parse_line
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ class Document:
                 # Of most chunks nobody asks for more than a line or two.
                 if len(self._single_codes) >= _KEPT:
                     self._single_codes.clear()
-                known = self._single_codes[line] = strip(self._line(line)[1], False)[0].rstrip()
+                known = self._single_codes[line] = single_code(chunk, inside)
                 return known
             codes = codes_in(chunk)
             first = line - inside
@@ -156,12 +155,9 @@ class Document:
         known = self._lines.get(line)
         if known is None:
             at, inside = self._locate(line)
-            text = self.chunks[at].text
-            start = line_start_in(self.chunks[at], inside)
-            end = text.find("\n", start)
             if len(self._lines) >= _KEPT:
                 self._lines.clear()
-            known = self._lines[line] = start, text[start : end if end >= 0 else None].rstrip("\r")
+            known = self._lines[line] = line_in(self.chunks[at], inside)
         return known
 
     def statement(self, line: int) -> Statement | None:
