@@ -134,6 +134,15 @@ class Mentions:
         return list(compress(count(), map(some.__contains__, map(id, facts)))) if some else []
 
 
+def packed_in(numbers: bytes, number: int) -> bool:
+    """Whether a number is among some packed ones: a search through them, where a set of them would have to be made."""
+    wanted = number.to_bytes(4, "little")
+    at = numbers.find(wanted)
+    while at % 4 and at > 0:
+        at = numbers.find(wanted, at + 1)
+    return at >= 0
+
+
 def _bits(value: int) -> set[int]:
     """The places of the bits that are set."""
     found = set()

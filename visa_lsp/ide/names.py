@@ -11,7 +11,7 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.mentions import Ids, Mentions
+from visa_lsp.ide.mentions import Ids, Mentions, packed_in
 from visa_lsp.ide.quick import Tokens, class_token, special_words
 from visa_lsp.ide.rests import ALIAS, INPUT, alias_in, base_of
 from visa_lsp.ide.stems import Stems
@@ -147,16 +147,16 @@ class Names:
         ``decls`` are the numbers of those that are new, where only a part of the chunk is: all else is kept already.
         """
         assert self._ids is not None
-        known = set[int]() if decls is None else set(array("I", facts.names))
-        some = range(len(facts.decls)) if decls is None or not known else decls
+        known = b"" if decls is None else facts.names
+        some = decls if decls is not None and known else range(len(facts.decls))
         names.update([facts.decls[k] for k in some])
         rests = [rest for rest in [facts.rests[k] for k in some] if "alias" in rest]
         if rests:
             names.update(ALIAS.findall("\n".join(rests)))
-        ids = set(map(self._ids.__getitem__, names)) - known
+        ids = {number for number in map(self._ids.__getitem__, names) if not packed_in(known, number)}
         if ids or not known:
             self.mentions.add(facts, ids)
-            facts.names = array("I", ids | known).tobytes()
+            facts.names = known + array("I", ids).tobytes()
 
     def note_first(self, facts: Facts, names: set[str], ids: Ids) -> None:
         """Keep the names of a chunk of which nothing is known yet."""
