@@ -49,10 +49,12 @@ def _mentions(text: str, names: Iterable[str]) -> set[int]:
     """The lines of a text that have one of some names in them, be it in a comment."""
     found: set[int] = set()
     for name in names:
-        at = text.find(name)
+        at, line, counted = text.find(name), 0, 0
         while at >= 0:
             # What stands beside a name may belong to a longer one: a line too many does no harm.
-            found.add(text.count("\n", 0, at))
+            line += text.count("\n", counted, at)
+            found.add(line)
+            counted = at
             at = text.find(name, max(text.find("\n", at), at + 1))
     return found
 
