@@ -17,9 +17,14 @@ Authority: seed 003, grammar of the assembly text; the finalizer rejects the tex
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.sema.model import Place
 from visa_lsp.text import Span
+
+_SIGN: Final = re.compile(r'["()]|//')
 
 RULE = rule("V001", "syntax-error", ERROR, __doc__)
 
@@ -39,15 +44,16 @@ def _unclosed(text: str) -> int | None:
     """Where an opening parenthesis stands that the line never closes."""
     opened: list[int] = []
     quoted = False
-    for at, char in enumerate(text):
-        if char == '"':
+    for match in _SIGN.finditer(text):
+        sign = match.group()
+        if sign == '"':
             quoted = not quoted
-        elif not quoted and text.startswith("//", at):
-            break
-        elif not quoted and char == "(":
-            opened.append(at)
-        elif not quoted and char == ")" and opened:
+        elif not quoted and sign == "(":
+            opened.append(match.start())
+        elif not quoted and sign == ")" and opened:
             opened.pop()
+        elif not quoted and sign == "//":
+            break
     return opened[0] if opened else None
 
 
