@@ -57,12 +57,15 @@ class Chunk:
         "cache", "closes_in_block", "count", "length", "marked", "opens_in_block", "origin", "plain", "starred", "text",
     )  # fmt: skip
 
-    def __init__(self, text: str, count: int, opens_in_block: bool) -> None:
+    def __init__(self, text: str, count: int, opens_in_block: bool, searched: str | None = None) -> None:
+        """``searched`` is a part of the text outside of which no sign of a comment stands; None where that is not known."""
+        if searched is None:
+            searched = text
         self.text = text
         self.count = count
         self.length = len(text)
-        self.marked = _MARK in text
-        self.starred = "*" in text
+        self.marked = _MARK in searched
+        self.starred = "*" in searched
         self.opens_in_block = opens_in_block
         self.closes_in_block = _closes(text, opens_in_block) if self.starred else opens_in_block
         self.cache: object = None
@@ -110,7 +113,7 @@ class Chunk:
         touched = text[max(before, 0) : behind if behind >= 0 else len(text)]
         if bodies_of(touched):
             return None
-        chunk = Chunk(text, count, self.opens_in_block)
+        chunk = Chunk(text, count, self.opens_in_block, None if self.marked or self.starred else touched)
         # The lines of a chunk end with it: what follows the last newline of the last chunk counts as a line too.
         changed = touched.count("\n") + (before < 0)
         base, tail, first, rest = self, max(0, count - head - changed), before + 1, len(text) - behind

@@ -282,6 +282,8 @@ def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
 def _spliced(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
     """Prefix sums after the values ``[first, end)`` were replaced."""
     new = [*accumulate(fresh, initial=sums[first])]
+    if new == sums[first : end + 1]:
+        return sums
     moved = new[-1] - sums[end]
     rest = map(moved.__add__, sums[end + 1 :]) if moved else sums[end + 1 :]
     return [*sums[:first], *new, *rest]
