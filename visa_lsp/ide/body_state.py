@@ -279,7 +279,8 @@ class BodyState(FramedBody):
         """The lines to bind and check; ``bare`` means that of the frame only what others depend on is among them."""
         places, in_frame = self._frame_shown(bare=bare)
         lines = {self._line(document, index, offset) for index, offset in self._found}
-        lines.update(self._open.lines)
+        opened = self._open_lines(document)
+        lines.update(opened)
         names, declarations = self._names.with_bases(written(document, lines).union(in_frame))
         lines.update([self._line(document, index, offset) for index, offset in places])
         lines |= self._lines_of(document, declarations) | self._labelled(document, names)
@@ -295,8 +296,8 @@ class BodyState(FramedBody):
                 undeclared.setdefault(name, line)
         # What nothing declares in a line without a verdict may be a label as well.
         missing = sorted(self._missing)
-        for line in sorted(self._open.lines):
-            for name in self._open_names(document, line):
+        for line in sorted(opened):
+            for name in self._open_names(document, line, opened[line]):
                 undeclared[name] = min(line, undeclared.get(name, line))
                 missing.append(name)
         return lines | self._suggested(document, list(undeclared.items()), missing[:SUGGESTED])

@@ -36,6 +36,8 @@ _GROUP: Final = 16
 # Up to how many new classes of an edit are judged by the look at all findings. A look that finds more lines to look at is
 # done again: with many classes that is all but certain, and takes longer than judging them alone.
 _OPEN: Final = 40
+# Up to how many lines of such classes are looked at with them.
+_ALIKE: Final = 40
 # Under this name the lineage of a document has how many kinds of lines may still be judged.
 BUDGET: Final = "budget"
 # Up to how many lines of a chunk are looked up by themselves.
@@ -314,11 +316,23 @@ class Judging:
         if store is not None and verdicts.asked:
             store.put(verdicts.key, news)
 
-    def _open_names(self, document: Document, line: int) -> list[str]:
-        """Names in a line without a verdict that nothing declares: variables or labels."""
+    def _open_lines(self, document: Document) -> dict[int, str]:
+        """The lines of classes without a verdict, with those: one of each class, and all of them where they are few.
+
+        One that turns out to have a finding has the others looked at as well, which would be a second look.
+        """
+        opened = self._open
+        lines, classes_of = dict(opened.lines), set(opened.lines.values())
+        if sum([len(pairs) for _, _, pairs in opened.work]) <= _ALIKE:
+            for index, _, pairs in opened.work:
+                lines.update({self._line(document, index, i): line for i, line in pairs if line in classes_of})
+        return lines
+
+    def _open_names(self, document: Document, line: int, kind: str) -> list[str]:
+        """Names in a line of a class without a verdict that nothing declares: variables or labels."""
         if line in self._open.of_decls:
             return self._unknown_base(document, line)
-        if UNKNOWN not in self._open.lines[line]:
+        if UNKNOWN not in kind:
             return []
         return [name for _, name, token in self._names.tokens_of(document.code(line)) if token == UNKNOWN]
 
