@@ -76,6 +76,14 @@ def keys_of(analysis: Analysis, at: int) -> list[str] | None:
     taken for those of keys.
     """
     index = index_of(analysis.document)
+    # Those of the chunk that was asked for last: who looks at a chunk in steps asks again at each.
+    known: tuple[int, list[str] | None] | None = index.__dict__.get("keys")
+    if known is None or known[0] != at:
+        known = index.__dict__["keys"] = at, _keys(index, at)
+    return known[1]
+
+
+def _keys(index: Index, at: int) -> list[str] | None:
     part = index.parts[at]
     if part.facts.strange:
         return None

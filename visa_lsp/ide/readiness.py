@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.ide.directory import directory_in, directory_of
 from visa_lsp.ide.folding import prepare_folds
 from visa_lsp.ide.index import index_of
+from visa_lsp.ide.line_keys import keys_of
 from visa_lsp.ide.semantic_tokens import coloured_by_chunk
 from visa_lsp.ide.token_pieces import pieces_of
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Encoding
 
 # How many lines of kinds not met before are bound in one step.
-_TEMPLATES: Final = 6
+_TEMPLATES: Final = 2
 
 
 def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator[None]:
@@ -49,8 +50,14 @@ def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator
             yield
     if tokens and coloured_by_chunk(analysis):
         kept = pieces_of(analysis.document)
+        for part in index.parts:
+            if "naming" not in part.memo:
+                _ = part.naming, part.label_signs
+                yield
         for at in range(len(index.parts)):
             if kept.get(index, at, encoding) is None:
+                keys_of(analysis, at)
+                yield
                 while kept.make(analysis, index, at, encoding, _TEMPLATES) is None:
                     yield
                 yield

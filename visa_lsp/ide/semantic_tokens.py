@@ -58,6 +58,8 @@ _CLASS: Final = {
     SymbolKind.SURFACE: "handle",
 }
 _MOST_KEYS: Final = 200_000
+# How many lines of known kinds take as long as one of a new kind.
+_FILLS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,10 @@ def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> lis
 
 
 def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: range | None = None) -> list[bytes] | None:
-    """``chunk_lines``; None where more than ``most`` templates are missing: that many of them are worked out then."""
+    """``chunk_lines``; None where more than ``most`` templates are missing: that many of them are worked out then.
+
+    As much work as a template is filling some of those that are known; that ends with None as well.
+    """
     index = index_of(analysis.document)
     part = index.parts[at]
     wanted = range(part.chunk.count) if inside is None else inside
@@ -168,10 +173,12 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
                 known.templates[kind] = _template(pieces_in(lines[i].rstrip()), tokens)
         if len(chosen) < len(fresh):
             return None
-        for key, i in missing.items():
-            marks = known.templates[kinds[key]]
-            if marks is not None:
-                known.packed[key] = _filled(marks, pieces_in(lines[i].rstrip()))
+        able = [(key, i, marks) for key, i in missing.items() if (marks := known.templates[kinds[key]]) is not None]
+        some = able if most is None else able[: most * _FILLS]
+        for key, i, marks in some:
+            known.packed[key] = _filled(marks, pieces_in(lines[i].rstrip()))
+        if len(some) < len(able):
+            return None
         odd = [i for i, key in enumerate(keys) if i in wanted and found[i] is None and key not in known.packed]
         bound = _bound_lines(analysis, at, odd)
         found = [bound.get(i, known.packed.get(key, b"")) for i, key in enumerate(keys)]

@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 
 # Seconds: how long it has to be quiet, how long a slice works, and how long it rests behind it.
 _QUIET: Final = 0.4
-_SLICE: Final = 0.002
-_REST: Final = 0.001
+_SLICE: Final = 0.001
+_REST: Final = 0.002
 
 
 class Idle:
