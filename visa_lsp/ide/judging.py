@@ -322,10 +322,10 @@ class Judging:
         One that turns out to have a finding has the others looked at as well, which would be a second look.
         """
         opened = self._open
-        lines, classes_of = dict(opened.lines), set(opened.lines.values())
+        lines, kinds = dict(opened.lines), set(opened.lines.values())
         if sum([len(pairs) for _, _, pairs in opened.work]) <= _ALIKE:
             for index, _, pairs in opened.work:
-                lines.update({self._line(document, index, i): line for i, line in pairs if line in classes_of})
+                lines.update({self._line(document, index, i): kind for i, kind in pairs if kind in kinds})
         return lines
 
     def _open_names(self, document: Document, line: int, kind: str) -> list[str]:
