@@ -87,9 +87,7 @@ class Names:
 
     def with_bases(self, names: Iterable[str]) -> tuple[set[str], list[tuple[int, int]]]:
         """The names with everything that they are aliases of; and (chunk, number in it) of all declarations of those."""
-        found: set[str] = set()
-        places: list[tuple[int, int]] = []
-        waiting = list(names)
+        found, places, waiting = set[str](), list[tuple[int, int]](), list(names)
         while waiting:
             name = waiting.pop()
             if name in found:
@@ -104,16 +102,15 @@ class Names:
                 base = base_of(facts.rests[number])
                 if base:
                     waiting.append(base)
-        return found, places if found.isdisjoint(self.doubled) else [*places, *self._twice_declared(found)]
+        return found, [*places, *self._twice_declared(found)]
 
     def declared(self, names: set[str]) -> list[tuple[int, int]]:
         """(chunk, number of the declaration in it) of all declarations of some names."""
         once = [self.place(name) for name in names - self.doubled if name in self.decl]
-        return once if names.isdisjoint(self.doubled) else [*once, *self._twice_declared(names)]
+        return [*once, *self._twice_declared(names)]
 
     def _twice_declared(self, names: set[str]) -> Iterator[tuple[int, int]]:
-        some = names & self.doubled
-        for index in self.chunks_declaring(some):
+        for index in self.chunks_declaring(some := names & self.doubled):
             yield from [(index, k) for k, name in enumerate(self._facts[index].decls) if name in some]
 
     def chunk_of(self, name: str) -> int:
