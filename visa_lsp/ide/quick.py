@@ -146,7 +146,6 @@ class Sparse(Document):
         self._of_lines: list[tuple[int, Statement]] | None = None
         self._first_lines = document._first_lines  # noqa: SLF001 - prefix sums of the same chunks
         self._first_offsets = document._first_offsets  # noqa: SLF001
-        self._lines = document._lines  # noqa: SLF001 - lines of the same chunks
         self._codes = {line: document.code(line) for line in lines}
 
     @property

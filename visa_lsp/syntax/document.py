@@ -66,7 +66,6 @@ class Document:
         self.lineage: dict[object, object] = {} if lineage is None else lineage
         # (first line, the line behind, lines) of the chunk that was asked for last: questions come in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
-        self._lines: dict[int, tuple[int, str]] = {}  # some lines with their places in their chunks
         self._single_codes: dict[int, str] = {}
         self._last_chunk = -1
         self._single = 0  # how many lines of that chunk were looked up by themselves
@@ -148,17 +147,10 @@ class Document:
 
     def line_text(self, line: int) -> str:
         """A line without its end; empty for a line outside the text."""
-        return self._line(line)[1] if 0 <= line < self.line_count else ""
-
-    def _line(self, line: int) -> tuple[int, str]:
-        """Where a line begins in its chunk, and the line without its end. The same few are asked for again and again."""
-        known = self._lines.get(line)
-        if known is None:
-            at, inside = self._locate(line)
-            if len(self._lines) >= _KEPT:
-                self._lines.clear()
-            known = self._lines[line] = line_in(self.chunks[at], inside)
-        return known
+        if not 0 <= line < self.line_count:
+            return ""
+        at, inside = self._locate(line)
+        return line_in(self.chunks[at], inside)[1]
 
     def statement(self, line: int) -> Statement | None:
         """The statement of a line; None where the line is blank or outside the text."""
@@ -182,7 +174,8 @@ class Document:
             return 0
         if line >= self.line_count:
             return len(self)
-        return self._first_offsets[self._locate(line)[0]] + self._line(line)[0]
+        at, inside = self._locate(line)
+        return self._first_offsets[at] + line_in(self.chunks[at], inside)[0]
 
     def position(self, offset: int) -> tuple[int, int]:
         """(line, column) of an offset, clamped to the text."""
