@@ -51,7 +51,7 @@ def main(scale: float) -> None:
         costs = []
         for size in (int(full * scale / 2), int(full * scale)):
             program = (
-                "from benchmarks.hostile import text_of; from visa_lsp.ide.analysis import Analysis; "
+                "from benchmarks.hostile import text_of; from visa_lsp.analysis.analysis import Analysis; "
                 f"Analysis.of(text_of({kind!r}, {size})).diagnostics"
             )
             costs.append(run([sys.executable, "-c", program]))

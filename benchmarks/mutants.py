@@ -21,7 +21,7 @@ from benchmarks.inputs import CORPUS
 from benchmarks.measure import PEER
 from benchmarks.mutation import Mutant, mutants
 from visa_lsp.diagnostics import Severity
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic

@@ -16,18 +16,18 @@ from itertools import pairwise
 from benchmarks.client import Client
 from benchmarks.inputs import kernel
 from benchmarks.measure import table
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 SIZES = (2_000, 20_000, 200_000)
 
 
 def kept(text: str) -> float:
     """Bytes that an opened and checked text keeps, the text itself included."""
-    Analysis.of(kernel(2_000)).quick_diagnostics()
+    Analysis.of(kernel(2_000)).incremental_diagnostics()
     gc.collect()
     tracemalloc.start()
     analysis = Analysis.of(text)
-    assert analysis.quick_diagnostics() is not None
+    assert analysis.incremental_diagnostics() is not None
     gc.collect()
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -50,7 +50,7 @@ def main(rounds: int) -> None:
                 cpus.append(client.cpu() - cpu)
                 held.append((client.resident_mb() - before) * 1e6 / lines)
             start = time.process_time()
-            Analysis.of(text).quick_diagnostics()
+            Analysis.of(text).incremental_diagnostics()
             alone.append(time.process_time() - start)
         middle = [statistics.median(some) for some in (walls, cpus, alone)]
         middles.append(middle)

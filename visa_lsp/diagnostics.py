@@ -33,10 +33,14 @@ class Related(Struct, frozen=True):
 
 
 class Edit(Struct, frozen=True):
-    """Replace the text in ``span`` by ``new_text``."""
+    """Replace the text in ``span`` by ``new_text``.
+
+    ``after`` marks whole lines put behind the line before ``span``: they belong to that line, and move with it.
+    """
 
     span: Span
     new_text: str
+    after: bool = False
 
 
 class Fix(Struct, frozen=True):

@@ -11,7 +11,7 @@ from benchmarks.inputs import CORPUS
 from benchmarks.mutation import mutants
 from visa_lsp.cli.fixes import mend
 from visa_lsp.diagnostics import Severity
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.suppressions import visible
 
 CHUNKS = 4

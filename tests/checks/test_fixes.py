@@ -6,7 +6,7 @@ from markers import complete
 from visa_lsp.checks import CHECKS, run_checks
 from visa_lsp.checks.context import CheckContext
 from visa_lsp.checks.pages import examples
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 
 def diagnose(text, extra):

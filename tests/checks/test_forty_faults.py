@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 TEXT = (Path(__file__).parent / "forty_faults.visaasm").read_text()
 # The lines that are as they should be.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 ERRORS = Path(__file__).parents[2].parent / "shared" / "corpus" / "errors"
 GOLDEN = Path(__file__).parent / "verdicts.txt"

@@ -11,7 +11,7 @@ from test_finalizer import finalizer
 
 from visa_lsp.codec.encode import encode
 from visa_lsp.diagnostics import Severity
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.sema.lower import assemble
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.sema.lower import assemble
 
 FRAME = """.version 4.1

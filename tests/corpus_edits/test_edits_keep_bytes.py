@@ -28,7 +28,7 @@ import visa_lsp
 from visa_lsp.cli.fixes import mend
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.code_actions import fix_all
 from visa_lsp.ide.formatting import format_text
 from visa_lsp.ide.rename import RenameRefused, rename

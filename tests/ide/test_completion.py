@@ -1,7 +1,7 @@
 import pytest
 from cursor import DECLARATIONS, marked
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.completion import ItemKind, complete, documentation
 
 

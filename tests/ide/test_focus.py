@@ -5,7 +5,7 @@ import random
 import pytest
 from corpus import needs_corpus, read, reference_texts
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.definition import definition, type_definition
 from visa_lsp.ide.focus import Focus
 from visa_lsp.ide.hover import hover

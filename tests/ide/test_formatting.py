@@ -5,7 +5,7 @@ from corpus import needs_corpus, read, reference_texts
 from cursor import applied
 from lsp_client import CORPUS
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.formatting import _IN_SHAPE, format_line, format_text
 from visa_lsp.sema.lower import assemble
 

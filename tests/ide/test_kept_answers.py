@@ -10,7 +10,7 @@ import pytest
 from edits import NAME, random_edit
 
 from benchmarks.inputs import generated, kernel
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.completion import offers
 from visa_lsp.ide.folding import folding_ranges
 from visa_lsp.ide.formatting import format_line, format_runs, format_text

@@ -5,7 +5,7 @@ import re
 
 from lsp_client import ROOT
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.snippets import snippets, snippets_text
 from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.isa.table import TABLE

@@ -1,6 +1,6 @@
 from cursor import DECLARATIONS, marked
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.folding import folding_ranges
 from visa_lsp.ide.semantic_tokens import semantic_tokens
 from visa_lsp.ide.symbols import document_symbols, workspace_symbols

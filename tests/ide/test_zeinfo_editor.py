@@ -2,7 +2,7 @@
 
 import pytest
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo_completion import completions
 from visa_lsp.ide.zeinfo_definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo_facts import kernel_texts

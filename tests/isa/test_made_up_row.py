@@ -61,7 +61,7 @@ sys.path.insert(0, sys.argv[1])
 import visa_lsp.isa.rows.misc as misc
 from test_made_up_source import ROW
 misc.ROWS = (*misc.ROWS, ROW)
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.completion import complete
 from visa_lsp.ide.hover import hover
 from visa_lsp.cli.assemble import assemble_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from lsprotocol.converters import get_converter
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.lsp.convert import diagnostic
 from visa_lsp.lsp.encode import MOST, diagnostic_text, joined
 from visa_lsp.lsp.wire import changes_of

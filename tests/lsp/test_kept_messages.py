@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from edits import random_edit
 
 from benchmarks.inputs import generated, kernel
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.handlers import editing, structure
 from visa_lsp.lsp.protocol import Encoded, Raw

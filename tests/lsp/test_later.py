@@ -11,7 +11,7 @@ from lsprotocol import types
 from pytest_lsp import ClientServerConfig, client_capabilities
 
 from benchmarks.inputs import generated
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.late import packed, unpacked
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.lsp import later

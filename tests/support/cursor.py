@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 DECLARATIONS = """\
 .version 4.1

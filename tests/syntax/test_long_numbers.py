@@ -1,6 +1,6 @@
 """Numbers of thousands of digits are findings like any other, not failures of Python's converter."""
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 
 def test_very_long_numbers_are_found_and_survived():

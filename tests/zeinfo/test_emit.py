@@ -12,7 +12,7 @@ from visa_lsp.cli.launchfile import read_launch_file
 from visa_lsp.cli.launchprogram import module_of_text
 from visa_lsp.cli.launchrun import RunOptions, run_text
 from visa_lsp.cli.zeinfo import zeinfo_command
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo_facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.dispatch import run

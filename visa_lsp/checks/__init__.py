@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.consequences import root_problems
-from visa_lsp.checks.rule import Check
+from visa_lsp.checks.rule import Check, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -61,16 +61,19 @@ def _check(module: str) -> Check:
 
 CHECKS: Final[tuple[Check, ...]] = tuple(_check(module) for module in MODULES)
 RULES: Final[dict[str, Rule]] = {key: check.rule for check in CHECKS for key in (check.rule.code, check.rule.name)}
-_BY_PROBLEM: Final = {kind: report for check in CHECKS for kind, report in check.problems.items()}
+_BY_PROBLEM: Final = {kind: (check.scope, report) for check in CHECKS for kind, report in check.problems.items()}
+ALL_SCOPES: Final = frozenset(Scope)
 
 
-def run_checks(ctx: CheckContext, extra: Collection[str] = (), without: Collection[str] = ()) -> list[Diagnostic]:
+def run_checks(
+    ctx: CheckContext, extra: Collection[str] = (), scopes: frozenset[Scope] = ALL_SCOPES
+) -> list[Diagnostic]:
     """All findings about a text, in text order.
 
-    ``extra`` names opt-in rules, by code or slug, that run as well; ``without``, by slug, those that do not.
+    ``extra`` names opt-in rules, by code or slug, that run as well; rules of other scopes than ``scopes`` do not.
     """
-    chosen = _chosen(frozenset(extra), frozenset(without))
-    found = [*_of_problems(ctx)]
+    chosen = _chosen(frozenset(extra), scopes)
+    found = [*_of_problems(ctx, scopes)]
     for of_text in chosen.texts:
         found.extend(of_text(ctx))
     for body in ctx.bound.bodies:
@@ -84,9 +87,10 @@ def run_checks(ctx: CheckContext, extra: Collection[str] = (), without: Collecti
     return found
 
 
-def _of_problems(ctx: CheckContext) -> Iterator[Diagnostic]:
+def _of_problems(ctx: CheckContext, scopes: frozenset[Scope]) -> Iterator[Diagnostic]:
     for problem in root_problems(ctx.document, ctx.bound):
-        finding = _BY_PROBLEM[problem.kind](ctx, problem)
+        scope, report = _BY_PROBLEM[problem.kind]
+        finding = report(ctx, problem) if scope in scopes else None
         if finding is not None:
             yield finding
 
@@ -113,9 +117,9 @@ def _visits(row: Instruction) -> list[tuple[str, Visit]]:
 
 
 @lru_cache(maxsize=16)
-def _chosen(extra: frozenset[str], without: frozenset[str]) -> _Chosen:
-    """The rules that are always on and these more, but for some; what they want is asked once per process."""
-    wanted = [c for c in CHECKS if c.rule.name not in without]
+def _chosen(extra: frozenset[str], scopes: frozenset[Scope]) -> _Chosen:
+    """The rules that are always on and these more, of some scopes; what they want is asked once per process."""
+    wanted = [c for c in CHECKS if c.scope in scopes]
     return _Chosen([c for c in wanted if c.default or c.rule.code in extra or c.rule.name in extra])
 
 

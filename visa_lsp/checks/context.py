@@ -19,7 +19,7 @@ from visa_lsp.sema.model import Place
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Iterable
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule, Problem
@@ -40,6 +40,9 @@ class CheckContext(Struct, frozen=True):
     _facts: dict[int, Facts] = field(default_factory=dict)
     memo: dict[str, dict[str, list[Problem]]] = field(default_factory=dict)
     indexes: dict[object, object] = field(default_factory=dict)  # of ``name_index``
+    # Subjects of which only the first line is reported, by line: with its rule and body, each line that asked for it.
+    subjects: dict[int, set[tuple[str, str]]] = field(default_factory=dict)
+    _firsts: dict[tuple[int, str, str], int] = field(default_factory=dict)
 
     @property
     def grf_sizes(self) -> tuple[int, ...]:
@@ -95,11 +98,27 @@ class CheckContext(Struct, frozen=True):
         """A fix that replaces the text of one place."""
         return Fix(title, (self.edit(place, new_text),), safe)
 
+    def first_use(self, rule: Rule, body: Body, subject: str, line: int) -> bool:
+        """Whether a line is the first of a body in which a rule has met a subject; to be asked in text order."""
+        self.subjects.setdefault(line, set()).add((rule.name, subject))
+        return self._firsts.setdefault((id(body), rule.name, subject), line) == line
+
     def insert_line(self, line: int, text: str) -> Edit:
         """Put a line of text before a line."""
-        start = self.document.line_start(line) if line < self.document.line_count else len(self.document)
-        lead = "" if line < self.document.line_count or not start or self.document.text.endswith("\n") else "\n"
-        return Edit(Span(start, start), f"{lead}{text}\n")
+        start = self.document.line_start(line)
+        return Edit(Span(start, start), f"{text}\n")
+
+    def insert_after(self, line: int, text: str) -> Edit:
+        """Put lines of text behind a line."""
+        return insertion_after(self.document, line, f"{text}\n")
+
+
+def insertion_after(document: Document, line: int, text: str) -> Edit:
+    """The edit that puts whole lines behind a line; ``text`` ends in a newline."""
+    start = document.line_start(line + 1)
+    # The last line may have no end.
+    open_end = line + 1 >= document.line_count and document.line_text(line) != ""
+    return Edit(Span(start, start), f"\n{text}" if open_end else text, after=True)
 
 
 def near(word: str, candidates: Iterable[str]) -> str | None:
@@ -134,23 +153,6 @@ def _letters(word: str) -> int:
     for c in word:
         bits |= 1 << (ord(c) & 63)
     return bits
-
-
-def near_name(
-    word: str, candidates: Collection[str], like: Callable[[str, Iterable[str]], str | None] = near
-) -> str | None:
-    """As ``near`` for names; numbered names (``V0040``) are near only when they have the same number."""
-    stem = word.rstrip("0123456789")
-    if stem == word:
-        return like(word, [name for name in candidates if not name[-1:].isdigit()])
-    number = int(word[len(stem) :])
-    end = str(number)
-    for name in candidates:
-        if name.endswith(end) and name != word:
-            tail = name[len(name.rstrip("0123456789")) :]
-            if tail and int(tail) == number and name[: len(name) - len(tail)].lower() == stem.lower():
-                return name
-    return like(word, [name for name in candidates if not name[-1:].isdigit()]) if len(stem) > 2 else None
 
 
 def dialect_of(bound: BoundModule) -> Dialect:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 
@@ -41,9 +41,9 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 def _repeated(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     first: dict[str, Place] = {}
-    for line in range(body.first_line, body.last_line + 1):
-        statement = ctx.document.statement(line) if line < ctx.document.line_count else None
-        if isinstance(statement, tree.InputDecl) and statement.name is not None:
+    for line, statement in ctx.document.statements():
+        here = body.first_line <= line <= body.last_line
+        if here and isinstance(statement, tree.InputDecl) and statement.name is not None:
             place = Place(line, statement.name.span)
             name = statement.name.text
             if name in first:
@@ -54,4 +54,4 @@ def _repeated(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             first.setdefault(name, place)
 
 
-CHECK = Check(RULE, body=_body)
+CHECK = Check(RULE, body=_body, scope=Scope.OUTLINE)

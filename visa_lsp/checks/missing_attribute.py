@@ -42,7 +42,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     if not missing:
         return
     lines = "\n".join(f".kernel_attr {name}=0" for name in missing)
-    fix = Fix(f"add {' and '.join(missing)} of 0", (ctx.insert_line(body.place.line + 1, lines),))
+    fix = Fix(f"add {' and '.join(missing)} of 0", (ctx.insert_after(body.place.line, lines),))
     names = " and ".join(f"`{name}`" for name in missing)
     message = f"function `{body.name}` has no {names} (the finalizer does not check)"
     yield ctx.report(RULE, body.place, message, fixes=(fix,))

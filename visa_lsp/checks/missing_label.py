@@ -18,7 +18,7 @@ Authority: seed 000, labels; the finalizer rejects the text ("undefined label").
 
 from __future__ import annotations
 
-from visa_lsp.checks.name_index import index_of, suggestion
+from visa_lsp.checks.name_index import RENAMED, index_of
 from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.diagnostics import Fix
 
@@ -32,12 +32,17 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     if problem.place != uses[0]:
         return None
     names = index_of(ctx, body)
-    found = suggestion(ctx, RULE.name, name, names.labels)
+    found = names.labels.near(name, names.likeness)
     message = f"label `{name}` is not defined in this body"
     fixes = []
     if found:
         message += f"; did you mean `{found}`?"
-        fixes.append(Fix(f"change to `{found}`", tuple(ctx.edit(place, found) for place in uses)))
+        fixes.append(
+            Fix(
+                f"change to `{found}`",
+                tuple(ctx.edit(place, found) for place in (uses if len(uses) <= RENAMED else uses[:1])),
+            )
+        )
     last = names.last_code if names.last_code >= 0 else problem.place.line
     fixes.append(Fix(f"add label `{name}` at the end", (ctx.insert_line(last, f"{name}:"),)))
     related = [(place, f"`{name}` is also used here") for place in uses[1:4]]

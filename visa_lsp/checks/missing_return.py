@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import Body, Bound, Check, CheckContext, Diagnostic, Scope, WARNING, rule
 from visa_lsp.diagnostics import Fix
 from visa_lsp.syntax import tree
 
@@ -46,7 +46,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         more = number + 1 < len(parts)
         where = "the subroutine that follows" if more else "the end of the text"
         message = f"control runs from here into {where}; the last instruction should be `{word}`"
-        fix = Fix(f"add `{word} (M1, 1)`", (ctx.insert_line(last.line + 1, f"    {word} (M1, 1)"),))
+        fix = Fix(f"add `{word} (M1, 1)`", (ctx.insert_after(last.line, f"    {word} (M1, 1)"),))
         yield ctx.report(RULE, ctx.line_place(last.line), message, fixes=(fix,))
 
 
@@ -64,4 +64,4 @@ def _is_note(bound: Bound) -> bool:
     return bound.row is not None and bound.row.mnemonic.lower().startswith(("lifetime", "loc", "file"))
 
 
-CHECK = Check(RULE, body=_body)
+CHECK = Check(RULE, body=_body, scope=Scope.OUTLINE)

@@ -1,17 +1,15 @@
 """The names of one body as rules about missing names ask for them: by name, by kind, by line; each looked up in no time.
 
 A text may have a hundred thousand undeclared names and as many declared ones: nothing here goes through all of the one
-for each of the other. Only so many names of a text get a suggestion, and none of a long text gets one by likeness.
+for each of the other. A suggestion depends on the names of the body that are spelt alike, and on those without a number.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from typing import TYPE_CHECKING, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import Struct
-
-from visa_lsp.checks.context import near, near_name
+from visa_lsp.checks.context import near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,62 +17,102 @@ if TYPE_CHECKING:
     from visa_lsp.checks.context import CheckContext
     from visa_lsp.sema.model import Body, Symbol, SymbolKind
 
-# How many names a rule makes a suggestion for, and how long a text may be for suggestions by likeness.
-SUGGESTED: Final = 50
-_LONG: Final = 10_000
+# With more names without a number in a body, only those that differ in the case of letters are suggested.
+MOST_PLAIN: Final = 64
+# Of so many uses of a name, all are renamed by one fix; of more, only the one that is reported.
+RENAMED: Final = 64
+_SHORT: Final = 2  # letters before a number: too few to be misspelt
+_DIGITS: Final = "0123456789"
 
 
-class NameIndex(Struct, frozen=True):
-    """Names of a body."""
+class Spelling(NamedTuple):
+    """A name without what a slip of the hand changes: the case of its letters, zeros before its number."""
 
-    by_name: dict[str, list[Symbol]]
-    of_kind: dict[SymbolKind, list[str]]
-    labels: list[str]  # those that are defined
-    lines: list[int]  # of declarations, in order
-    last_code: int
+    stem: str
+    number: str  # empty without one
 
-    @staticmethod
-    def of(body: Body) -> NameIndex:
-        """Collect the names of a body."""
-        by_name: dict[str, list[Symbol]] = {}
-        of_kind: dict[SymbolKind, list[str]] = {}
+
+def spelling(name: str) -> Spelling:
+    """What names that are spelt alike have in common: ``V0040`` and ``v40``, ``loop`` and ``LOOP``."""
+    stem = name.rstrip(_DIGITS)
+    digits = name[len(stem) :]
+    return Spelling(stem.lower(), digits.lstrip("0") or digits[:1])
+
+
+class Pool:
+    """Names that may have been meant, in the order of the text."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._like: dict[Spelling, list[str]] = {}
+        for name in names:
+            self._like.setdefault(spelling(name), []).append(name)
+        self._plain = [name for alike, names in self._like.items() if not alike.number for name in names]
+
+    def near(self, word: str, like: Callable[[str, Iterable[str]], str | None]) -> str | None:
+        """The name that a misspelt word most likely meant; one with a number only means names with the same number."""
+        alike = spelling(word)
+        if alike.number:
+            found = next((name for name in self._like.get(alike, ()) if name != word), None)
+            if found is not None or len(alike.stem) <= _SHORT:
+                return found
+        return like(word, self._plain)
+
+
+class NameIndex:
+    """Names of a body: declared ones and defined labels."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self.by_name: dict[str, list[Symbol]] = {}
         for symbol in body.symbols:
-            by_name.setdefault(symbol.name, []).append(symbol)
-            of_kind.setdefault(symbol.kind, []).append(symbol.name)
-        labels = [label.name for label in body.labels.values() if label.place]
-        lines = sorted([symbol.place.line for symbol in body.symbols if symbol.place])
-        return NameIndex(by_name, of_kind, labels, lines, max([bound.line for bound in body.code], default=-1))
+            self.by_name.setdefault(symbol.name, []).append(symbol)
+        self._pools: dict[SymbolKind, Pool] = {}
 
-    def declared_before(self, line: int) -> int:
-        """The line of the last declaration before a line; -1 without one."""
-        at = bisect_left(self.lines, line)
-        return self.lines[at - 1] if at else -1
+    @cached_property
+    def labels(self) -> Pool:
+        """The labels that are defined."""
+        return Pool([label.name for label in self._body.labels.values() if label.place])
+
+    def of_kind(self, kind: SymbolKind) -> Pool:
+        """The declared names of a kind."""
+        found = self._pools.get(kind)
+        if found is None:
+            found = self._pools[kind] = Pool([s.name for s in self._body.symbols if s.kind is kind])
+        return found
+
+    @cached_property
+    def likeness(self) -> Callable[[str, Iterable[str]], str | None]:
+        """How a misspelt word is looked for."""
+        labels = [label.name for label in self._body.labels.values() if label.place]
+        plain = sum([not spelling(name).number for name in (*self.by_name, *labels)])
+        return near if plain <= MOST_PLAIN else same_letters
+
+    @cached_property
+    def first_code(self) -> int:
+        """The line of the first instruction, label or subroutine; -1 without one."""
+        return min([bound.line for bound in self._body.code], default=-1)
+
+    @cached_property
+    def last_code(self) -> int:
+        """The line of the last instruction, label or subroutine; -1 without one."""
+        return max([bound.line for bound in self._body.code], default=-1)
+
+    @cached_property
+    def last_leading(self) -> int:
+        """The line of the last declaration before all code; -1 without one."""
+        lines = [symbol.place.line for symbol in self._body.symbols if symbol.place]
+        return max([line for line in lines if self.first_code < 0 or line < self.first_code], default=-1)
 
 
 def index_of(ctx: CheckContext, body: Body) -> NameIndex:
     """The names of a body, collected once."""
     known = ctx.indexes.get(id(body))
     if not isinstance(known, NameIndex):
-        known = ctx.indexes[id(body)] = NameIndex.of(body)
+        known = ctx.indexes[id(body)] = NameIndex(body)
     return known
-
-
-def likeness(line_count: int) -> Callable[[str, Iterable[str]], str | None]:
-    """How a misspelt word is looked for among words of a text of so many lines."""
-    return near if line_count <= _LONG else same_letters
 
 
 def same_letters(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that differs from a word in the case of its letters only."""
     low = word.lower()
     return min((c for c in candidates if c != word and c.lower() == low), default=None)
-
-
-def suggestion(ctx: CheckContext, rule: str, name: str, candidates: Iterable[str]) -> str | None:
-    """The name that was most likely meant by one that there is not; of a rule's first names only."""
-    asked = ctx.indexes.get(rule)
-    count = asked if isinstance(asked, int) else 0
-    if count >= SUGGESTED:
-        return None
-    ctx.indexes[rule] = count + 1
-    return near_name(name, list(candidates), likeness(ctx.document.line_count))

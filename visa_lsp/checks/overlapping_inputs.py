@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Scope, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,4 +55,4 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         placed.append((begin, end, symbol))
 
 
-CHECK = Check(RULE, body=_body)
+CHECK = Check(RULE, body=_body, scope=Scope.OUTLINE)

@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
-from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import Body, Check, CheckContext, Diagnostic, Scope, WARNING, rule
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -68,4 +68,4 @@ def _reached(callees: dict[str, set[str]], start: str) -> set[str]:
     return seen
 
 
-CHECK = Check(RULE, body=_body)
+CHECK = Check(RULE, body=_body, scope=Scope.BODY, wants=lambda row: row.mnemonic == "call")

@@ -21,7 +21,7 @@ Authority: seed 000 names kernels by their string and says nothing of equal ones
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import Check, CheckContext, Diagnostic, Problem, Scope, WARNING, rule
 
 RULE = rule("V107", "redeclared-kernel", WARNING, __doc__)
 
@@ -33,4 +33,4 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message, related=problem.related)
 
 
-CHECK = Check(RULE, {"redeclared-body": _report})
+CHECK = Check(RULE, {"redeclared-body": _report}, scope=Scope.TEXT)

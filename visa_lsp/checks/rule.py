@@ -6,6 +6,7 @@ A rule never knows another one. Everything a rule looks at is read only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -21,10 +22,23 @@ Report = Callable[[CheckContext, Problem], "Diagnostic | None"]
 Visit = Callable[[CheckContext, Body, Bound], Iterable[Diagnostic]]
 
 
+class Scope(Enum):
+    """What the findings of a rule in one line depend on, besides the line and the declarations of its names."""
+
+    LINE = "line"  # nothing; with ``CheckContext.first_use`` also on which lines before it have the same subject
+    OUTLINE = "outline"  # the directives of the body, its first instruction, the last ones of each of its parts
+    BODY = "body"  # every instruction of the body that the rule ``wants``
+    TEXT = "text"  # the first statement, versions, and the lines that open bodies
+
+
 class Check(Struct, frozen=True):
     """A rule and how it finds: by problems of binding, by instruction, by body, by text.
 
     ``wants`` picks the rows whose instructions are shown; ``default`` is False for rules that only an option turns on.
+    A rule that is on by default says here all that it looks at, for an edit has only those lines checked again whose
+    findings it can have changed: ``scope``, and ``reads_values`` where it asks for more of an immediate of three digits
+    and more than its length, its bit length, and whether it is a power of two. In a body, a rule of scope LINE sees only
+    some of the lines; one that reports the first of several lines asks ``CheckContext.first_use`` in each of them.
     """
 
     rule: Rule
@@ -34,6 +48,8 @@ class Check(Struct, frozen=True):
     body: Callable[[CheckContext, Body], Iterable[Diagnostic]] | None = None
     text: Callable[[CheckContext], Iterable[Diagnostic]] | None = None
     default: bool = True
+    scope: Scope = Scope.LINE
+    reads_values: bool = False
 
 
 def rule(code: str, name: str, severity: Severity, doc: str | None) -> Rule:
@@ -54,6 +70,7 @@ __all__ = [
     "CheckContext",
     "Diagnostic",
     "Problem",
+    "Scope",
     "Visit",
     "rule",
 ]

@@ -36,9 +36,12 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for bound in body.code:
         for operand in bound.operands:
             if operand.slot.shape is Shape.SURFACE and operand.value == 0:
-                message = "shared local memory is used, but the kernel has `SLMSize=0` (the finalizer does not check)"
-                yield ctx.report(RULE, operand_place(bound, operand), message)
-                return
+                if ctx.first_use(RULE, body, "", bound.line):
+                    message = (
+                        "shared local memory is used, but the kernel has `SLMSize=0` (the finalizer does not check)"
+                    )
+                    yield ctx.report(RULE, operand_place(bound, operand), message)
+                break
 
 
 CHECK = Check(RULE, body=_body)

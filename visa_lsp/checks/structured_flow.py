@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import Body, Bound, Check, CheckContext, Diagnostic, ERROR, Scope, rule
 from visa_lsp.diagnostics import Edit, Fix
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -143,4 +143,4 @@ def _line(
     return Edit(ctx.span(Place(bound.line, Span(0, node.span.end))), "\n".join(lines))
 
 
-CHECK = Check(RULE, body=_body)
+CHECK = Check(RULE, body=_body, scope=Scope.BODY, wants=lambda row: row.mnemonic in _WORDS)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import Check, CheckContext, Diagnostic, Scope, WARNING, rule
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax.comments import opening, strip
 from visa_lsp.text import Span
@@ -52,4 +52,4 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     yield ctx.report(RULE, place, "`/*` is never closed: the rest of the text is comment; a `*/` is missing")
 
 
-CHECK = Check(RULE, text=_text)
+CHECK = Check(RULE, text=_text, scope=Scope.TEXT)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import exec_control
-from visa_lsp.checks.name_index import index_of, suggestion
+from visa_lsp.checks.name_index import RENAMED, index_of
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.diagnostics import Fix
 from visa_lsp.isa.model import Shape
@@ -53,9 +53,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
         same = names.by_name.get(name, ())
         ended = next((s for s in same if s.scope is not body.scope and s.place), None)
         later = next((s for s in same if s.place and s.place > problem.place), None)
-        found = suggestion(ctx, RULE.name, name, names.of_kind.get(kind, ()))
+        found = names.of_kind(kind).near(name, names.likeness)
         if later is not None and later.place is not None:
-            message = f"`{name}` is used before its declaration in line {later.place.line + 1}"
+            message = f"`{name}` is used before its declaration"
             related.append((later.place, "declared here"))
         elif ended is not None and ended.place is not None:
             message = f"`{name}` is declared in a scope that has ended; it is not known here"
@@ -64,7 +64,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
             message = f"`{name}` is a label, not a variable"
         elif found:
             message += f"; did you mean `{found}`?"
-            fixes.append(Fix(f"change to `{found}`", tuple(ctx.edit(place, found) for place in uses)))
+            fixes.append(
+                Fix(
+                    f"change to `{found}`",
+                    tuple(ctx.edit(place, found) for place in (uses if len(uses) <= RENAMED else uses[:1])),
+                )
+            )
         if later is None and ended is None:
             fixes.append(_declare(ctx, body, problem, kind, name))
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
@@ -128,9 +133,8 @@ def _declare(ctx: CheckContext, body: Body, problem: Problem, kind: SymbolKind, 
         text = f".decl {name} v_type=P num_elts={lanes}"
     else:
         text = f".decl {name} v_type={_LETTER[kind]} num_elts=1"
-    before = index_of(ctx, body).declared_before(problem.place.line)
-    at = max(before, body.place.line if body.place else body.first_line)
-    return Fix(f"declare `{name}` as a {kind.value}", (ctx.insert_line(at + 1, text),))
+    at = max(index_of(ctx, body).last_leading, body.place.line if body.place else body.first_line)
+    return Fix(f"declare `{name}` as a {kind.value}", (ctx.insert_after(at, text),))
 
 
 def _lanes(bound: Bound | None) -> int:

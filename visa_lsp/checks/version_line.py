@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import Check, CheckContext, Diagnostic, ERROR, Scope, WARNING, rule
 from visa_lsp.diagnostics import Edit, Fix
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -58,4 +58,4 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     yield ctx.report(RULE, place, message, related=related, fixes=(fix,), severity=WARNING)
 
 
-CHECK = Check(RULE, text=_text)
+CHECK = Check(RULE, text=_text, scope=Scope.TEXT)

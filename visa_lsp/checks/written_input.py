@@ -33,12 +33,11 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in body.symbols:
         if symbol.input is None or symbol.kind is not SymbolKind.GENERAL or symbol.input_place is None:
             continue
-        write = next((r.place for r in symbol.references if r.role in (Role.WRITE, Role.READ_WRITE)), None)
-        if write is not None:
-            message = (
-                f"`{symbol.name}` is an input; the specification has inputs read-only (the finalizer does not check)"
-            )
-            yield ctx.report(RULE, write, message, related=[(symbol.input_place, "passed here")])
+        writes = [r.place for r in symbol.references if r.role in (Role.WRITE, Role.READ_WRITE)]
+        for write in sorted({place.line: place for place in reversed(writes)}.values()):
+            if ctx.first_use(RULE, body, symbol.name, write.line):
+                message = f"`{symbol.name}` is an input; the specification has inputs read-only (the finalizer does not check)"
+                yield ctx.report(RULE, write, message, related=[(symbol.input_place, "passed here")])
 
 
 CHECK = Check(RULE, body=_body)

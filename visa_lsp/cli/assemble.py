@@ -15,7 +15,7 @@ from visa_lsp.cli.rules import NO_OBJECT_FORM
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.sema.lower import lower
 from visa_lsp.text import Span

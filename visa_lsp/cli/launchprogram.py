@@ -15,7 +15,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.program.model import Module
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.launch_config import LaunchError

@@ -19,8 +19,8 @@ from visa_lsp.cli.common import CliError, Source, read_source
 from visa_lsp.cli.files import write_output
 from visa_lsp.cli.fixes import mend
 from visa_lsp.cli.report import FileResult, findings_of
-from visa_lsp.ide.analysis import Analysis
-from visa_lsp.ide.storing import storing
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.analysis.storing import storing
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.syntax.parse import flush_shelf, use_shelf
 from visa_lsp.syntax.shelf import shelf_of_user

@@ -88,7 +88,7 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
         else:
             result = import_module("visa_lsp.sema.lower").assemble(text, platform)
             if result.module is None:
-                found = import_module("visa_lsp.ide.analysis").Analysis.of(text, platform).diagnostics
+                found = import_module("visa_lsp.analysis.analysis").Analysis.of(text, platform).diagnostics
                 return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, found)}
             data = import_module("visa_lsp.codec.encode").encode(result.module)
         module = import_module("visa_lsp.codec.decode").decode(data)
@@ -140,7 +140,7 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
     """The kernels of a text with their places; ``ValueError`` where there are none."""
     if platform and import_module("visa_lsp.isa.platforms").platform_named(platform) is None:
         raise ValueError(f"unknown platform '{platform}'")
-    analysis = import_module("visa_lsp.ide.analysis").Analysis.of(text, platform)
+    analysis = import_module("visa_lsp.analysis.analysis").Analysis.of(text, platform)
     found = import_module("visa_lsp.ide.zeinfo_facts").kernel_texts(analysis, "")
     if not found and analysis.bound.bodies:
         raise ValueError("the text has errors")

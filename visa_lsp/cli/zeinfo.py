@@ -33,7 +33,7 @@ from visa_lsp.cli.report import FileResult, Report, findings_of, numbered
 from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo_facts import kernel_texts
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document

@@ -21,7 +21,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index import Group, Index
 
 _CALL: Final = re.compile(r'\n\s*(?:\([^()\n]*\)\s*)?(call|fccall|fcall)\b[^\n]*?\)\s*"?([A-Za-z_$@?][A-Za-z0-9_$@?]*)')

@@ -9,7 +9,7 @@ from visa_lsp.ide.index import index_of
 from visa_lsp.ide.references import Use, function_occurrences
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index import Group
 
 

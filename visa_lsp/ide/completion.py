@@ -26,7 +26,7 @@ from visa_lsp.sema.model import SymbolKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index import Group, Index, Part
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.sema.model import Body, Symbol

@@ -18,7 +18,7 @@ from visa_lsp.syntax.parse import parse_line
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.isa.model import Instruction, Slot
 
 

@@ -15,7 +15,7 @@ from visa_lsp.ide.token_at import name_span, spot_at
 from visa_lsp.ide.tokens import TokenKind
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.sema.model import Place, Symbol
     from visa_lsp.text import Span
 

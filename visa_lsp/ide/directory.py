@@ -82,15 +82,9 @@ class Directory:
                     table.pop(name, None)
 
 
-_DIRECTORY: Final = "directory of names"
-
-
 def directory_in(document: Document) -> Directory:
     """The directory of a text, at whatever snapshot it is."""
-    found = document.lineage.get(_DIRECTORY)
-    if not isinstance(found, Directory):
-        found = document.lineage[_DIRECTORY] = Directory()
-    return found
+    return document.session.part(Directory)
 
 
 def directory_of(index: Index) -> Directory:

@@ -15,7 +15,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index import Part
     from visa_lsp.syntax.document import Document
 

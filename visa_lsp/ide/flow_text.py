@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.ide.focus import WHOLE, Focus
 from visa_lsp.ide.index import index_of
-from visa_lsp.ide.quick import Sparse
+from visa_lsp.analysis.line_classes import SelectedLines
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.flow import EdgeKind, Flow, flow_of
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.sema.flow import Block, Edge
     from visa_lsp.syntax.document import Document
 
@@ -33,7 +33,7 @@ def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None
     view = analysis
     if not isinstance(analysis, Focus) and document.line_count >= WHOLE:
         lines = sorted({*index.openers(), *range(first, groups[0].end_line)})
-        view = Focus(document, analysis.platform, bind(Sparse(document, lines), analysis.platform))
+        view = Focus(document, analysis.platform, bind(SelectedLines(document, lines), analysis.platform))
     body = view.bound.body_at(max(first, groups[0].opener))
     return flow_of(body) if body is not None else None
 

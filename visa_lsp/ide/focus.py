@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.index import index_of, words_of
-from visa_lsp.ide.quick import Sparse
-from visa_lsp.ide.rests import base_of
+from visa_lsp.analysis.line_classes import SelectedLines
+from visa_lsp.analysis.declaration_text import base_of
 from visa_lsp.ide.token_at import spot_at
 from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.sema.bind import bind
@@ -88,7 +88,7 @@ def focus(
     kept = analysis.__dict__.get(_LABELLED)
     if kept is not None and kept[0] == key:
         return kept[1]  # type: ignore[no-any-return]
-    view = Focus(document, analysis.platform, bind(Sparse(document, key[1]), analysis.platform), cut=cut)
+    view = Focus(document, analysis.platform, bind(SelectedLines(document, key[1]), analysis.platform), cut=cut)
     analysis.__dict__[_LABELLED] = (key, view)
     return view
 

@@ -15,7 +15,7 @@ from visa_lsp.ide.index import index_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index import Group, Index, Part
 
 

@@ -20,7 +20,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
 
 _INDENT: Final = "    "
 _COMMENT_COLUMN: Final = 81

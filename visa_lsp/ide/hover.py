@@ -24,7 +24,7 @@ from visa_lsp.program.model import Immediate
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.isa.model import Slot
     from visa_lsp.text import Span
 

@@ -13,17 +13,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.directory import directory_of
-from visa_lsp.ide.quick import special_words
-from visa_lsp.ide.rests import INPUT, base_of, class_letter
+from visa_lsp.analysis.chunk_facts import facts_in
+from visa_lsp.analysis.line_classes import special_words
+from visa_lsp.analysis.declaration_text import INPUT, base_of, class_letter
 from visa_lsp.ide.words import Needle, bits_of, lines_with, needle
-from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, facts_of, instructions_of, label_offsets
+from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.syntax.document import Chunk, Document
 
-_KEY: Final = "editor index"
 _WORD: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?]*")
 _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
 # How many chunks one question may take apart into words; what is left waits for the next.
@@ -283,27 +283,26 @@ class Index:
         return found
 
 
+class LastIndex:
+    """The index that was asked for last, of any snapshot of a text."""
+
+    def __init__(self) -> None:
+        self.index: Index | None = None
+
+
 def index_of(document: Document) -> Index:
     """The index of a snapshot; the last one asked for is kept."""
-    known = document.lineage.get(_KEY)
-    if isinstance(known, Index) and known.document is document:
+    last = document.session.part(LastIndex)
+    known = last.index
+    if known is not None and known.document is document:
         return known
-    old = {id(p.chunk): p for p in known.parts} if isinstance(known, Index) else {}
-    share: dict[str, str] = document.lineage.setdefault("share", {})  # type: ignore[assignment]
+    old = {id(p.chunk): p for p in known.parts} if known is not None else {}
     parts = []
     for chunk in document.chunks:
         part = old.get(id(chunk))
-        parts.append(part if part is not None and part.chunk is chunk else Part(_facts(chunk, share), chunk))
-    index = Index(document, parts)
-    document.lineage[_KEY] = index
-    return index
-
-
-def _facts(chunk: Chunk, share: dict[str, str]) -> Facts:
-    facts = chunk.cache
-    if not isinstance(facts, Facts):
-        facts = chunk.cache = facts_of(code_of(chunk.text, chunk.opens_in_block), share)
-    return facts
+        parts.append(part if part is not None and part.chunk is chunk else Part(facts_in(chunk), chunk))
+    last.index = Index(document, parts)
+    return last.index
 
 
 def sign_of(name: str, letter: str) -> str:

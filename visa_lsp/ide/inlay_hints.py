@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index import index_of
-from visa_lsp.ide.rests import class_letter
+from visa_lsp.analysis.declaration_text import class_letter
 from visa_lsp.ide.values import float_of_bits, int_of_bits, packed_values
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
@@ -20,7 +20,7 @@ from visa_lsp.isa.types import type_named
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index import Group, Index
 
 

@@ -14,7 +14,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.syntax.tree import Statement
 
 # Longer texts are not bound whole while somebody waits.
@@ -37,7 +37,7 @@ class _Watched(Document):
     """A document that stops being read when it is no longer wanted."""
 
     def __init__(self, document: Document, stopped: Callable[[], bool]) -> None:
-        super().__init__(document.chunks, document.lineage)
+        super().__init__(document.chunks, document.session)
         self._stopped = stopped
 
     def statements(self) -> Iterator[tuple[int, Statement]]:

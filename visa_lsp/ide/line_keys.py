@@ -15,7 +15,7 @@ from visa_lsp.ide.index import index_of, sign_of, words_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index import Group, Index
 
 _PIECE: Final = re.compile(r"(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*|[0-9][A-Za-z0-9_]*)")
@@ -111,12 +111,19 @@ def signs_at(index: Index, at: int) -> Signs:
     return of_group[index.group_at(index.document.line_of(at)).first]
 
 
-_SIGNS: Final = "signs of bodies"
 Naming = tuple[tuple[object, ...], ...]
 
 
+class LastSigns:
+    """The signs of all bodies of a text, as they were asked for last, with what they were made of."""
+
+    def __init__(self) -> None:
+        self.signs: list[tuple[Naming, Signs]] = []
+
+
 def _signs_of_groups(index: Index) -> dict[int, Signs]:
-    kept: list[tuple[Naming, Signs]] = index.document.lineage.get(_SIGNS, [])  # type: ignore[assignment]
+    last = index.document.session.part(LastSigns)
+    kept = last.signs
     found: list[tuple[Naming, Signs]] = []
     for number, group in enumerate(index.groups):
         naming = tuple([part.naming for part in index.parts[group.first : group.end]])
@@ -124,7 +131,7 @@ def _signs_of_groups(index: Index) -> dict[int, Signs]:
         near = [kept[i] for i in (number, len(kept) - len(index.groups) + number) if 0 <= i < len(kept)]
         same = next((one for one in near if one[0] == naming), None)
         found.append(same or (naming, _signs(index, group, naming, near[0] if near else None)))
-    index.document.lineage[_SIGNS] = found
+    last.signs = found
     return {group.first: signs for group, (_, signs) in zip(index.groups, found, strict=True)}
 
 

@@ -11,7 +11,7 @@ from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.sema.model import SymbolKind
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.text import Span
 
 PATTERN: Final = "[A-Za-z_][A-Za-z0-9_]*"

@@ -18,7 +18,7 @@ from visa_lsp.ide.token_pieces import pieces_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.text import Encoding
 
 # How many lines of kinds not met before are bound in one step.

@@ -16,7 +16,7 @@ from visa_lsp.sema.model import SymbolKind
 from visa_lsp.sema.names import is_taken
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.text import Span
 
 # Definitions of labels may hold more, but not every place that names one.

@@ -10,7 +10,7 @@ from visa_lsp.ide.token_at import spot_at
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
 
 
 def selection_ranges(analysis: Analysis, offset: int) -> tuple[Span, ...]:

@@ -24,7 +24,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.sema.model import Body, Bound
 
 _TYPE: Final = {

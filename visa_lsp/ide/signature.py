@@ -9,7 +9,7 @@ from visa_lsp.ide.context import Wanted, context_at
 from visa_lsp.ide.opcode_text import describe_slot
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.isa.model import Instruction
     from visa_lsp.text import Span
 

@@ -21,7 +21,7 @@ from visa_lsp.text import LineIndex, Span
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.syntax.document import Document
 
 USELESS_SUPPRESSION: Final = Rule(

@@ -16,7 +16,7 @@ from visa_lsp.sema.model import Role, SymbolKind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.sema.model import Body, Reference, Symbol
 
 _MAX_LINES: Final = 8

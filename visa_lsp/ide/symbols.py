@@ -12,14 +12,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.index import index_of
-from visa_lsp.ide.rests import class_letter
+from visa_lsp.analysis.declaration_text import class_letter
 from visa_lsp.syntax.bulk import decl_offsets
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index import Group, Index, Part
 
 # An outline of more entries than this helps nobody: of a long text the variables that come last are left out.

@@ -14,7 +14,7 @@ from visa_lsp.ide.tokens import Token, TokenKind, tokens_of
 from visa_lsp.sema.model import Place
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.sema.model import Body, Bound, Symbol
     from visa_lsp.syntax import tree
     from visa_lsp.text import Span

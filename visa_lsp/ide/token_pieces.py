@@ -19,13 +19,12 @@ from visa_lsp.text import units
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index import Index
     from visa_lsp.ide.line_keys import Signs, Stamp
     from visa_lsp.syntax.document import Chunk, Document
     from visa_lsp.text import Encoding
 
-_KEY: Final = "token pieces"
 
 
 @dataclass(slots=True, eq=False)
@@ -88,10 +87,7 @@ def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
 
 def pieces_of(document: Document) -> Pieces:
     """What is kept of a text and all that it was edited out of."""
-    found = document.lineage.get(_KEY)
-    if not isinstance(found, Pieces):
-        found = document.lineage[_KEY] = Pieces()
-    return found
+    return document.session.part(Pieces)
 
 
 def _made(lines: Sequence[bytes], document: Document, at: int, encoding: Encoding) -> Piece:

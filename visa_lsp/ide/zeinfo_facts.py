@@ -14,7 +14,7 @@ from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.layout import Registers, registers
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.program.model import Kernel
     from visa_lsp.sema.model import Body
 

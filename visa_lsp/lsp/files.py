@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pygls.uris import from_fs_path, to_fs_path
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.workspace import Language, language_of
 
 if TYPE_CHECKING:

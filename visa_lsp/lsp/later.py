@@ -19,7 +19,7 @@ from asyncio.subprocess import DEVNULL, PIPE
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.late import Stopped, late_findings, packed, unpacked
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from sys import intern
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -30,7 +31,8 @@ _DECL: Final = re.compile(r"\n[^\S\n]*\.decl[^\S\n]+([%A-Za-z_$@?][A-Za-z0-9_$@?
 _SPECIAL: Final = re.compile(
     r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_])|decl[^\S\n]+[%A-Za-z_$@?][A-Za-z0-9_$@?-]*[^\S\n])|[{}])[^\n]*"
 )
-_LABEL: Final = re.compile(r"\n([A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]*:[^\S\n]*(?=\n)")
+# Also one that does not begin in the first column: it is wrong there, and defines its name.
+_LABEL: Final = re.compile(r"\n[^\S\n]*([A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]*:[^\S\n]*(?=\n)")
 _BODY: Final = re.compile(r"[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _BODY_LINE: Final = re.compile(r"\n[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 # The first character of a name or number that is looked at, and what may stand before it: any ASCII blank or sign but a
@@ -89,11 +91,11 @@ class Facts(Struct):
     names: bytes = b""
 
 
-def facts_of(code: str, share: dict[str, str]) -> Facts:
-    """The facts of a block; ``share`` makes equal texts one object."""
+def facts_of(code: str) -> Facts:
+    """The facts of a block; equal texts in the facts of all blocks are one object."""
     plain = code.isascii() and not code.encode("ascii").translate(None, _PLAIN)
     if plain and "\n.decl " in code:
-        known = _only_declarations(code, share)
+        known = _only_declarations(code)
         if known is not None:
             return known
     pairs = _DECL.findall(code)
@@ -107,8 +109,8 @@ def facts_of(code: str, share: dict[str, str]) -> Facts:
         specials.append((line, text[1:].rstrip()))
         scopes = scopes or text.lstrip()[0] in "{}"
     labels = tuple(_LABEL.findall(code + "\n")) if ":" in code else ()
-    decls = tuple([share.setdefault(name, name) for name, _ in pairs])
-    rests = tuple([share.setdefault(r, r) for r in [rest.rstrip() for _, rest in pairs]])
+    decls = tuple([intern(name) for name, _ in pairs])
+    rests = tuple([intern(r) for r in [rest.rstrip() for _, rest in pairs]])
     rest = _DIRECTIVE.sub("\n", code) if pairs or specials else code
     has_code = bool(rest) and not rest.isspace()
     if has_code and decls:
@@ -123,7 +125,7 @@ def facts_of(code: str, share: dict[str, str]) -> Facts:
     return Facts(decls, rests, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens)
 
 
-def _only_declarations(code: str, share: dict[str, str]) -> Facts | None:
+def _only_declarations(code: str) -> Facts | None:
     """The facts of a block of nothing but declarations of narrow names, which is what most of those with any are."""
     many = code.count("\n.decl ")
     if many < code.count("\n") - 1:
@@ -134,10 +136,10 @@ def _only_declarations(code: str, share: dict[str, str]) -> Facts | None:
     parts = [line.split(None, 2) for line in lines]
     if min(map(len, parts)) < _PARTS:
         return None
-    names = [share.setdefault(name, name) for _, name, _ in parts]
+    names = [intern(name) for _, name, _ in parts]
     if _NARROW_LINES.fullmatch("\n".join([*names, ""])) is None:
         return None
-    rests = [share.setdefault(r, r) for r in [rest.rstrip() for _, _, rest in parts]]
+    rests = [intern(r) for r in [rest.rstrip() for _, _, rest in parts]]
     return Facts(tuple(names), tuple(rests), (), (), False, False, False, False, True, False)
 
 

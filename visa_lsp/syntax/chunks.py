@@ -16,6 +16,8 @@ from visa_lsp.syntax.comments import strip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from visa_lsp.syntax.bulk import Facts
+
 # What every comment that speaks to this program has in it.
 _MARK: Final = "visa:"
 # How often to guess where a line begins, and how many lines before it are near enough.
@@ -49,12 +51,12 @@ class Origin(NamedTuple):
 class Chunk:
     """Some consecutive lines as one text. ``marked`` ones may have a suppression in them.
 
-    ``cache`` holds what was derived from the text, ``origin`` what the chunk was made of, until somebody has used it,
+    ``facts`` are kept here by whoever has read them off the text, ``origin`` is what the chunk was made of, until it is used,
     ``plain`` the chunk that it is when no comment comes in from above.
     """
 
     __slots__ = (
-        "cache", "closes_in_block", "count", "length", "marked", "opens_in_block", "origin", "plain", "starred", "text",
+        "closes_in_block", "count", "facts", "length", "marked", "opens_in_block", "origin", "plain", "starred", "text",
     )  # fmt: skip
 
     def __init__(self, text: str, count: int, opens_in_block: bool, searched: str | None = None) -> None:
@@ -68,7 +70,7 @@ class Chunk:
         self.starred = "*" in searched
         self.opens_in_block = opens_in_block
         self.closes_in_block = _closes(text, opens_in_block) if self.starred else opens_in_block
-        self.cache: object = None
+        self.facts: Facts | None = None
         self.origin: Origin | None = None
         self.plain: Chunk | None = None
 
@@ -97,7 +99,8 @@ class Chunk:
         other.marked, other.starred = self.marked, self.starred
         other.opens_in_block = in_block
         other.closes_in_block = _closes(self.text, in_block) if self.starred else in_block
-        other.cache = other.origin = None
+        other.facts = None
+        other.origin = None
         other.plain = self if in_block else None
         return other
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.syntax.bulk import bodies_of, statement_of
 from visa_lsp.syntax.chunks import Chunk, codes_in, line_in, single_code, split_lines
 from visa_lsp.syntax.parse import parse_line
+from visa_lsp.syntax.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,13 +58,13 @@ def _chunks(text: str, in_block: bool, *, last: bool) -> list[Chunk]:
 class Document:
     """A snapshot of a text. Offsets are code points; lines count from 0.
 
-    ``lineage`` is one object for all documents that were edited out of each other: what is kept from one snapshot to the
-    next hangs on it.
+    ``session`` is one object for all documents that were edited out of each other: what is kept from one snapshot to the
+    next is in it.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], lineage: dict[object, object] | None = None) -> None:
+    def __init__(self, chunks: Sequence[Chunk], session: Session | None = None) -> None:
         self.chunks = chunks
-        self.lineage: dict[object, object] = {} if lineage is None else lineage
+        self.session = session or Session()
         # (first line, the line behind, lines) of the chunk that was asked for last: questions come in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
         self._single_codes: dict[int, str] = {}
@@ -232,7 +233,7 @@ class Document:
         # A copy and a splice: every other way goes through all chunks more than once.
         spliced = list(chunks)
         spliced[first:same] = [*fresh, *moved]
-        document = Document(spliced, self.lineage)
+        document = Document(spliced, self.session)
         document._changed = chunks, first, len(chunks) - same
         document.marked = self.marked + sum(c.marked for c in fresh) - sum(c.marked for c in chunks[first : last + 1])
         document._first_lines = _spliced(self._first_lines, first, last + 1, [c.count for c in fresh])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.inline_values import RunValues
 from visa_lsp.ide.workspace import Language

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.services import FileRules
@@ -38,10 +38,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SETTLED: Final = "settled"
 # Seconds: how long nothing may have been typed before a process is begun for what comes later.
 _PAUSE: Final = 0.4
 Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
+
+
+class Settled:
+    """Whether what was made to open a text is out of the way of searches for garbage."""
+
+    def __init__(self) -> None:
+        self.done = False
 
 
 def register(server: VisaServer) -> None:
@@ -167,8 +173,9 @@ def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> No
 
 def _settle(analysis: Analysis) -> None:
     """What was made to open a text stays: it is nothing that a search for garbage has to go through again."""
-    if _SETTLED not in analysis.document.lineage:
-        analysis.document.lineage[_SETTLED] = True
+    settled = analysis.document.session.part(Settled)
+    if not settled.done:
+        settled.done = True
         gc.collect(0)
         gc.freeze()
 

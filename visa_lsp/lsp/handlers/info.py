@@ -16,7 +16,7 @@ from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.analysis import Analysis
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo_symbols import ZeSymbol
     from visa_lsp.lsp.session import VisaServer

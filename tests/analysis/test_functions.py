@@ -7,7 +7,7 @@ import random
 import pytest
 
 from visa_lsp.ide import incremental
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.syntax import document
 
 HEAD = """.version 4.1
@@ -37,7 +37,7 @@ def test_findings_after_edits_are_those_of_a_fresh_look(seed: int, monkeypatch: 
     for _ in range(20):
         lines = [*HEAD.split("\n")[:-1], *[pick.choice(LINES) for _ in range(pick.randrange(4, 40))], ""]
         analysis = Analysis.of("\n".join(lines))
-        analysis.quick_diagnostics()
+        analysis.incremental_diagnostics()
         for _ in range(25):
             at = pick.randrange(7, len(lines))
             what = pick.random()
@@ -54,7 +54,7 @@ def test_findings_after_edits_are_those_of_a_fresh_look(seed: int, monkeypatch: 
                 analysis = analysis.edited(start, start + len(gone) + 1, "" if new is None else new + "\n")
             text = "\n".join(lines)
             assert analysis.document.text == text
-            assert analysis.quick_diagnostics() == Analysis.of(text).full_diagnostics, text
+            assert analysis.incremental_diagnostics() == Analysis.of(text).full_diagnostics, text
 
 
 def test_a_comment_in_a_body_with_calls_asks_for_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,22 +62,22 @@ def test_a_comment_in_a_body_with_calls_asks_for_no_look(monkeypatch: pytest.Mon
     judge = incremental.judge
     monkeypatch.setattr(incremental, "judge", lambda *args: looks.append(1) or judge(*args))
     analysis = Analysis.of(REAL)
-    assert analysis.quick_diagnostics() == ()
+    assert analysis.incremental_diagnostics() == ()
     assert looks
     looks.clear()
     at = REAL.index(ADD) + len(ADD)
     analysis = analysis.edited(at, at, "  // a note")
-    assert analysis.quick_diagnostics() == ()
+    assert analysis.incremental_diagnostics() == ()
     assert not looks
 
 
 def test_who_calls_whom_is_looked_at_again_when_a_call_comes() -> None:
     analysis = Analysis.of(REAL)
-    assert analysis.quick_diagnostics() == ()
+    assert analysis.incremental_diagnostics() == ()
     at = REAL.rindex(ADD)
     analysis = analysis.edited(at, at, "    call (M1, 16) f\n")
-    assert [d.name for d in analysis.quick_diagnostics()] == ["recursion"]
-    assert analysis.quick_diagnostics() == analysis.full_diagnostics
+    assert [d.name for d in analysis.incremental_diagnostics()] == ["recursion"]
+    assert analysis.incremental_diagnostics() == analysis.full_diagnostics
 
 
 def test_a_missing_label_is_to_be_added_behind_all_code_of_a_clean_body() -> None:
@@ -85,10 +85,10 @@ def test_a_missing_label_is_to_be_added_behind_all_code_of_a_clean_body() -> Non
         f'{HEAD}.function "_main_0"\n_main_0:\n{ADD}\n    goto (M1, 16) next1\n{ADD}\nnext1:\n{ADD}\n    ret (M1, 1)\n'
     )
     analysis = Analysis.of(text)
-    assert analysis.quick_diagnostics() == ()
+    assert analysis.incremental_diagnostics() == ()
     at = text.index("next1\n")
     analysis = analysis.edited(at, at + 5, "elsewhere")
-    (finding,) = analysis.quick_diagnostics()
+    (finding,) = analysis.incremental_diagnostics()
     assert finding.name == "missing-label"
     assert finding in analysis.full_diagnostics
-    assert analysis.quick_diagnostics() == analysis.full_diagnostics
+    assert analysis.incremental_diagnostics() == analysis.full_diagnostics

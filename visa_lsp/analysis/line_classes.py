@@ -1,9 +1,8 @@
-"""Which lines can have no finding: judged once per kind of line, by the real binder and the real rules.
+"""Classes of lines: a line's text with every name replaced by a token for what it was declared as.
 
-A line's *class* is its text with every name replaced by a token for what the name was declared as, and every large
-immediate by its size. Two lines of one class in one kind of body differ in nothing that a rule about one line may ask
-for: so one of them is bound and checked, and its verdict serves all. What a rule may ask of an immediate of three hex
-digits and more is its length, its bit length and whether it is a power of two; everything else stands in the class.
+Two lines of one class in bodies of one kind differ in nothing that a rule of scope LINE may look at: one of them is bound
+and checked, and its verdict serves all. Of an immediate of three hex digits and more the class has its length, its bit
+length and whether it is a power of two; of a row that a rule reads the values of, it has the digits.
 Invariant: a class counts as clean only after the full path has found nothing in a line of it.
 """
 
@@ -15,12 +14,14 @@ from functools import cache, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.checks import run_checks
+from visa_lsp.checks import CHECKS, run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
-from visa_lsp.checks.facts import int_attribute
+from visa_lsp.checks.rule import Scope
 from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
+from visa_lsp.isa.operands import ALIGN_CODE
 from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.names import predefined_symbols
 from visa_lsp.syntax.bulk import declares, statement_of
@@ -28,37 +29,51 @@ from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.grammar import grammar_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule
     from visa_lsp.syntax.tree import Statement
 
+# Tokens: of a name that nothing declares; of one whose lines are judged one by one; before that of a name declared behind
+# the first instruction; of a label, with the number of its part of the body where there are several.
 UNKNOWN: Final = "\x02"
-UNSURE: Final = "?"
+SINGLE: Final = "\x07"
+LATE: Final = "\x06"
+LABEL: Final = "\x08"
 _WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
-# Rules that look at a whole body or text: what they say of a few lines picked out of it means nothing.
-WIDE_RULES: Final = frozenset({"missing-label", "undeclared-name", "missing-return", "recursion", "subroutine-jump"})
+# The problems of binding that are about names, not about the line; and the rules that tell of nothing else.
 NAME_PROBLEMS: Final = frozenset({"undeclared-name", "missing-label"})
+_NAME_RULES: Final = frozenset({c.rule.name for c in CHECKS if c.problems and c.problems.keys() <= NAME_PROBLEMS})
 _MAX_CLASSES: Final = 200_000
+# What runs over lines: rules about other scopes say nothing right of a few lines picked out of a body.
+_LINE_SCOPES: Final = frozenset({Scope.LINE, Scope.BODY})
+# Which of the names of a line that nothing declares are missing: twice their number among them, and one more for a label.
+# No verdict: None.
+Verdict = tuple[int, ...] | None
+CLEAN: Final[Verdict] = ()
+ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
 
 
 class Verdicts:
-    """What is known of the classes of one kind of body.
+    """What is known of the classes of one kind of body: (platform, dialect, directive, attributes that lines depend on)."""
 
-    ``odd`` holds, for lines with undeclared names, one letter each: L a label, U an undeclared variable, - neither;
-    ``!`` for lines that have to be looked at one by one. ``UNSURE`` is no verdict.
-    """
-
-    __slots__ = ("asked", "clean", "decls", "key", "odd")
+    __slots__ = ("asked", "clean", "decls", "key", "others")
 
     def __init__(self, key: object = None) -> None:
         self.key = key
         self.asked = False  # whether what is on disk is here
-        self.clean: set[str] = {"", UNKNOWN + ":"}
-        self.odd: dict[str, str] = {}
-        self.decls: set[str] = set()
+        self.clean: set[str] = {"", UNKNOWN + ":", LABEL + ":"}
+        self.others: dict[str, tuple[int, ...]] = {}
+        self.decls: set[str] = set()  # the tokens of clean declarations
+
+    def add(self, line_class: str, verdict: tuple[int, ...]) -> None:
+        """Keep a verdict."""
+        if verdict == CLEAN:
+            self.clean.add(line_class)
+        else:
+            self.others[line_class] = verdict
 
 
 _verdicts: OrderedDict[object, Verdicts] = OrderedDict()
@@ -67,7 +82,7 @@ _verdicts: OrderedDict[object, Verdicts] = OrderedDict()
 def verdicts_of(key: object) -> Verdicts:
     """The verdicts of a kind of body, shared by all texts of the process."""
     found = _verdicts.get(key)
-    if found is None or len(found.clean) + len(found.odd) > _MAX_CLASSES:
+    if found is None or len(found.clean) + len(found.others) > _MAX_CLASSES:
         found = _verdicts[key] = Verdicts(key)
         while len(_verdicts) > 64:
             _verdicts.popitem(last=False)
@@ -89,8 +104,25 @@ def special_words() -> frozenset[str]:
     words.update(f"V{number}" for number in range(21))
     words.update(f"M{number}{end}" for number in range(21) for end in ("", "_NM"))
     words.update(("NoMask", "NM", "GRF", "P0", "T0", "T1", "T2", "T3", "T4", "T5", "T252", "TSS", "S31"))
-    words.update(("abs", "not", "r"))
+    words.update(("abs", "not", "r", *"APSTG"), ALIGN_CODE, KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, TYPE_BY_NAME)
     return frozenset(words)
+
+
+@cache
+def value_readers() -> re.Pattern[str] | None:
+    """Finds the mnemonics of rows that a rule reads the values of; None where no rule does."""
+    wanting = [check for check in CHECKS if check.reads_values]
+    rows = [row for row in TABLE.rows if any(check.wants is None or check.wants(row) for check in wanting)]
+    words = sorted({row.mnemonic.split(".")[0] for row in rows})
+    return re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE) if words else None
+
+
+_VALUES: Final = re.compile(r"0[xX][0-9a-fA-F]{3,}(?=:)")
+
+
+def with_values(line_class: str, code: str, readers: re.Pattern[str]) -> str:
+    """The class of a line, with the values in it where a rule reads them."""
+    return line_class + "\x0e" + ",".join(_VALUES.findall(code)) if readers.search(code) else line_class
 
 
 _ids = count()
@@ -137,11 +169,11 @@ class Tokens(dict[str, str]):
         return UNKNOWN
 
 
-class Sparse(Document):
+class SelectedLines(Document):
     """Some lines of a document, at their places: what binder and rules see when only those lines matter."""
 
     def __init__(self, document: Document, lines: Sequence[int]) -> None:
-        super().__init__(document.chunks, document.lineage)
+        super().__init__(document.chunks, document.session)
         self._wanted = frozenset(lines)
         self._of_lines: list[tuple[int, Statement]] | None = None
         self._first_lines = document._first_lines  # noqa: SLF001 - prefix sums of the same chunks
@@ -177,10 +209,17 @@ class Sparse(Document):
 
 
 class Judged(NamedTuple):
-    """A few lines bound and checked."""
+    """A few lines bound and checked.
+
+    ``missing`` has the names that nothing declares, by line; a colon behind one that should be a label. ``subjects`` has
+    what else findings of a line depend on in other lines: what a rule tells of the first time only, and the rules that look
+    at all instructions of some rows.
+    """
 
     bound: BoundModule
     findings: list[Diagnostic]
+    missing: Mapping[int, set[str]]
+    subjects: Mapping[int, set[str]]
 
     def forget(self) -> None:
         """Take the symbols apart: a cycle would wait for the garbage collector, and that for a keystroke to hold up."""
@@ -189,59 +228,72 @@ class Judged(NamedTuple):
                 scope.names.clear()
 
 
-def judge(document: Document, lines: Sequence[int], platform: Platform | None, without: Collection[str] = ()) -> Judged:
-    """The full path over some lines of a document; ``lines`` are in order. ``without`` are rules that do not run."""
-    sparse = Sparse(document, lines)
-    bound = bind(sparse, platform)
-    return Judged(bound, run_checks(CheckContext(sparse, bound, platform, dialect_of(bound)), without=without))
+_WHOLE_BODY: Final = [
+    (f"\x0f{c.rule.name}", c.wants) for c in CHECKS if c.default and c.scope is Scope.BODY and c.wants
+]
 
 
-def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int, str]] | None]) -> dict[int, str]:
-    """The verdict of each line: empty for a clean one, else as in ``Verdicts.odd``.
+def judge(
+    document: Document, lines: Sequence[int], platform: Platform | None, scopes: frozenset[Scope] = _LINE_SCOPES
+) -> Judged:
+    """The full path over some lines of a document; ``lines`` are in order."""
+    selected = SelectedLines(document, lines)
+    bound = bind(selected, platform)
+    ctx = CheckContext(selected, bound, platform, dialect_of(bound))
+    findings = run_checks(ctx, scopes=scopes)
+    subjects = {at: {f"\x0f{rule}\x0f{what}" for rule, what in asked} for at, asked in ctx.subjects.items()}
+    missing: dict[int, set[str]] = {}
+    for problem in bound.problems:
+        if problem.kind in NAME_PROBLEMS:
+            mark = ":" if problem.kind == "missing-label" else ""
+            missing.setdefault(problem.place.line, set()).add(f"{problem.args['name']}{mark}")
+    for body in bound.bodies:
+        for code in body.code:
+            for subject, wants in _WHOLE_BODY:
+                if code.row is not None and wants(code.row):
+                    subjects.setdefault(code.line, set()).add(subject)
+    return Judged(bound, findings, missing, subjects)
+
+
+def verdicts_on(
+    judged: Judged, document: Document, lines: Mapping[int, list[tuple[int, str]] | None]
+) -> dict[int, Verdict]:
+    """The verdict of each line on its class; None where the line tells nothing about others of its class.
 
     ``lines`` gives the columns of a line's tokens with what they stand for, None for a declaration.
     """
-    hard = {document.position(d.span.start)[0] for d in judged.findings if d.name not in WIDE_RULES}
-    seen: dict[int, dict[int, str]] = {}
+    alone = {document.position(d.span.start)[0] for d in judged.findings if d.name not in _NAME_RULES}
+    alone.update(judged.subjects)
+    missing: dict[int, dict[int, int]] = {}
     for problem in judged.bound.problems:
         if problem.kind not in NAME_PROBLEMS:
-            hard.add(problem.place.line)
-        elif problem.kind == "undeclared-name" and problem.place.line in lines:
-            seen.setdefault(problem.place.line, {})[problem.place.span.start] = "U"
-    columns = {line: dict(tokens) for line, tokens in lines.items() if tokens is not None}
+            alone.add(problem.place.line)
+        elif problem.place.line in lines:
+            missing.setdefault(problem.place.line, {})[problem.place.span.start] = problem.kind == "missing-label"
+    columns = {line: {column for column, _ in tokens} for line, tokens in lines.items() if tokens is not None}
     unsure: set[int] = set()
     for body in judged.bound.bodies:
         unsure.update(_depending_on_broken(document, body))
-        for symbol in [*body.symbols, *body.predefined.used]:
-            for place, role in symbol.references:
-                written = symbol.input is not None and role in (Role.WRITE, Role.READ_WRITE)
+        declared = [symbol for symbol in [*body.symbols, *body.predefined.used] if not symbol.predefined]
+        for symbol in [*declared, *body.labels.values()]:
+            for place, _ in symbol.references:
                 known = columns.get(place.line)
-                if written or (known is not None and not symbol.predefined and place.span.start not in known):
-                    hard.add(place.line)
-        # What no `.function` declares is called wrongly, whether it is a label somewhere or nothing at all.
-        calls = {bound.line for bound in body.code if bound.row is not None and bound.row.mnemonic == "call"}
-        for label in body.labels.values():
-            for place, role in label.references:
-                known = columns.get(place.line)
-                # What refers to a label and is no use of it repeats the name of a function.
-                if known is not None and role is not Role.OTHER:
-                    if known.get(place.span.start) == UNKNOWN and place.line not in calls:
-                        seen.setdefault(place.line, {})[place.span.start] = "L"
-                    else:
-                        hard.add(place.line)
-        hard.update(_uses_missing_memory(body))
-    found = {}
+                # What refers to a name outside of the tokens: the class does not say what that is.
+                if known is not None and place.span.start not in known:
+                    unsure.add(place.line)
+    found: dict[int, Verdict] = {}
     for line, tokens in lines.items():
-        if line in hard or (tokens is None and line in seen):
-            found[line] = "!"
-        elif tokens is None:
-            found[line] = UNSURE if line in unsure else ""
+        absent = missing.get(line, {})
+        if line in alone:
+            found[line] = ALONE
+        elif line in unsure or (tokens is None and absent):
+            found[line] = None
         else:
-            marks = seen.get(line, {})
-            found[line] = "".join([marks.pop(column, "-") for column, token in tokens if token == UNKNOWN])
-            if marks or line in unsure:
-                # What such a directive declares, or one further down, tells nothing about other lines of the class.
-                found[line] = UNSURE
+            unknown = [column for column, token in tokens or () if token == UNKNOWN]
+            # Where another word of the line is missing, its class does not say so.
+            found[line] = tuple([2 * at + absent[column] for at, column in enumerate(unknown) if column in absent])
+            if not absent.keys() <= set(unknown):
+                found[line] = None
     return found
 
 
@@ -258,11 +310,3 @@ def _depending_on_broken(document: Document, body: Body) -> Iterator[int]:
             broken.add(id(symbol))
             yield place.line
             yield from [place.line for place, _ in symbol.references]
-
-
-def _uses_missing_memory(body: Body) -> Iterator[int]:
-    """Lines that use shared local memory in a kernel that has none: only the first of them is reported."""
-    if body.is_kernel and int_attribute(body, "SLMSize") == 0:
-        for bound in body.code:
-            if any(o.slot.shape is Shape.SURFACE and o.value == 0 for o in bound.operands):
-                yield bound.line

@@ -1,7 +1,8 @@
-"""The declared names of one body, with a token for what each was declared as; kept up by what an edit takes and gives.
+"""The names of one body, with a token for what each is declared as; kept up by what an edit takes and gives.
 
 A token stands for the whole text of a declaration but its name, for the tokens of the variables that it is an alias of,
-and for its being an input. It knows no line numbers: where a name is declared is the chunk that declares it.
+for its being an input, and for there being a label of that name. It knows no line numbers: where a name is declared is
+the chunk that declares it. Invariant: two names of one token mean the same to every rule of scope LINE.
 """
 
 from __future__ import annotations
@@ -11,21 +12,35 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.mentions import Ids, Mentions, packed_in
-from visa_lsp.ide.quick import Tokens, class_token, special_words
-from visa_lsp.ide.rests import ALIAS, INPUT, alias_in, base_of
-from visa_lsp.ide.stems import Stems
+from msgspec import Struct, field
+
+from visa_lsp.analysis.declaration_text import ALIAS, INPUT, alias_in, base_of
+from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token, special_words
+from visa_lsp.analysis.mentions import Ids, Mentions, packed_in
+from visa_lsp.checks.name_index import MOST_PLAIN, Spelling, spelling
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 from visa_lsp.syntax.document import same_head, same_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 # Where an input stands matters to no other line, only that it stands somewhere.
 _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
-_ODD: Final = "\x05"
-# The token of a name that does not mean the same everywhere in the body: its lines are looked at one by one.
-SCOPED: Final = "\x07"
+
+
+class Setting(Struct):
+    """What of a body besides declarations and labels names mean something by.
+
+    ``specials`` are the directives that are no declarations, ``functions`` the subroutines, ``late`` the names declared
+    behind the first instruction; ``parts`` gives the part of the body that a label stands in, where there are several.
+    ``scoped`` tells, from the names that are declared twice, which do not mean the same everywhere because of braces.
+    """
+
+    specials: Sequence[str] = ()
+    functions: set[str] = field(default_factory=set)
+    late: set[str] = field(default_factory=set)
+    parts: Mapping[str, int] | None = None
+    scoped: Callable[[set[str]], set[str]] | None = None
 
 
 class Home:
@@ -41,7 +56,7 @@ class Names:
     """Names of a body. ``doubled`` are declared twice; ``odd`` ones have signs in them that references cannot have."""
 
     __slots__ = (
-        "_aliases", "_facts", "_homes", "_ids", "_places", "_specials", "_stems", "before", "decl", "doubled", "functions", "inputs", "mentions", "odd", "pattern", "scoped", "tokens",
+        "_aliases", "_facts", "_homes", "_ids", "_label_count", "_places", "_spellings", "before", "decl", "doubled", "inputs", "mentions", "odd", "pattern", "scoped", "setting", "tokens",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -49,17 +64,18 @@ class Names:
         self.tokens = Tokens()
         self.doubled: set[str] = set()
         self.odd: set[str] = set()
-        self.functions: set[str] = set()
+        self.setting = Setting()
         self.scoped: set[str] = set()
         self.before: dict[str, str | None] = {}  # the tokens before the last update, of names that it touched
         self.inputs: dict[str, str] = {}
         self.pattern = TOKEN
+        self._label_count: Counter[str] = Counter()
         self._aliases: dict[str, list[str]] = {}
-        self._stems = Stems()
+        # Names by their spelling; None until a missing one asks what it may have meant.
+        self._spellings: dict[Spelling, set[str]] | None = None
         self._facts: list[Facts] = []
         self._places: dict[int, int] | None = None
         self._homes: dict[int, Home] = {}
-        self._specials: Sequence[str] = ()
         self.mentions = Mentions()
         self._ids: Ids | None = Ids()  # None where it is not kept which names chunks have in them
 
@@ -79,7 +95,11 @@ class Names:
 
     def decl_token(self, name: str) -> str:
         """The token of a declared name."""
-        return self.tokens[name] if name in self.decl and name not in self.odd else _ODD
+        return self.tokens[name] if name in self.decl and name not in self.odd | self.doubled else SINGLE
+
+    def is_coupled(self, name: str) -> bool:
+        """Whether findings about a name in one line depend on other lines that have it."""
+        return self.tokens[name] in (UNKNOWN, SINGLE) or name in self.odd
 
     def tokens_of(self, code: str) -> list[tuple[int, str, str]]:
         """(column, text, token) of the names and values of a line."""
@@ -148,6 +168,7 @@ class Names:
         some = decls if decls is not None and known else range(len(facts.decls))
         names.update([facts.decls[k] for k in some])
         rests = [rest for rest in [facts.rests[k] for k in some] if "alias" in rest]
+        names.update([match.group(1) for _, text in facts.specials if (match := INPUT.match(text))])
         if rests:
             names.update(ALIAS.findall("\n".join(rests)))
         ids = {number for number in map(self._ids.__getitem__, names) if not packed_in(known, number)}
@@ -160,47 +181,41 @@ class Names:
         self._ids = ids
         self.note(facts, names)
 
-    def near(self, word: str, like: Callable[[str, Iterable[str]], str | None]) -> set[str]:
-        """Every declared name that ``near_name`` could find for a word, whatever class of variable is meant."""
-        return self._stems.near(word, self.decl, self._rest, like)
+    def spelt_like(self, word: str) -> set[str]:
+        """Every declared name and label that a rule could suggest for a missing one."""
+        known = self._spellings
+        if known is None:
+            known = self._spellings = {}
+            for name in self.decl.keys() | self._label_count.keys():
+                known.setdefault(spelling(name), set()).add(name)
+        plain: list[str] = []
+        for alike, names in known.items():
+            if not alike.number:
+                plain += names
+                if len(plain) > MOST_PLAIN:
+                    break
+        return known.get(spelling(word), set()).union(plain)
+
+    def with_label(self, names: set[str]) -> list[int]:
+        """The chunks that define labels of some names."""
+        some = self._label_count.keys() & names
+        return (
+            [index for index in self.mentioning(some) if not some.isdisjoint(self._facts[index].labels)] if some else []
+        )
 
     def declaring(self) -> list[int]:
         """The chunks that declare something, in order."""
         return sorted(self._index.values())
 
-    def any_from(self, first: int, names: Iterable[str]) -> bool:
-        """Whether a chunk from this one on declares one of some names, for all that is known without a search."""
-        known = [name for name in names if name in self.decl]
-        return any(name in self.doubled or self.chunk_of(name) >= first for name in known)
-
-    def last_declaring(self) -> int:
-        """The last chunk that declares something; -1 where none does."""
-        return max(self._index.values(), default=-1)
-
     # ---- changes ----
 
     def update(
-        self,
-        facts: list[Facts],
-        gone: list[Facts],
-        added: range,
-        specials: Sequence[str],
-        functions: set[str],
-        ids: Ids | None,
-        scoped: Callable[[set[str]], set[str]] | None,
-        *,
-        fresh: bool,
+        self, facts: list[Facts], gone: list[Facts], added: range, setting: Setting, ids: Ids | None, *, fresh: bool
     ) -> set[str] | None:
         """Take a new list of chunks; the names whose token changed, or None when every line has to be judged anew."""
-        inputs = self.inputs
-        if specials is not self._specials:
-            self._specials, inputs = specials, {}
-            for text in specials:
-                match = INPUT.match(text)
-                if match:
-                    name, where = match.groups()
-                    kind = text.split()[0] + ("" if _PLACED.fullmatch(where) else where)
-                    inputs[name] = inputs.get(name, "") + "\n" + kind
+        old, inputs = self.setting, self.inputs
+        if setting.specials is not old.specials:
+            inputs = _inputs_in(setting.specials)
         if self._places is not None and len(gone) == len(added) == 1:
             # A chunk in the place of another, as most edits leave it.
             self._places.pop(id(gone[0]), None)
@@ -210,22 +225,42 @@ class Names:
             self._places = None
         self._facts, self._ids, self.before = facts, ids, {}
         self.mentions.facts = facts
-        wide = any(not facts[i].narrow for i in added) or not all(map(NARROW_NAME.fullmatch, functions))
+        wide = any(not f.narrow for f in (facts if fresh else facts[added.start : added.stop])) or not all(
+            map(NARROW_NAME.fullmatch, setting.functions)
+        )
+        self.setting = setting
         if fresh or (wide and self.pattern is TOKEN):
-            self.scoped = scoped(_twice(facts)) if scoped else set()
             self.mentions.clear()
-            self._build(facts, inputs, functions, wide=wide)
+            self._build(facts, inputs, wide=wide)
             return None
         self._moved(gone, [facts[i] for i in added])
         changed = self._differences([facts[i] for i in added], gone)
+        changed |= self._relabelled([facts[i] for i in added], gone)
         if inputs is not self.inputs:
             changed.update(n for n in inputs.keys() | self.inputs.keys() if inputs.get(n) != self.inputs.get(n))
-        changed |= functions ^ self.functions
-        now = scoped(self.doubled) if scoped else set()
-        changed |= now ^ self.scoped
-        self.scoped = now
-        self.inputs, self.functions = inputs, functions
+            self.inputs = inputs
+        scoped = setting.scoped(self.doubled) if setting.scoped is not None else set[str]()
+        changed |= (setting.functions ^ old.functions) | (scoped ^ self.scoped) | (setting.late ^ old.late)
+        self.scoped = scoped
+        if setting.parts is not old.parts:
+            now, was = setting.parts or {}, old.parts or {}
+            changed.update(name for name in now.keys() | was.keys() if now.get(name) != was.get(name))
         return self._retokened(changed) if changed else changed
+
+    def _relabelled(self, added: list[Facts], gone: list[Facts]) -> set[str]:
+        """Count the labels; those that came or went."""
+        if len(added) == len(gone) == 1 and added[0].labels == gone[0].labels:
+            return set()
+        came, went = Counter(n for f in added for n in f.labels), Counter(n for f in gone for n in f.labels)
+        changed = {name for name in came.keys() | went.keys() if came[name] != went[name]}
+        for name in changed:
+            many = self._label_count[name] + came[name] - went[name]
+            if many:
+                self._label_count[name] = many
+            else:
+                del self._label_count[name]
+        self.odd.update(n for n in changed if not PLAIN_NAME.fullmatch(n))
+        return changed
 
     def _moved(self, gone: list[Facts], added: list[Facts]) -> None:
         """Bring up to date where names are mentioned."""
@@ -239,21 +274,31 @@ class Names:
             if f.names:
                 self.mentions.add(f, array("I", f.names))
 
-    def _build(self, facts: list[Facts], inputs: dict[str, str], functions: set[str], *, wide: bool) -> None:
-        self.inputs, self.functions = inputs, functions
+    def _build(self, facts: list[Facts], inputs: dict[str, str], *, wide: bool) -> None:
+        setting = self.setting
+        self.inputs = inputs
+        self.scoped = setting.scoped(declared_twice(facts)) if setting.scoped is not None else set()
         self.pattern = WIDE_TOKEN if wide else TOKEN
         self.decl, self.tokens, self.doubled, self.odd = {}, Tokens(), set(), set()
-        self._aliases, self._stems = {}, Stems()
+        self._aliases, self._spellings = {}, None
         self._homes = {id(f): Home(f) for f in facts if f.decls}
-        special, plain = special_words().union(inputs), dict[str, str]()
+        self._label_count = Counter([name for f in facts for name in f.labels])
+        special = special_words().union(inputs, setting.functions, setting.late, self.scoped, self._label_count)
+        plain = dict[str, str]()
         for f in facts:
             if not f.narrow:
-                self.odd.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
+                self.odd.update(n for n in (*f.decls, *f.labels) if not PLAIN_NAME.fullmatch(n))
             if f.decls:
-                self._stems.note(f.decls)
                 self._first(f, special, plain)
-        for name in functions - self.decl.keys():
-            self.tokens[name] = name
+        if setting.parts is None and special_words().isdisjoint(self._label_count):
+            for name, many in self._label_count.items():
+                if name not in self.decl:
+                    self.tokens[name] = LABEL if many == 1 else SINGLE
+        else:
+            for name in self._label_count.keys() - self.decl.keys():
+                self.tokens[name] = self._whole(name, "")
+        for name in setting.functions:
+            self.tokens[name] = SINGLE
         for name in self.odd:
             self.tokens.pop(name, None)
 
@@ -262,10 +307,10 @@ class Names:
 
         The names in ``special`` may stand for more than they are declared as; ``plain`` gives the tokens of others.
         """
-        decl, tokens, scoped = self.decl, self.tokens, self.scoped
+        decl, tokens = self.decl, self.tokens
         declared, home = facts.decls, self._homes[id(facts)]
         twice = len(set(declared)) < len(declared) or not decl.keys().isdisjoint(declared)
-        by_name = not (special.isdisjoint(declared) and scoped.isdisjoint(declared))
+        by_name = not special.isdisjoint(declared)
         for name, rest in zip(declared, facts.rests, strict=True):
             if twice and name in decl:
                 self.doubled.add(name)
@@ -275,25 +320,34 @@ class Names:
                 match = alias_in(rest)
                 if match is not None:
                     self._aliases.setdefault(match.group(1), []).append(name)
-                if name in scoped:
-                    token = SCOPED
-                else:
-                    token = self._token(name, rest, match, tokens.get(match.group(1)) if match is not None else None)
-                    if match is None and name not in special:
-                        plain[rest] = token
+                token = self._token(name, rest, match, tokens.get(match.group(1)) if match is not None else None)
+                if name in special:
+                    token = self._whole(name, token)
+                elif match is None:
+                    plain[rest] = token
             decl[name] = home
             tokens[name] = token
 
     def _token(self, name: str, rest: str, match: re.Match[str] | None, base_token: str | None) -> str:
+        """What a name is declared as."""
         definition = rest
         if match is not None:
             base = match.group(1)
-            if base_token == SCOPED:
-                return SCOPED
-            known = base_token or (base if base in special_words() else "\x02")
+            if base_token == SINGLE:
+                return SINGLE
+            known = base_token or (base if base in special_words() else UNKNOWN)
             definition = rest[: match.start(1)] + known + rest[match.end(1) :]
-        token = class_token(definition + self.inputs.get(name, ""))
-        return name + token if name in special_words() else token
+        return class_token(definition + self.inputs.get(name, ""))
+
+    def _whole(self, name: str, declared: str) -> str:
+        """What a name means altogether; ``declared`` is empty where no declaration has it."""
+        setting, labels = self.setting, self._label_count.get(name, 0)
+        if declared == SINGLE or labels > 1 or name in self.scoped or name in setting.functions:
+            return SINGLE
+        found = LATE + declared if name in setting.late else declared
+        if labels:
+            found += LABEL if setting.parts is None else f"{LABEL}{setting.parts.get(name, 0)};"
+        return name + found if name in special_words() else found
 
     def _rest(self, name: str) -> str:
         facts = self.decl[name].facts
@@ -327,7 +381,6 @@ class Names:
             if not f.narrow:
                 self.odd.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
             fresh = changed.intersection(f.decls)
-            self._stems.note(fresh)
             for name in fresh:
                 known = self.decl.get(name)
                 if twice[name] > 1 or name in self.doubled or (known is not None and known not in ours):
@@ -377,8 +430,8 @@ class Names:
         places = {name: self.place(name) for name in affected if name in self.decl}
         for name in affected - places.keys():
             self.tokens.pop(name, None)
-            if name in self.functions:
-                self.tokens[name] = name
+            if name not in self.odd and (name in self._label_count or name in self.setting.functions):
+                self.tokens[name] = self._whole(name, "")
         for name in sorted(places, key=places.__getitem__):
             self.tokens.pop(name, None)
             if name in self.odd:
@@ -391,10 +444,27 @@ class Names:
                 token = self.tokens.get(base)
             if base and name not in self._aliases.setdefault(base, []):
                 self._aliases[base].append(name)
-            self.tokens[name] = SCOPED if name in self.scoped else self._token(name, rest, match, token)
+            self.tokens[name] = self._whole(name, self._token(name, rest, match, token))
+        if self._spellings is not None:
+            for name in changed:
+                there = name in self.decl or name in self._label_count
+                alike = self._spellings.setdefault(spelling(name), set())
+                (alike.add if there else alike.discard)(name)
         return {name for name in affected if name in changed or before[name] != dict.get(self.tokens, name)}
 
 
-def _twice(facts: Iterable[Facts]) -> set[str]:
+def _inputs_in(specials: Sequence[str]) -> dict[str, str]:
+    """What input directives say of the variables that they name."""
+    found: dict[str, str] = {}
+    for text in specials:
+        match = INPUT.match(text)
+        if match:
+            name, where = match.groups()
+            kind = text.split()[0] + ("" if _PLACED.fullmatch(where) else where)
+            found[name] = found.get(name, "") + "\n" + kind
+    return found
+
+
+def declared_twice(facts: Iterable[Facts]) -> set[str]:
     """The names that are declared twice."""
     return {name for name, many in Counter([name for f in facts for name in f.decls]).items() if many > 1}

@@ -1,13 +1,13 @@
 """One snapshot of a text with everything that is known of it, each part made when it is first asked for.
 
-An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output. What only long
-texts need is loaded for the first of them: it is a tenth of what checking a short one takes.
+An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output, but for one
+switch: with ``VISA_LSP_VERIFY=1`` in the environment every answer is compared with the full path, for fuzzers and tests.
 """
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks import run_checks
@@ -19,15 +19,40 @@ from visa_lsp.syntax.document import Document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.analysis.findings import Findings
+    from visa_lsp.analysis.text_findings import TextFindings
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.ide.incremental import TextState
     from visa_lsp.isa.model import Dialect
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import BoundModule
 
 # Shorter texts are bound and checked whole: that costs a few milliseconds.
 SHORT_TEXT: Final = 60
-_STATE: Final = "findings"
+VERIFY: Final = "VISA_LSP_VERIFY"
+
+
+class KeptFindings:
+    """What is known of the findings of a text, by platform; of one ``once`` looked at, less is kept."""
+
+    def __init__(self) -> None:
+        self.once = False
+        self._states: dict[Platform | None, TextFindings] = {}
+
+    def update(self, document: Document, platform: Platform | None) -> Findings:
+        """The findings of a snapshot."""
+        from visa_lsp.analysis.text_findings import TextFindings  # a short text needs none of it
+
+        # A state that an exception left half-way is not used again.
+        state = self._states.pop(platform, None) or TextFindings(platform, once=self.once)
+        found = state.update(document)
+        self._states[platform] = state
+        return found
+
+    def prepare(self, platform: Platform | None) -> Iterator[None]:
+        """Steps that make the findings of the next edits ready to be looked for."""
+        state = self._states.get(platform)
+        if state is not None:
+            yield from state.prepare()
 
 
 class Analysis:
@@ -44,8 +69,7 @@ class Analysis:
         Of a text that is looked at ``once`` it is not kept which names stand where: an edit of it would take longer.
         """
         document = Document.parse(text)
-        if once and document.line_count >= SHORT_TEXT:
-            document.lineage[import_module("visa_lsp.ide.judged_body").IDS] = None
+        document.session.part(KeptFindings).once = once
         return Analysis(document, platform_named(platform) if platform else None)
 
     def edited(self, start: int, end: int, new_text: str) -> Analysis:
@@ -66,28 +90,35 @@ class Analysis:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """All findings, in text order: the one function behind ``--check``, push and pull diagnostics.
 
-        Long texts go the short way, which gives the same as ``full_diagnostics``.
+        Long texts go the incremental path, which gives the same as ``full_diagnostics``.
         """
-        return self.full_diagnostics if self.document.line_count < SHORT_TEXT else self.quick_diagnostics()
+        return self.full_diagnostics if self.document.line_count < SHORT_TEXT else self.findings.all
 
     @cached_property
     def full_diagnostics(self) -> tuple[Diagnostic, ...]:
         """All findings by binding and checking every line: the authority on what ``diagnostics`` is."""
         return tuple(run_checks(CheckContext(self.document, self.bound, self.platform, self.dialect)))
 
-    def quick_diagnostics(self) -> tuple[Diagnostic, ...]:
+    @cached_property
+    def findings(self) -> Findings:
         """All findings by looking only at what changed and at lines that may have one."""
-        key = (_STATE, self.platform)
-        # A state that an exception left half-way is not used again.
-        state: TextState | None = self.document.lineage.pop(key, None)  # type: ignore[assignment]
-        if state is None:
-            state = import_module("visa_lsp.ide.incremental").TextState(self.platform)
-        found = state.update(self.document)
-        self.document.lineage[key] = state
+        found = self.document.session.part(KeptFindings).update(self.document, self.platform)
+        if os.environ.get(VERIFY) == "1":
+            self._verify(found)
         return found
+
+    def incremental_diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings of the incremental path, however short the text is."""
+        return self.findings.all
 
     def prepare(self) -> Iterator[None]:
         """Steps that make the findings of the next edits ready to be looked for."""
-        state: TextState | None = self.document.lineage.get((_STATE, self.platform))  # type: ignore[assignment]
-        for body in state.bodies if state is not None else ():
-            yield from body.prepare()
+        yield from self.document.session.part(KeptFindings).prepare(self.platform)
+
+    def _verify(self, found: Findings) -> None:
+        """Raise ``AssertionError`` where the incremental path has found something else than the full one."""
+        full = self.full_diagnostics
+        if any(finding.code == "V008" for finding in found.others):  # a limit was met
+            return
+        missing, extra = [d for d in full if d not in found.all], [d for d in found.all if d not in full]
+        assert found.all == full, f"missing {missing}, extra {extra}, or another order"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.ide.verdict_store import VerdictStore
+    from visa_lsp.analysis.verdict_store import VerdictStore
 
 
 class _Wish:
@@ -42,7 +42,7 @@ def active_store() -> VerdictStore | None:
 
 
 def _of_user() -> VerdictStore | None:
-    store: VerdictStore | None = import_module("visa_lsp.ide.verdict_store").store_of_user()
+    store: VerdictStore | None = import_module("visa_lsp.analysis.verdict_store").store_of_user()
     return store
 
 

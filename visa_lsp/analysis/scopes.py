@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.ide.results import decl_lines
+from visa_lsp.analysis.chunk_facts import decl_lines
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.tree import Scope
@@ -35,7 +35,7 @@ class Region(NamedTuple):
     end: Position
 
 
-class Body(NamedTuple):
+class ScopedBody(NamedTuple):
     """The chunks of a body with their facts, and the numbers of names."""
 
     chunks: Sequence[Chunk]
@@ -58,7 +58,7 @@ def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[
     return closed, [Region(start, (1 << 60, 0)) for start in waiting]
 
 
-def scoped_names(braces: Sequence[tuple[int, int, str]], body: Body, doubled: set[str]) -> set[str]:
+def scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, doubled: set[str]) -> set[str]:
     """The names that do not mean the same everywhere in the body; ``doubled`` are those that are declared twice."""
     closed, endless = regions(braces)
     declaring = [index for index, facts in enumerate(body.facts) if facts.decls]
@@ -92,7 +92,7 @@ def _outermost(closed: Sequence[Region]) -> Iterator[Region]:
             yield region
 
 
-def _declared(body: Body, region: Region, declaring: Sequence[int]) -> set[str]:
+def _declared(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set[str]:
     """The names that are declared in a scope or in one within it; ``declaring`` are the chunks that declare something."""
     found: set[str] = set()
     (first, head), (last, tail) = region
@@ -106,7 +106,7 @@ def _declared(body: Body, region: Region, declaring: Sequence[int]) -> set[str]:
     return found
 
 
-def _named_outside(body: Body, region: Region, names: set[str]) -> set[str]:
+def _named_outside(body: ScopedBody, region: Region, names: set[str]) -> set[str]:
     """Those of the names of a scope that stand somewhere outside of it."""
     (first, head), (last, tail) = region
     numbers = {body.ids[name]: name for name in names if name in body.ids}

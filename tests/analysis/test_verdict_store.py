@@ -9,9 +9,9 @@ import pytest
 from corpus import CORPUS
 
 from visa_lsp.ide import quick
-from visa_lsp.ide.analysis import Analysis
-from visa_lsp.ide.storing import storing
-from visa_lsp.ide.verdict_store import VerdictStore
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.analysis.storing import storing
+from visa_lsp.analysis.verdict_store import VerdictStore
 from visa_lsp.kept import Kept
 
 if TYPE_CHECKING:

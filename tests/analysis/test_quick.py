@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from mutants import FACTOR, damaged, edit, sources
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.syntax import document
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def test_short_way_equals_full_way(seed: int) -> None:
         text = damaged(pick, pick.choice(texts))
         lines += text.count("\n") + 1
         analysis = Analysis.of(text, pick.choice(PLATFORMS), once=pick.random() < 0.5)
-        check_same(analysis.quick_diagnostics(), analysis.full_diagnostics, seed, f"after {lines} lines")
+        check_same(analysis.incremental_diagnostics(), analysis.full_diagnostics, seed, f"after {lines} lines")
     print(f"seed {seed}: {lines} lines")
 
 
@@ -58,7 +58,7 @@ def test_edited_state_equals_fresh_state(seed: int, monkeypatch: pytest.MonkeyPa
         platform = pick.choice(PLATFORMS)
         # Also what is made to be looked at once is right after edits.
         analysis = Analysis.of(text, platform, once=seed % 4 == 3)
-        analysis.quick_diagnostics()
+        analysis.incremental_diagnostics()
         undo: list[tuple[int, int, str]] = []
         for step in range(120):
             start, end, new = undo.pop() if undo and pick.random() < 0.4 else edit(pick, text)
@@ -72,11 +72,11 @@ def test_edited_state_equals_fresh_state(seed: int, monkeypatch: pytest.MonkeyPa
             edits += 1
             if step % 40 == 39:
                 fresh = Analysis.of(text, platform)
-                check_same(analysis.quick_diagnostics(), fresh.full_diagnostics, seed, f"after edit {edits}")
+                check_same(analysis.incremental_diagnostics(), fresh.full_diagnostics, seed, f"after edit {edits}")
                 assert analysis.document.text == text
                 looks += 1
             elif pick.random() < 0.6:
-                analysis.quick_diagnostics()
+                analysis.incremental_diagnostics()
     print(f"seed {seed}: {edits} edits, compared with a fresh open {looks} times")
 
 
@@ -87,7 +87,7 @@ def test_use_before_declaration() -> None:
     analysis = Analysis.of(
         head + decl.format(40) + use.format(40) + use.format(41) + decl.format(41) + "    ret (M1, 1)\n"
     )
-    found = analysis.quick_diagnostics()
+    found = analysis.incremental_diagnostics()
     assert [d.code for d in analysis.full_diagnostics] == ["V101"]
     assert found == analysis.full_diagnostics
 
@@ -98,14 +98,14 @@ def test_most_used_declaration_comes_and_goes() -> None:
     uses = "".join(f"    add (M1, 8) V{n}(0,0)<1> V40(0,0)<1;1,0> V40(0,0)<1;1,0>\n" for n in range(40, 80)) * 20
     text = head + decls + uses + "    ret (M1, 1)\n"
     analysis = Analysis.of(text)
-    assert analysis.quick_diagnostics() == ()
+    assert analysis.incremental_diagnostics() == ()
     start, end = len(head), text.index(".decl V41")
     without = analysis.edited(start, end, "")
-    assert without.quick_diagnostics() == without.full_diagnostics != ()
+    assert without.incremental_diagnostics() == without.full_diagnostics != ()
     again = without.edited(start, start, text[start:end])
-    assert again.quick_diagnostics() == ()
+    assert again.incremental_diagnostics() == ()
     # The state goes back as well as forth.
-    assert without.quick_diagnostics() == without.full_diagnostics
+    assert without.incremental_diagnostics() == without.full_diagnostics
 
 
 def test_dialect_follows_the_version_line() -> None:
@@ -116,7 +116,7 @@ def test_dialect_follows_the_version_line() -> None:
         start = len(".version ")
         end = analysis.document.text.index("\n")
         analysis = analysis.edited(start, end, version)
-        assert analysis.quick_diagnostics() == analysis.full_diagnostics
+        assert analysis.incremental_diagnostics() == analysis.full_diagnostics
 
 
 def test_a_line_that_came_with_another_kind_of_body_is_known_in_the_first_kind() -> None:
@@ -125,10 +125,10 @@ def test_a_line_that_came_with_another_kind_of_body_is_known_in_the_first_kind()
     code = "    mov (M1, 8) V40(0,0)<1> V40(0,0)<1;1,0>\n"
     wrong = "    mov (M1, 8) V40(0,0)<1> V40(0,0)<3;1,0>\n"
     analysis = Analysis.of(head + code * 700 + "    ret (M1, 1)\n")
-    assert analysis.quick_diagnostics() == ()
+    assert analysis.incremental_diagnostics() == ()
     at, there = len(head + code * 600), len(head + code * 50)
     both = analysis.edited(at, at, other).edited(there, there, wrong)
-    assert both.quick_diagnostics() == both.full_diagnostics != ()
+    assert both.incremental_diagnostics() == both.full_diagnostics != ()
     at += len(wrong)
     left = both.edited(at, at + len(other), "")
-    assert left.quick_diagnostics() == left.full_diagnostics != ()
+    assert left.incremental_diagnostics() == left.full_diagnostics != ()

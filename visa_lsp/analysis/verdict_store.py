@@ -1,6 +1,6 @@
 r"""Verdicts on classes of lines, kept on disk: what one process judged the next one knows.
 
-A token of a class stands for a declaration by a number of this process (``quick.class_token``). On disk a block of verdicts
+A token of a class stands for a declaration by a number of this process (``line_classes.class_token``). On disk a block of verdicts
 brings its declarations with it, each after those that it mentions, and ``\x01#3;`` stands for the fourth of them.
 Invariant: a verdict from disk is one that the same rules, binder and grammar gave to a line of the same class.
 """
@@ -12,13 +12,13 @@ import re
 from pathlib import Path
 from typing import Final
 
-from visa_lsp.ide.quick import Verdicts, class_token, definition_of
+from visa_lsp.analysis.line_classes import Verdicts, class_token, definition_of
 from visa_lsp.kept import Kept, kept_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
 _TOKEN: Final = re.compile("\x01([0-9]+);")
 _NUMBERED: Final = re.compile("\x01#([0-9]+);")
-_ROOMS: Final = ("", "isa", "isa/rows", "program", "syntax", "sema", "checks", "ide")
+_ROOMS: Final = ("", "isa", "isa/rows", "program", "syntax", "sema", "checks", "analysis")
 
 
 class _Strange(Exception):  # noqa: N818
@@ -42,7 +42,7 @@ class VerdictStore:
         """Take in new verdicts on a kind of body."""
         fresh = self._fresh.setdefault(repr(key), Verdicts())
         fresh.clean |= news.clean
-        fresh.odd |= news.odd
+        fresh.others |= news.others
         fresh.decls |= news.decls
 
     def flush(self) -> None:
@@ -73,16 +73,16 @@ def _block(verdicts: Verdicts) -> list[object] | None:
 
     try:
         clean = numbered("\n".join(sorted(verdicts.clean)))
-        odd = [numbered("\n".join(verdicts.odd)), "\n".join(verdicts.odd.values())]
+        others = [numbered("\n".join(verdicts.others)), [list(verdict) for verdict in verdicts.others.values()]]
         decls = numbered("\n".join(sorted(verdicts.decls)))
     except (KeyError, RecursionError):
         return None
-    return [definitions, clean, odd, decls]
+    return [definitions, clean, others, decls]
 
 
 def _add(block: object, verdicts: Verdicts) -> None:
     match block:
-        case [list(definitions), str(clean), [str(odd), str(letters)], str(decls)]:
+        case [list(definitions), str(clean), [str(others), list(columns)], str(decls)]:
             pass
         case _:
             raise _Strange
@@ -98,12 +98,16 @@ def _add(block: object, verdicts: Verdicts) -> None:
         if not isinstance(definition, str):
             raise _Strange
         tokens.append(class_token(_NUMBERED.sub(token_of, definition)))
-    lines, verdict_of = _NUMBERED.sub(token_of, odd).split("\n"), letters.split("\n")
-    if len(lines) != len(verdict_of):
+    lines = _NUMBERED.sub(token_of, others).split("\n") if others else []
+    if len(lines) != len(columns) or not all(map(_is_verdict, columns)):
         raise _Strange
     verdicts.clean.update(_NUMBERED.sub(token_of, clean).split("\n"))
-    verdicts.odd.update({line: letter for line, letter in zip(lines, verdict_of, strict=True) if letter})
+    verdicts.others.update({line: tuple(at) for line, at in zip(lines, columns, strict=True)})
     verdicts.decls.update(filter(None, _NUMBERED.sub(token_of, decls).split("\n")))
+
+
+def _is_verdict(columns: object) -> bool:
+    return isinstance(columns, list) and bool(columns) and all(isinstance(at, int) and at >= -1 for at in columns)
 
 
 def store_of_user() -> VerdictStore | None:

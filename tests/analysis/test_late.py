@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.inputs import generated
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.late import Stopped, known_late, late_findings
 from visa_lsp.ide.suppressions import visible
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 HEAD = '.version 4.1\n.kernel "k"\n'
 DECLS = (
@@ -16,7 +16,7 @@ CODE = "    mov (M1, 8) V33(0,0)<1> V32(0,0)<1;1,0>\n    ret (M1, 1)\n"
 
 
 def codes(analysis: Analysis) -> list[str]:
-    return [d.code for d in analysis.quick_diagnostics()]
+    return [d.code for d in analysis.incremental_diagnostics()]
 
 
 def test_a_declaration_that_moves_behind_its_input_is_told():
@@ -54,7 +54,7 @@ def test_a_frame_like_one_that_was_clean_is_told_apart(old: str, new: str):
     other = clean.replace('"m"', '"k"').replace(old, new)
     assert other != clean
     analysis = Analysis.of(other)
-    assert analysis.quick_diagnostics() == analysis.full_diagnostics
+    assert analysis.incremental_diagnostics() == analysis.full_diagnostics
 
 
 def test_an_input_of_another_place_leaves_its_lines_as_they_were():
@@ -71,7 +71,7 @@ def test_an_input_of_another_place_leaves_its_lines_as_they_were():
         at = old.index("offset=")
         end = old.index("\n", at)
         analysis = analysis.edited(at, end, where)
-        assert analysis.quick_diagnostics() == Analysis.of(analysis.document.text).full_diagnostics, where
+        assert analysis.incremental_diagnostics() == Analysis.of(analysis.document.text).full_diagnostics, where
 
 
 def test_what_a_broken_declaration_declares_tells_nothing_about_other_texts():
@@ -93,4 +93,4 @@ def test_nor_does_it_about_its_aliases():
     use = "    mov (M1, 8) V33(0,0)<1> 0x1:ud\n"
     for lines in (broken + aliases, aliases, broken + aliases, aliases.replace("V35", "V37")):
         analysis = Analysis.of(HEAD + lines + DECLS[1] + use + use.replace("V33", "V34") + use + "    ret (M1, 1)\n")
-        assert analysis.quick_diagnostics() == analysis.full_diagnostics, lines
+        assert analysis.incremental_diagnostics() == analysis.full_diagnostics, lines

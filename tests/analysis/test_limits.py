@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from visa_lsp.ide import body_state, incremental, judging
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 HEAD = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=dword\n'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.hostile import KINDS, text_of
-from visa_lsp.ide.analysis import Analysis
+from visa_lsp.analysis.analysis import Analysis
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,0 +1,981 @@
+"""The findings of one kernel or function, kept from one snapshot to the next.
+
+``BodyFindings.update`` takes what an edit took and gave, sorts the lines that changed, or whose names did, by the verdicts
+on their classes, and judges those that may have a finding and of which nothing is kept. Model and words: the README beside.
+Invariant: ``update`` leaves the same findings whatever snapshots came before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.analysis.chunk_facts import NOTHING, decl_lines, facts_in, instructions_in, label_lines
+from visa_lsp.analysis.declaration_text import INPUT
+from visa_lsp.analysis.chunk_lines import ChunkLines, Dormant, Kept, names_in
+from visa_lsp.analysis.findings import Change, Finding
+from visa_lsp.analysis.limits import CLASSES, SUSPECTS
+from visa_lsp.analysis.line_classes import (
+    ALONE,
+    CLEAN,
+    LABEL,
+    LATE,
+    SINGLE,
+    UNKNOWN,
+    Verdicts,
+    definition_of,
+    judge,
+    value_readers,
+    verdicts_of,
+    verdicts_on,
+    with_values,
+)
+from visa_lsp.analysis.mentions import Ids
+from visa_lsp.analysis.names import Names, Setting
+from visa_lsp.analysis.outline import NAME, Directives, Outline, Place
+from visa_lsp.analysis.scopes import ScopedBody, scoped_names
+from visa_lsp.analysis.storing import active_store
+from visa_lsp.checks import CHECKS
+from visa_lsp.checks.name_index import RENAMED, spelling
+from visa_lsp.checks.rule import Scope
+from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
+from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.document import common
+from visa_lsp.syntax.parse import MAX_LINE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from visa_lsp.analysis.line_classes import Judged
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.syntax.chunks import Chunk
+    from visa_lsp.syntax.document import Document
+
+_OUTLINE_RULES: Final = frozenset({check.rule.name for check in CHECKS if check.scope is Scope.OUTLINE})
+_OUTLINE_SCOPES: Final = frozenset({Scope.LINE, Scope.OUTLINE})
+# Lines are sorted by so many chunks at a time, so that a text of lines that are all different does not have all of them in
+# hand at once; and judged for their classes so many at a time.
+_GROUP: Final = 16
+_BATCH: Final = 4096
+# Up to so many new classes are judged together with the lines that may have findings: with more, a second pass over those
+# of classes that turn out to have some is all but certain, and judging the classes by themselves is quicker.
+_FEW_CLASSES: Final = 40
+# From so many new classes on it is worth while to look at what other processes found.
+_MANY_CLASSES: Final = 64
+# Up to so many changed names lines are looked for one by one, else their chunks are sorted anew.
+_FEW_NAMES: Final = 16
+# Up to so many lines of a chunk are taken by themselves.
+_FEW_LINES: Final = 8
+# Passes of judging in one update: the second is for lines that depend on what the first has found. More are not seen.
+_PASSES: Final = 6
+# What findings about missing names depend on besides those: the spelling of declared names and labels, where the
+# declarations before the code end, and where the code does.
+_SPELT: Final = "\x0f~"
+_HEADER: Final = "\x0fheader"
+_LAST: Final = "\x0flast"
+# What findings about names depend on that do not mean the same everywhere: which braces there are, in what order.
+_BRACES: Final = "\x0fbraces"
+_EVERYWHERE: Final = frozenset({_HEADER, _LAST, _SPELT, _BRACES})
+
+
+class Setup:
+    """What the text says to all of its bodies: one object for each update."""
+
+    def __init__(
+        self, platform: Platform | None, versions: tuple[str, ...], version_lines: set[int], dialect: object
+    ) -> None:
+        self.platform = platform
+        self.versions = versions
+        self.version_lines = version_lines
+        self.dialect = dialect
+        self.classes = CLASSES  # how many classes may still be judged
+
+
+class BodyFindings:
+    """A body with what is known of its lines. ``first`` is the number of its first chunk in the text."""
+
+    __slots__ = (
+        "_change", "_dormant", "_facts", "_ids", "_key", "_label_parts", "_late", "_lines", "_names", "_outline", "_outline_findings", "_setting",
+        "_stale_outline", "_unjudged_chunks", "_verdicts", "chunks", "cut", "first",
+    )  # fmt: skip
+
+    def __init__(self, ids: Ids | None) -> None:
+        self.first = 0
+        self.chunks: list[Chunk] = []
+        self.cut: Place | None = None  # the first line that is left out because too many may have findings
+        self._facts: list[Facts] = []
+        self._lines: list[ChunkLines] = []
+        self._names = Names()
+        self._ids = ids
+        self._outline = Outline()
+        self._outline_findings: list[tuple[int, Finding]] | None = None  # with the number of the line in the outline
+        self._setting = Setting()
+        self._label_parts: dict[str, int] | None = None
+        self._late: set[str] = set()
+        self._key: object = None
+        self._verdicts = Verdicts()
+        self._stale_outline = True
+        # What is new since the last update: the first chunk that changed, those that went, and how many came.
+        self._change: tuple[int, list[Chunk], int] | None = None
+        self._unjudged_chunks: set[int] = set()  # with lines that lost their findings
+        self._dormant = Dormant()  # what is known of chunks that a comment has swallowed
+
+    # ---- what the chunks are ----
+
+    @property
+    def directives(self) -> Directives:
+        """The directives of the body that are no declarations."""
+        return self._outline.directives
+
+    def moved(self, first: int, chunks: Sequence[Chunk]) -> None:
+        """Take the chunks of the next snapshot."""
+        head, tail = common(self.chunks, chunks)
+        if len(chunks) != len(self.chunks) or head < len(chunks):
+            self.spliced(head, len(self.chunks) - tail, chunks[head : len(chunks) - tail])
+        self.first = first
+
+    def spliced(self, head: int, behind: int, new: Sequence[Chunk]) -> None:
+        """Take other chunks for ``[head, behind)``; once for each snapshot."""
+        assert self._change is None
+        old, fresh = self._facts[head:behind], [facts_in(chunk) for chunk in new]
+        again = any(f.specials for f in (*fresh, *old))
+        again = again or (len(new) != behind - head and any(at >= head for at, _, _ in self.directives.places))
+        # Most often a chunk comes in the place of another, among instructions: then the outline stays as it is.
+        if (
+            again
+            or len(fresh) != 1
+            or len(old) != 1
+            or head in self._outline.chunks
+            or fresh[0].has_code != old[0].has_code
+            or fresh[0].decls
+            or old[0].decls
+        ):
+            self._stale_outline = True
+        self._change = head, self.chunks[head:behind], len(new)
+        # In place: what is copied at each keystroke is touched, chunk by chunk.
+        self.chunks[head:behind] = new
+        self._facts[head:behind] = fresh
+        if again:
+            self._outline.directives = Directives(self._facts)
+
+    def opening_lines(self, document: Document) -> Iterator[int]:
+        """The line of the directive that opens the body."""
+        if self.directives.opening is not None:
+            index, offset, _ = self.directives.places[0]
+            yield self._line(document, index, offset)
+
+    def _line(self, document: Document, index: int, offset: int) -> int:
+        return document.line_of(self.first + index) + offset
+
+    def prepare(self) -> Iterator[None]:
+        """Steps that make ready what the first edits would have to wait for."""
+        yield from self._names.mentions.prepare()
+
+    # ---- going to another snapshot ----
+
+    def update(self, document: Document, setup: Setup) -> None:
+        """Bring everything up to the chunks that ``moved`` or ``spliced`` gave."""
+        kind = (self.directives.opening or "").split('"')[0].strip()
+        platform = setup.platform.name if setup.platform else None
+        key = platform, setup.dialect, kind, self.directives.attributes
+        if key == self._key and self._change is None and not self._stale_outline:
+            self._update_outline(document, setup, set())
+            return
+        fresh = not self._lines or key != self._key
+        self._key, self._verdicts = key, verdicts_of(key)
+        before = self._ends()
+        head, gone, many = self._change or (0, [], 0)
+        if self._stale_outline:
+            self._outline.place(self.chunks)
+            self._stale_outline = False
+        dirty: set[str] = set()
+        todo = self._advance(document, dirty, fresh=fresh)
+        if not fresh:
+            dirty |= self._ends_changed(before, head, gone, many)
+        self._sort(document, setup, todo, dirty)
+        self._judge(document, setup, dirty, self._unjudged_chunks.union(todo))
+        self._unjudged_chunks = set()
+        self._update_outline(document, setup, dirty)
+        for index in range(head, head + many):
+            self.chunks[index].origin = None
+
+    def _ends(self) -> tuple[Place | None, Place | None, Place | None]:
+        """The last declaration before all code, the first line of code, and the last one."""
+        outline = self._outline
+        return outline.last_leading, outline.first_code, outline.end
+
+    def _ends_changed(
+        self, before: tuple[Place | None, Place | None, Place | None], head: int, gone: list[Chunk], many: int
+    ) -> set[str]:
+        """Which of the ends are other lines than they were, and not the same ones at another place."""
+        origin = self.chunks[head].origin if many == len(gone) == 1 else None
+
+        def now(place: Place | None) -> Place | None:
+            if place is None or place[0] < head:
+                return place
+            if place[0] >= head + len(gone):
+                return place[0] + many - len(gone), place[1]
+            if origin is None or origin.base is not gone[0]:
+                return -1, 0
+            if place[1] >= origin.base.count - origin.tail:
+                return place[0], place[1] + self.chunks[head].count - origin.base.count
+            return place if place[1] < origin.head else (-1, 0)
+
+        header, first, last = map(now, before)
+        outline = self._ends()
+        changed = {_HEADER} if (header, first) != outline[:2] else set[str]()
+        return changed | {_LAST} if last != outline[2] else changed
+
+    def _advance(self, document: Document, dirty: set[str], *, fresh: bool) -> dict[int, list[int] | None]:
+        """Take the chunks in; the lines to be sorted, by chunk, None for all; adds to ``dirty`` what findings depend on."""
+        head, gone, many = self._change or (0, [], 0)
+        self._change = None
+        behind, added = head + len(gone), range(head, head + many)
+        known = list(zip(gone, self._lines[head:behind], strict=True)) if self._lines else []
+        todo: dict[int, list[int] | None] = dict.fromkeys(added)
+        change, edited = self._edited(known, added, todo, dirty)
+        self._lines[head:behind] = [edited] if edited is not None else [ChunkLines() for _ in added]
+        for _, lines in known if edited is None else ():
+            dirty |= lines.subjects
+        came = Counter(text for index in added for _, text in self._facts[index].specials)
+        went = Counter(text for chunk in gone for _, text in facts_in(chunk).specials)
+        for text in (came - went) + (went - came):
+            # A declaration that is broken declares its name all the same.
+            dirty.update(NAME.findall(text))
+        if _braces_in(gone) != _braces_in([self.chunks[index] for index in added]):
+            dirty.add(_BRACES)
+        self._follow(change, dirty)
+        changed = self._rename([facts_in(c) for c in gone], added, fresh=fresh)
+        if changed is None:
+            self._lines = [ChunkLines() for _ in self.chunks]
+            self._dormant = Dormant()
+            return dict.fromkeys(range(len(self.chunks)))
+        self._dormant.note(changed, self._names.before)
+        woken = self._sleep_and_wake(known, added, todo)
+        if changed:
+            dirty.update(_SPELT + "".join(spelling(name)) for name in changed)
+            if any(not spelling(name).number for name in changed):
+                dirty.add(_SPELT)
+            self._touch(changed, set(range(len(self.chunks))).difference(woken) if woken else None, todo)
+        if woken:
+            self._touch(self._dormant.others(self._names.tokens), woken, todo)
+            for index in woken:
+                dirty |= self._lines[index].subjects
+        return todo
+
+    def _edited(
+        self,
+        known: list[tuple[Chunk, ChunkLines]],
+        added: range,
+        todo: dict[int, list[int] | None],
+        dirty: set[str],
+    ) -> tuple[Change, ChunkLines | None]:
+        """What became of the chunks that went; the lines of the one chunk that was edited, less those that changed."""
+        gone = frozenset(id(chunk) for chunk, _ in known)
+        plain = Change(gone, None, 0, 0, 0), None
+        if len(known) != 1 or len(added) != 1:
+            return plain
+        (base, lines), chunk = known[0], self.chunks[added[0]]
+        origin = chunk.origin
+        if origin is None or origin.base is not base or facts_in(base).strange or facts_in(chunk).strange:
+            return plain
+        if base.opens_in_block or chunk.opens_in_block:
+            return plain
+        behind = base.count - origin.tail
+        todo[added[0]] = list(range(origin.head, chunk.count - origin.tail))
+        facts, old = facts_in(chunk), facts_in(base)
+        facts.names = facts.names or old.names
+        change = Change(gone, chunk, origin.head, behind, chunk.count - base.count)
+        for offset in range(origin.head, behind):
+            dirty |= lines.subjects_of(offset)
+        return change, lines.edited(origin.head, behind, change.shift)
+
+    def _follow(self, change: Change, dirty: set[str]) -> None:
+        """Take findings along with the chunks that their places are in."""
+        if not change.gone:
+            return
+        for index, lines in enumerate(self._lines):
+            if lines.kept and not change.gone.isdisjoint(lines.chunks):
+                for subjects in lines.follow(change):
+                    dirty |= subjects
+                    self._unjudged_chunks.add(index)
+        if self._outline_findings:
+            moved = [(at, finding.moved(change)) for at, finding in self._outline_findings]
+            found = [(at, finding) for at, finding in moved if finding is not None]
+            self._outline_findings = found if len(found) == len(moved) else None
+
+    def _rename(self, gone: list[Facts], added: range, *, fresh: bool) -> set[str] | None:
+        """Bring the names up to date; those whose token changed, None where every line has to be sorted anew."""
+        directives, ids = self.directives, self._ids
+        if ids is None and directives.braces:
+            # Where names live is found by where they are mentioned.
+            ids = self._ids = Ids()
+            added = range(len(self.chunks))
+        parts = self._parts_of_labels(gone, added)
+        setting = self._setting
+        late = self._declared_late()
+        scoped = self._scoped(ids, added)
+        if (
+            scoped is not None
+            or setting.scoped is not None
+            or (directives.texts, directives.functions, late, parts)
+            != (setting.specials, setting.functions, setting.late, setting.parts)
+        ):
+            self._setting = Setting(directives.texts, directives.functions, late, parts, scoped)
+        return self._names.update(self._facts, gone, added, self._setting, ids, fresh=fresh)
+
+    def _declared_late(self) -> set[str]:
+        """The names that are declared in a chunk with code before it."""
+        first = self._outline.first_code
+        if first is None:
+            return set()
+        found: set[str] = set()
+        for index in self._late_chunks(first[0]):
+            found.update(self._facts[index].decls)
+        return found
+
+    def _late_chunks(self, first: int) -> list[int]:
+        return [
+            i for i in range(first, len(self._facts)) if self._facts[i].decls and (i > first or self._facts[i].mixed)
+        ]
+
+    def _parts_of_labels(self, gone: list[Facts], added: range) -> dict[str, int] | None:
+        """The part of the body that each label stands in; None where all code is of one part."""
+        starts, first = self.directives.parts, self._outline.first_statement
+        if not starts or (len(starts) == 1 and (first is None or first >= starts[0])):
+            self._label_parts = None
+            return None
+        found: dict[str, int] = {}
+        part, waiting = 0, [*starts, (1 << 60, 0)]
+        for index, facts in enumerate(self._facts):
+            if waiting[part][0] > index:
+                for name in facts.labels:
+                    found.setdefault(name, part)
+                continue
+            for offset, name in label_lines(self.chunks[index]):
+                while waiting[part] < (index, offset):
+                    part += 1
+                found.setdefault(name, part)
+            while waiting[part][0] <= index:
+                part += 1
+        if found != self._label_parts:
+            self._label_parts = found
+        return self._label_parts
+
+    def _scoped(self, ids: Ids | None, added: range) -> Callable[[set[str]], set[str]] | None:
+        """What tells the names that do not mean the same everywhere, because a brace ends the life of some of them."""
+        braces = self.directives.braces
+        if not braces or ids is None:
+            return None
+        for index in added:
+            facts = self._facts[index]
+            if facts is not NOTHING and not facts.names:
+                self._names.note_first(facts, set(NAME.findall(code_in(self.chunks[index]))), ids)
+        body = ScopedBody(self.chunks, self._facts, ids)
+        return lambda doubled: scoped_names(braces, body, doubled)
+
+    def _sleep_and_wake(
+        self, known: list[tuple[Chunk, ChunkLines]], added: range, todo: dict[int, list[int] | None]
+    ) -> set[int]:
+        """Put aside what is known of chunks that are comment now; take back that of chunks that are none any more."""
+        plain = {id(p) for i in added if (p := self.chunks[i].plain) is not None}
+        if plain:
+            if self._dormant.before:
+                self._dormant = Dormant()
+            self._dormant.lines.update(
+                {id(c): (c, lines) for c, lines in known if id(c) in plain and not lines.waiting}
+            )
+        woken = set[int]()
+        for index in list(todo) if self._dormant.lines else ():
+            found = self._dormant.lines.pop(id(self.chunks[index]), None)
+            if found is not None and todo[index] is None:
+                found[1].kept.clear()
+                self._lines[index] = found[1]
+                todo[index] = []
+                woken.add(index)
+        return woken
+
+    def _touch(self, changed: set[str], where: set[int] | None, todo: dict[int, list[int] | None]) -> None:
+        """Note the lines of chunks, or of some of them, that mention a changed name."""
+        few = len(changed) <= _FEW_NAMES
+        for index in self._names.mentioning(changed):
+            known = todo.get(index, [])
+            if known is None or (where is not None and index not in where):
+                continue
+            if not few:
+                todo[index] = None
+                continue
+            lines = _mentions(self.chunks[index].text, changed)
+            if lines or known:
+                todo[index] = sorted({*known, *lines})
+            else:
+                self._names.unmentioned(self._facts[index], changed)
+
+    # ---- sorting lines by the verdicts on their classes ----
+
+    def _sort(self, document: Document, setup: Setup, todo: dict[int, list[int] | None], dirty: set[str]) -> None:
+        every = list(todo.items())
+        suspects = 0
+        for at in range(0, len(every), _GROUP):
+            group = dict(every[at : at + _GROUP])
+            # Of lines that will not be shown nobody has to know what is wrong with them.
+            enough = suspects > 2 * SUSPECTS
+            for index, offsets in group.items():
+                self._sort_chunk(document, index, offsets, dirty)
+            pending = {c for index in group for c in self._lines[index].waiting.values()}
+            if len(pending) > _MANY_CLASSES and not self._verdicts.asked:
+                self._from_store()
+                self._settle(document, group, dirty)
+                pending = {c for index in group for c in self._lines[index].waiting.values()}
+            if enough or setup.classes < len(pending):
+                self._give_up(group)
+            elif len(pending) > _FEW_CLASSES:
+                self._judge_classes(document, setup, group)
+                self._settle(document, group, dirty)
+                self._give_up(group)
+            suspects += sum([len(self._lines[index].alone) for index in group])
+        if len(self._representatives(todo)) > _FEW_CLASSES:
+            self._judge_classes(document, setup, todo)
+            self._settle(document, todo, dirty)
+            self._give_up(todo)
+
+    def _sort_chunk(self, document: Document, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
+        names, facts, lines = self._names, self._facts[index], self._lines[index]
+        if offsets is None:
+            dirty |= lines.subjects
+            lines = self._lines[index] = ChunkLines()
+        mentioned: set[str] | None = set() if names.noting else None
+        if facts.strange:
+            every = instructions_in(self.chunks[index])
+            if mentioned is not None:
+                mentioned.update(*[NAME.findall(line) for line in every if len(line) <= MAX_LINE])
+            for offset, line in enumerate(every):
+                if offsets is None or offset in offsets:
+                    dirty |= lines.forget(offset)
+                    if line.strip():
+                        self._alone(lines, index, offset, line, dirty)
+        elif facts.has_code:
+            self._sort_code(document, index, offsets, dirty, mentioned)
+        else:
+            for offset in offsets or ():
+                dirty |= lines.forget(offset)
+        if mentioned is not None and offsets is not None and not facts.names:
+            mentioned.update(NAME.findall(code_in(self.chunks[index])))
+            names.note(facts, mentioned)
+        elif offsets != [] and mentioned is not None:
+            names.note(facts, mentioned, None if offsets is None else self._decls_at(index, offsets))
+        if facts.decls:
+            self._sort_decls(index, offsets, dirty)
+        if facts.specials:
+            self._sort_directives(index, offsets, dirty)
+        lines.changed()
+
+    def _sort_code(
+        self, document: Document, index: int, offsets: list[int] | None, dirty: set[str], mentioned: set[str] | None
+    ) -> None:
+        names, lines, chunk = self._names, self._lines[index], self.chunks[index]
+        clean, others = self._verdicts.clean, self._verdicts.others
+        if offsets is None:
+            split: Sequence[str] | dict[int, str] = ()
+            code = instructions_of(code_in(chunk), self._facts[index])
+            found = classes(code, names.tokens, names.pattern, mentioned)
+        else:
+            if len(offsets) > _FEW_LINES:
+                split = instructions_in(chunk)
+            else:
+                base = self._line(document, index, 0)
+                split = {offset: instruction_of(document.code(base + offset)) for offset in offsets}
+            found = classes("".join(["\n" + split[o] for o in offsets]), names.tokens, names.pattern, mentioned)
+            for offset in offsets:
+                dirty |= lines.forget(offset)
+        readers, odd = value_readers(), self._odd_in(chunk)
+        new = set(found).difference(clean) if readers is None and not odd and self._label_parts is None else None
+        if new is not None and not new and not names.setting.late:
+            return
+        if offsets is None:
+            split = instructions_in(chunk)
+        places = enumerate(found) if offsets is None else zip(offsets, found, strict=True)
+        for offset, plain in places:
+            line_class = plain
+            if new is not None and plain not in new and LATE not in plain:
+                continue
+            line = split[offset]
+            if readers is not None and plain:
+                line_class = with_values(plain, line, readers)
+            if (
+                SINGLE in line_class
+                or (odd and not odd.isdisjoint(NAME.findall(line)))
+                or self._is_out_of_place(index, offset, line_class, line)
+            ):
+                self._alone(lines, index, offset, line, dirty)
+            elif line_class not in clean:
+                verdict = others.get(line_class)
+                if verdict is None:
+                    lines.waiting[offset] = line_class
+                    dirty.update(n for n in NAME.findall(line) if names.is_coupled(n))
+                else:
+                    self._place(lines, index, offset, line, verdict, dirty)
+
+    def _odd_in(self, chunk: Chunk) -> set[str]:
+        return {name for name in self._names.odd if name in chunk.text} if self._names.odd else set()
+
+    def _is_out_of_place(self, index: int, offset: int, line_class: str, line: str) -> bool:
+        """Whether a line stands before the declaration of a name in it, or in another part than a label that it names."""
+        if self._label_parts is not None and LABEL in line_class:
+            here = f"{bisect_left(self.directives.parts, (index, offset))};"
+            if any(not piece.startswith(here) for piece in line_class.split(LABEL)[1:]):
+                return True
+        if LATE in line_class:
+            for name in NAME.findall(line):
+                if (
+                    name in self._names.setting.late
+                    and name in self._names.decl
+                    and self._decl_place(name) > (index, offset)
+                ):
+                    return True
+        return False
+
+    def _decl_place(self, name: str) -> Place:
+        where, number = self._names.place(name)
+        return where, decl_lines(self.chunks[where])[number]
+
+    def _alone(self, lines: ChunkLines, index: int, offset: int, line: str, dirty: set[str]) -> None:
+        lines.alone.add(offset)
+        if len(line) <= MAX_LINE:
+            dirty.update(n for n in NAME.findall(line) if self._names.is_coupled(n))
+
+    def _place(
+        self, lines: ChunkLines, index: int, offset: int, line: str, verdict: tuple[int, ...], dirty: set[str]
+    ) -> None:
+        """Put a line where the verdict on its class says."""
+        if verdict == ALONE:
+            self._alone(lines, index, offset, line, dirty)
+        elif verdict != CLEAN:
+            unknown = [name for _, name, token in self._names.tokens_of(line) if token == UNKNOWN]
+            lines.missing[offset] = tuple([unknown[at >> 1] + ":" * (at & 1) for at in verdict])
+            dirty.update([unknown[at >> 1] for at in verdict])
+
+    def _decls_at(self, index: int, offsets: list[int]) -> list[int]:
+        """The numbers of the declarations in some lines of a chunk."""
+        lines = decl_lines(self.chunks[index])
+        places = [(bisect_left(lines, offset), offset) for offset in offsets]
+        return [k for k, offset in places if k < len(lines) and lines[k] == offset]
+
+    def _sort_decls(self, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
+        """Sort declarations by the verdicts on their tokens; of those in other lines it is known already."""
+        declared, clean, names = self._facts[index].decls, self._verdicts.decls, self._names
+        lines, token_of = self._lines[index], names.tokens.get
+        if offsets is None:
+            some: Iterable[int] = [k for k, token in enumerate(map(token_of, declared)) if token not in clean]
+            if names.doubled:
+                some = sorted({*some, *[k for k, name in enumerate(declared) if name in names.doubled]})
+        else:
+            some = self._decls_at(index, offsets)
+        at = decl_lines(self.chunks[index]) if some else ()
+        for k in some:
+            token, offset = names.decl_token(declared[k]), at[k]
+            if offsets is not None:
+                dirty |= lines.forget(offset)
+            if token in clean:
+                continue
+            if token == SINGLE:
+                lines.alone.add(offset)
+                dirty.add(declared[k])
+            else:
+                lines.waiting[offset] = "\x01" + token
+            lines.decls.add(offset)
+
+    def _sort_directives(self, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
+        """Inputs that nothing declares, and subroutines, are judged as lines with such names are, not with the outline."""
+        here = bisect_left(self.directives.parts, (index, 0))
+        for at in range(here, len(self.directives.parts)):
+            part, offset = self.directives.parts[at]
+            if part != index:
+                break
+            self._lines[index].alone.add(offset)
+            if self.directives.part_names[at] and (offsets is None or offset in offsets):
+                dirty.add(self.directives.part_names[at])
+        for offset, text in self._facts[index].specials:
+            match = INPUT.match(text) if offsets is None or offset in offsets else None
+            name = match.group(1) if match is not None else ""
+            if not name:
+                continue
+            known = name in self._names.decl and self._decl_place(name) < (index, offset)
+            if not known or self._names.is_coupled(name):
+                self._lines[index].alone.add(offset)
+                dirty.add(name)
+
+    def _settle(self, document: Document, group: Iterable[int], dirty: set[str]) -> None:
+        """Sort the lines that wait for verdicts by those that are there now."""
+        verdicts = self._verdicts
+        for index in group:
+            lines = self._lines[index]
+            if not lines.waiting:
+                continue
+            split = instructions_in(self.chunks[index])
+            for offset, line_class in list(lines.waiting.items()):
+                if offset in lines.decls:
+                    if line_class[1:] in verdicts.decls:
+                        del lines.waiting[offset]
+                        lines.decls.discard(offset)
+                elif line_class in verdicts.clean:
+                    del lines.waiting[offset]
+                elif line_class in verdicts.others:
+                    del lines.waiting[offset]
+                    self._place(lines, index, offset, split[offset], verdicts.others[line_class], dirty)
+            lines.changed()
+
+    def _give_up(self, group: Iterable[int]) -> None:
+        """Judge every line that still waits for a verdict by itself."""
+        for index in group:
+            lines = self._lines[index]
+            lines.alone.update(lines.waiting)
+            lines.waiting.clear()
+            lines.changed()
+
+    def _from_store(self) -> None:
+        """Take in what other processes found of this kind of body."""
+        self._verdicts.asked, store = True, active_store()
+        if store is not None:
+            store.load(self._verdicts)
+
+    def _representatives(self, group: Iterable[int]) -> dict[str, Place]:
+        """One line of each class that waits for a verdict."""
+        return {c: (index, offset) for index in group for offset, c in self._lines[index].waiting.items()}
+
+    def _judge_classes(self, document: Document, setup: Setup, group: Iterable[int]) -> None:
+        """Judge one line of each class that waits for a verdict, for the verdict alone."""
+        chosen = sorted(self._representatives(group).values())
+        setup.classes -= len(chosen)
+        for at in range(0, len(chosen), _BATCH):
+            some = chosen[at : at + _BATCH]
+            lines = {self._line(document, *place) for place in some}
+            judged = judge(document, sorted(self._with_declarations(document, setup, lines)), setup.platform)
+            self._take_verdicts(document, judged, some)
+            judged.forget()
+
+    def _take_verdicts(self, document: Document, judged: Judged, places: Iterable[Place]) -> None:
+        """Keep the verdicts on the classes of some lines."""
+        by_line = {self._line(document, *place): place for place in places}
+        tokens: dict[int, list[tuple[int, str]] | None] = {}
+        for line, (index, offset) in by_line.items():
+            known = self._names.tokens_of(document.code(line)) if offset not in self._lines[index].decls else None
+            tokens[line] = [(column, token) for column, _, token in known] if known is not None else None
+        news = Verdicts()
+        news.clean.clear()
+        for line, verdict in verdicts_on(judged, document, tokens).items():
+            index, offset = by_line[line]
+            waiting = self._lines[index].waiting
+            if tokens[line] is None:
+                if verdict == CLEAN:
+                    news.decls.add(waiting[offset][1:])
+            elif verdict is not None:
+                news.add(waiting[offset], verdict)
+        verdicts = self._verdicts
+        verdicts.clean |= news.clean
+        verdicts.others |= news.others
+        verdicts.decls |= news.decls
+        store = active_store()
+        # What was few enough to be judged without asking is not worth keeping either.
+        if store is not None and verdicts.asked:
+            store.put(verdicts.key, news)
+
+    # ---- judging lines ----
+
+    def _judge(self, document: Document, setup: Setup, dirty: set[str], active: set[int]) -> None:
+        """Judge every line that may have a finding and of which nothing is kept."""
+        everywhere = self.cut is not None
+        rechecked = self._drop(dirty, active)
+        for _ in range(_PASSES):
+            self._limit()
+            where = range(len(self._lines)) if everywhere or self.cut is not None else sorted(active)
+            places = self._unjudged(document, where, rechecked)
+            if self.cut is not None:
+                places = {place for place in places if place < self.cut}
+            if not places:
+                return
+            coupled = self._coupled(document, places, rechecked)
+            lines = {self._line(document, *place) for place in places | coupled}
+            required = self._with_declarations(document, setup, lines)
+            judged = self._judged(document, setup, places, required)
+            waiting = [place for place in places if place[1] in self._lines[place[0]].waiting]
+            if waiting:
+                self._take_verdicts(document, judged, waiting)
+            news = self._keep(document, judged, places)
+            judged.forget()
+            rechecked = set()
+            self._settle(document, active, rechecked)
+            for place in waiting:
+                # A class that got no verdict, for what its line says is not in it.
+                lines_of = self._lines[place[0]]
+                if place[1] in lines_of.waiting:
+                    del lines_of.waiting[place[1]]
+                    lines_of.alone.add(place[1])
+                    lines_of.changed()
+            # What these lines turned out to depend on and others do as well: those were judged without them.
+            shared = {
+                subject
+                for index, known in enumerate(self._lines)
+                if not news.isdisjoint(known.subjects)
+                for offset, kept in known.kept.items()
+                if (index, offset) not in places
+                for subject in news & kept.subjects
+            } - dirty
+            if shared:
+                dirty |= shared
+                rechecked |= self._drop(shared, active)
+
+    def _judged(self, document: Document, setup: Setup, places: set[Place], required: set[int]) -> Judged:
+        """Some lines bound and checked, with what the messages about missing names in ``places`` look for."""
+        mine = {self._line(document, *place) for place in places}
+        tokens = self._names.tokens
+        unknown = {n for place in places for n in self._words(document, *place) if tokens[n] == UNKNOWN}
+        while True:
+            required |= self._for_messages(document, unknown)
+            judged = judge(document, sorted(required), setup.platform)
+            told = {name for line in mine for name in names_in(judged.missing.get(line, ()))}
+            if told <= unknown:
+                return judged
+            unknown |= told
+            judged.forget()
+
+    def _drop(self, dirty: set[str], active: set[int]) -> set[str]:
+        """Give up what depends on some subjects, and note the chunks; the names whose first use has to be found."""
+        rechecked = set(dirty)
+        for index, lines in enumerate(self._lines) if dirty else ():
+            if lines.kept and not dirty.isdisjoint(lines.subjects):
+                for offset in [o for o, kept in lines.kept.items() if not dirty.isdisjoint(kept.subjects)]:
+                    rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects - _EVERYWHERE)
+                    del lines.kept[offset]
+                    active.add(index)
+                lines.changed()
+        return rechecked
+
+    def _limit(self) -> None:
+        """Find the first line that is left out, where there are too many."""
+        self.cut = None
+        if sum([len(lines.alone) + len(lines.kept) for lines in self._lines]) <= SUSPECTS:
+            return
+        many = 0
+        for index, lines in enumerate(self._lines):
+            some = sorted(lines.alone | lines.kept.keys())
+            if many + len(some) > SUSPECTS:
+                self.cut = index, some[SUSPECTS - many]
+                return
+            many += len(some)
+
+    def _unjudged(self, document: Document, where: Iterable[int], rechecked: set[str]) -> set[Place]:
+        """The lines to be judged: of a class without a verdict one, or all where they are few."""
+        found: set[Place] = set()
+        waiting: list[Place] = []
+        for index in where:
+            lines = self._lines[index]
+            found.update([(index, o) for o in lines.alone if o not in lines.kept])
+            waiting += [(index, o) for o in lines.waiting]
+        if len(waiting) > _FEW_CLASSES:
+            waiting = list(self._representatives(where).values())
+        found.update(waiting)
+        for place in self._first_uses(document, rechecked):
+            if place[1] not in self._lines[place[0]].kept:
+                found.add(place)
+        return found
+
+    def _first_uses(self, document: Document, names: set[str]) -> Iterator[Place]:
+        """The lines with nothing wrong but that a name is missing, where they are the first ones with one of some names."""
+        unknown = {name for name in names if name[0] != "\x0f" and self._names.tokens[name] == UNKNOWN}
+        if not unknown:
+            return
+        seen: set[str] = set()
+        for index in self._names.mentioning(unknown) if len(unknown) <= RENAMED else range(len(self._lines)):
+            lines = self._lines[index]
+            for offset in sorted({*lines.missing, *lines.alone, *lines.waiting}):
+                some: Iterable[str] | None = lines.missing.get(offset)
+                if some is None:
+                    # What is missing in a line that is judged by itself is known once it is judged.
+                    kept = lines.kept.get(offset)
+                    seen |= kept.missing if kept is not None else set()
+                    continue
+                new = {name for name in some if name.removesuffix(":") in unknown} - seen
+                if new:
+                    seen |= new
+                    yield index, offset
+                if len(seen) > SUSPECTS:
+                    return
+
+    def _words(self, document: Document, index: int, offset: int) -> set[str]:
+        code = document.code(self._line(document, index, offset))
+        return set(NAME.findall(code)) if len(code) <= MAX_LINE else set()
+
+    def _coupled(self, document: Document, places: set[Place], more: set[str]) -> set[Place]:
+        """The other lines that the findings of some lines depend on: of a missing name as many as a message tells of."""
+        wanted: set[str] = set(more)
+        for index, offset in places:
+            wanted.update([n for n in self._words(document, index, offset) if self._names.is_coupled(n)])
+        unknown = {n for n in wanted if n[0] != "\x0f" and self._names.tokens[n] == UNKNOWN}
+        found: set[Place] = set()
+        counts: Counter[str] = Counter()
+        for index, lines in enumerate(self._lines) if wanted else ():
+            if not (lines.alone or lines.missing or lines.waiting):
+                continue
+            if not wanted.isdisjoint(lines.subjects):
+                for offset, kept in lines.kept.items():
+                    if not wanted.isdisjoint(kept.subjects):
+                        found.add((index, offset))
+            waiting = [offset for offset, line_class in lines.waiting.items() if _has_unknown(line_class)]
+            for offset in sorted({*lines.missing, *lines.alone, *waiting}):
+                some = lines.missing.get(offset)
+                if some is not None:
+                    few = [n for n in some if n.removesuffix(":") in unknown and counts[n] <= RENAMED]
+                    if few:
+                        counts.update(few)
+                        found.add((index, offset))
+                elif offset not in lines.kept and not wanted.isdisjoint(self._words(document, index, offset)):
+                    found.add((index, offset))
+        return found
+
+    def _keep(self, document: Document, judged: Judged, places: set[Place]) -> set[str]:
+        """Keep the findings of some lines; what they depend on in other lines."""
+        by_line: dict[int, list[Finding]] = {}
+        lines_of = {self._line(document, *place): place for place in places}
+        for diagnostic in judged.findings:
+            line = document.position(diagnostic.span.start)[0]
+            if line in lines_of:
+                by_line.setdefault(line, []).append(Finding.of(diagnostic, document))
+        news: set[str] = set()
+        for line, (index, offset) in lines_of.items():
+            missing = frozenset(judged.missing.get(line, ()))
+            told = judged.subjects.get(line, set()).union(names_in(missing))
+            subjects = {n for n in self._words(document, index, offset) if self._names.is_coupled(n)} | told
+            news |= told
+            if any(self._names.tokens[name] == SINGLE for name in subjects if name[0] != "\x0f"):
+                subjects.add(_BRACES)
+            for name in names_in(missing):
+                subjects |= {_HEADER, _LAST, _SPELT, _SPELT + "".join(spelling(name))}
+            lines = self._lines[index]
+            lines.kept[offset] = Kept(tuple(by_line.get(line, ())), frozenset(subjects), missing)
+            lines.changed()
+        return news
+
+    def _with_declarations(self, document: Document, setup: Setup, lines: set[int]) -> set[int]:
+        """Some lines with everything that their names are declared by, and the lines that all others depend on."""
+        outline = self._outline
+        shaping = {self._line(document, *place) for place in outline.shaping} | setup.version_lines
+        names: set[str] = set()
+        for line in lines | shaping:
+            code = document.code(line)
+            if len(code) <= MAX_LINE:
+                names.update(NAME.findall(code))
+        return lines | shaping | self._declarations(document, names)
+
+    def _declarations(self, document: Document, wanted: set[str]) -> set[int]:
+        """The lines that declare some names and what those are aliases of, and the labels and inputs among them."""
+        names, declarations = self._names.with_bases(wanted)
+        found = {self._line(document, i, decl_lines(self.chunks[i])[number]) for i, number in declarations}
+        for index in self._names.with_label(names):
+            base = self._line(document, index, 0)
+            found.update([base + offset for offset, name in label_lines(self.chunks[index]) if name in names])
+        inputs = self.directives.inputs
+        found.update([self._line(document, *place) for name in inputs.keys() & names for place in inputs[name]])
+        return found
+
+    def _for_messages(self, document: Document, unknown: set[str]) -> set[int]:
+        """The lines that messages about missing names look for: what may have been meant, and where to add a line."""
+        if not unknown:
+            return set()
+        outline = self._outline
+        some = [*outline.last_code, *[p for p in (outline.first_code, outline.last_leading) if p is not None]]
+        found = {self._line(document, *place) for place in some}
+        wanted = {name for word in unknown for name in self._names.spelt_like(word)}
+        for line in found:
+            wanted.update(NAME.findall(document.code(line)))
+        return found | self._declarations(document, wanted)
+
+    # ---- the outline ----
+
+    def _update_outline(self, document: Document, setup: Setup, dirty: set[str]) -> None:
+        outline = self._outline
+        before = outline.key
+        outline.update(self._key, setup.versions, self._names, self.chunks)
+        if outline.is_clean:
+            self._outline_findings = []
+            return
+        if self._outline_findings is not None and outline.key == before and self._outline_stands():
+            return
+        places = {self._line(document, *place): (at, place) for at, place in enumerate(outline.places)}
+        special = {self._line(document, i, o) for i, o, _ in self.directives.places}
+        required = places.keys() | setup.version_lines | self._declarations(document, set(outline.names))
+        judged = judge(document, sorted(required), setup.platform, _OUTLINE_SCOPES)
+        found = []
+        for diagnostic in judged.findings:
+            line = document.position(diagnostic.span.start)[0]
+            if line not in places:
+                continue
+            at, (index, offset) = places[line]
+            own = line in special and offset not in self._lines[index].alone
+            if own or diagnostic.name in _OUTLINE_RULES:
+                found.append((at, Finding.of(diagnostic, document)))
+        judged.forget()
+        self._outline_findings = found
+        if not found:
+            outline.note_clean()
+
+    def _outline_stands(self) -> bool:
+        """Whether the findings about the outline are in the lines of it that they were in."""
+        places = [self._outline.places[at] for at, _ in self._outline_findings or ()]
+        anchors = [finding.anchors[0] for _, finding in self._outline_findings or ()]
+        return all(
+            self.chunks[index] is anchor.chunk and offset == anchor.offset
+            for (index, offset), anchor in zip(places, anchors, strict=True)
+        )
+
+    # ---- what is found ----
+
+    def parts(self) -> Iterator[tuple[Chunk, tuple[Finding, ...]]]:
+        """The findings by chunk, in order of the text."""
+        of_outline: dict[int, list[Finding]] = {}
+        for _, finding in self._outline_findings or ():
+            of_outline.setdefault(id(finding.anchors[0].chunk), []).append(finding)
+        for index, (chunk, lines) in enumerate(zip(self.chunks, self._lines, strict=True)):
+            if not lines.kept and id(chunk) not in of_outline:
+                continue
+            some = lines.shown
+            if self.cut is not None and index >= self.cut[0]:
+                some = tuple([f for f in some if (index, f.anchors[0].offset) < self.cut])
+            more = of_outline.get(id(chunk))
+            if more:
+                some = tuple(sorted([*some, *more], key=lambda f: f.order))
+            if some:
+                yield chunk, some
+
+
+def _has_unknown(line_class: str) -> bool:
+    """Whether a class that waits for its verdict has a name in it that nothing declares."""
+    if UNKNOWN in line_class:
+        return True
+    # Of a declaration it is the token; what that stands for has the names.
+    return line_class[:2] == "\x01\x01" and UNKNOWN in definition_of(line_class[1:])
+
+
+def _braces_in(chunks: Iterable[Chunk]) -> list[str]:
+    return [
+        text.strip()
+        for c in chunks
+        if facts_in(c).scopes
+        for _, text in facts_in(c).specials
+        if text.strip()[0] in "{}"
+    ]
+
+
+def _mentions(text: str, names: Iterable[str]) -> set[int]:
+    """The lines of a text that have one of some names in them, be it in a comment."""
+    found: set[int] = set()
+    for name in names:
+        at, line, counted = text.find(name), 0, 0
+        while at >= 0:
+            # What stands beside a name may belong to a longer one: a line too many does no harm.
+            line += text.count("\n", counted, at)
+            found.add(line)
+            counted = at
+            at = text.find(name, max(text.find("\n", at), at + 1))
+    return found

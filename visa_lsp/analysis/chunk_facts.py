@@ -1,0 +1,103 @@
+"""The facts of chunks, and their lines by kind: what is read off a chunk without looking at any other.
+
+Facts of an edited chunk are derived from those of the chunk that it was edited out of where its new lines alone can tell.
+Invariant: derived facts equal those of a fresh look (``tests/analysis/test_derived_facts.py``).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.syntax.bulk import (
+    Facts,
+    code_of,
+    decl_offsets,
+    facts_of,
+    instructions_of,
+    label_offsets,
+    opens_body,
+    statement_of,
+)  # fmt: skip
+from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.tree import Instruction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.syntax.chunks import Chunk
+
+# The facts of every chunk that is all comment.
+NOTHING: Final = facts_of("\n")
+
+
+def facts_in(chunk: Chunk) -> Facts:
+    """The facts of a chunk."""
+    facts = chunk.facts
+    if facts is None:
+        facts = chunk.facts = NOTHING if chunk.swallowed else _derived(chunk) or facts_of(code_in(chunk))
+    return facts
+
+
+def _derived(chunk: Chunk) -> Facts | None:
+    """The facts of a chunk of which some lines are others now; None where only a look at all of them can tell."""
+    origin = chunk.origin
+    if origin is None or not isinstance(origin.base.facts, Facts):
+        return None
+    known, base, head = origin.base.facts, origin.base, origin.head
+    if known.strange or not known.narrow or chunk.opens_in_block or base.opens_in_block:
+        return None
+    new = facts_of(code_of(origin.between(chunk), False))
+    old = facts_of(code_of(origin.between(base), False))
+    if new.strange or not new.narrow or new.labels or old.labels:
+        return None
+    has_code = new.has_code or known.has_code
+    if old.has_code and not new.has_code:
+        if known.specials or new.specials:
+            return None
+        has_code = not code_in(chunk).isspace()
+    decls, rests = known.decls, known.rests
+    if decls or new.decls:
+        if has_code or known.has_code:
+            return None
+        first = bisect_left(decl_lines(base), head)
+        behind = first + len(old.decls)
+        decls = decls[:first] + new.decls + decls[behind:]
+        rests = rests[:first] + new.rests + rests[behind:]
+    specials = known.specials
+    if specials or new.specials:
+        end, shift = base.count - origin.tail, chunk.count - base.count
+        above = [place for place in specials if place[0] < head]
+        below = [(line + shift, text) for line, text in specials if line >= end]
+        specials = (*above, *[(line + head, text) for line, text in new.specials], *below)
+    scopes = any(text.lstrip()[0] in "{}" for _, text in specials)
+    return Facts(
+        decls, rests, specials, known.labels, has_code, False, False, scopes, True, opens_body(specials), known.names
+    )
+
+
+@lru_cache(maxsize=64)
+def instructions_in(chunk: Chunk) -> Sequence[str]:
+    """The lines of a chunk, those of directives blank."""
+    return instructions_of(code_in(chunk), facts_in(chunk)).split("\n")[1:]
+
+
+@lru_cache(maxsize=64)
+def decl_lines(chunk: Chunk) -> Sequence[int]:
+    """The line of each declaration of a chunk."""
+    many = len(facts_in(chunk).decls)
+    return range(many) if many in (0, chunk.count) else decl_offsets(code_in(chunk))
+
+
+@lru_cache(maxsize=64)
+def label_lines(chunk: Chunk) -> Sequence[tuple[int, str]]:
+    """(line, name) of each label of a chunk."""
+    return label_offsets(code_in(chunk)) if facts_in(chunk).labels else ()
+
+
+@lru_cache(maxsize=64)
+def first_instruction(chunk: Chunk) -> int:
+    """The line of the first instruction of a chunk; -1 without one."""
+    lines = [(i, line) for i, line in enumerate(instructions_in(chunk)) if line]
+    return next((i for i, line in lines if isinstance(statement_of(line.rstrip()), Instruction)), -1)

@@ -1,0 +1,230 @@
+"""The outline of a kernel or function: the lines that rules about the body as a whole ask for, whatever else is judged.
+
+Its directives, its first instruction, and the last ones of each part. An outline that had no findings by itself is clean
+in every body that has the same one, in any text of this process.
+Invariant: while ``key`` stays, so do the findings about the outline, up to where its lines stand.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.analysis.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
+from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.chunks import codes_in
+from visa_lsp.syntax.tree import BodyDirective, Decl, InputDecl, Instruction, KernelAttr, Label, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.analysis.names import Names
+    from visa_lsp.syntax.bulk import Facts
+    from visa_lsp.syntax.chunks import Chunk
+
+# A name; the digits of a hexadecimal number are none.
+NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
+_FUNCTION: Final = re.compile(r"\s*\.function(?![A-Za-z0-9_])")
+_OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
+_VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
+# The attributes that a rule about one line, or a number in it, may ask for; what is wrong with others shows in the outline.
+_ASKED: Final = re.compile(r"\s*\.kernel_attr\s+(?:SimdSize|SLMSize)(?![A-Za-z0-9_])")
+_ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
+# Those, and the attributes that a rule about a body looks for.
+_SOUGHT: Final = re.compile(r"\s*\.kernel_attr\s+(?:SimdSize|SLMSize|ArgSize|RetValSize)(?![A-Za-z0-9_])")
+_INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)")
+_NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
+_INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
+_QUOTED: Final = re.compile(r'"[^"]*"')
+# Outlines of any body in this process that had no findings, and how many characters a kept one may have.
+_clean: set[object] = set()
+_MOST_CLEAN: Final = 1024
+_LONGEST: Final = 20_000
+Place = tuple[int, int]  # chunk of the body, line of the chunk
+
+
+class Directives:
+    """The directives of a body that are no declarations, and what they say of it.
+
+    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them.
+    """
+
+    __slots__ = (
+        "attributes", "braces", "functions", "inputs", "opening", "part_names", "parts", "places", "shaping", "texts",
+        "versions",
+    )  # fmt: skip
+
+    def __init__(self, facts: Sequence[Facts]) -> None:
+        self.places = [(i, offset, text) for i, f in enumerate(facts) if f.specials for offset, text in f.specials]
+        texts = [text for _, _, text in self.places]
+        self.texts = texts
+        self.opening = texts[0] if texts and _OPENING.match(texts[0]) else None
+        self.versions = [place for place in self.places if _VERSION.match(place[2])]
+        self.inputs: dict[str, list[Place]] = {}
+        for i, offset, text in self.places:
+            match = _INPUT.match(text)
+            if match is not None:
+                self.inputs.setdefault(match.group(1), []).append((i, offset))
+        parts = [(i, offset, name) for i, offset, text in self.places if (name := _function_in(text))]
+        self.parts = [(i, offset) for i, offset, _ in parts]
+        self.part_names = [name for _, _, name in parts]
+        self.functions = set(self.part_names)
+        self.attributes = tuple([text for text in texts if _ASKED.match(text)])
+        plain = [p for p in self.places if _SOUGHT.match(p[2]) or not _ATTRIBUTE.match(p[2])]
+        inputs = {place for places in self.inputs.values() for place in places}
+        self.shaping = {(i, offset) for i, offset, _ in plain} - inputs
+        self.braces = [place for place in self.places if place[2].lstrip()[0] in "{}"]
+
+
+class Outline:
+    """The lines of the outline, and what they say. ``update`` brings it up to the chunks of its body."""
+
+    def __init__(self) -> None:
+        self.directives = Directives(())
+        self.places: list[Place] = []
+        self.names: dict[str, int] = {}  # in these lines, with the first of them that has it
+        self.key: object = None
+        self.first_statement: Place | None = None  # the first instruction or label
+        self.first_code: Place | None = None  # that, or the first subroutine
+        self.last_code: list[Place] = []  # the last instruction and the labels behind it
+        self.end: Place | None = None  # the last instruction or label
+        self.last_leading: Place | None = None  # the last declaration before all code
+        self.shaping: list[Place] = []  # the lines that other lines depend on
+        self._codes: tuple[str, ...] = ()
+        self._class: object = None
+        self._clean_key: object = None
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether it is known that there is nothing to say of the outline by itself."""
+        return self.key == self._clean_key
+
+    def note_clean(self) -> None:
+        """Note that there is nothing to say of it."""
+        self._clean_key = self.key
+        if len(_clean) >= _MOST_CLEAN:
+            _clean.clear()
+        if self._class is not None:
+            _clean.add(self._class)
+
+    @property
+    def chunks(self) -> set[int]:
+        """The chunks that its lines stand in, and those before the first instruction."""
+        first = self.first_code[0] if self.first_code is not None else 1 << 60
+        last = {self.last_code[0][0]} if self.last_code else set[int]()
+        return {index for index, _ in self.places} | last | ({first} if self.first_code is not None else set())
+
+    def place(self, chunks: Sequence[Chunk]) -> None:
+        """Find the lines anew."""
+        first_chunk = next((i for i, chunk in enumerate(chunks) if facts_in(chunk).has_code), len(chunks))
+        self.first_code = self.last_leading = None
+        for index in range(first_chunk, len(chunks)):
+            lines = enumerate(instructions_in(chunks[index]))
+            offset = next((i for i, line in lines if line.strip() and _is_code(line)), -1)
+            if offset >= 0:
+                self.first_code = index, offset
+                break
+        self.first_statement = self.first_code
+        if self.directives.parts:
+            self.first_code = min(self.directives.parts[0], self.first_code or (len(chunks), 0))
+        for index in range(self.first_code[0] if self.first_code else len(chunks) - 1, -1, -1):
+            before = [i for i in decl_lines(chunks[index]) if self.first_code is None or (index, i) < self.first_code]
+            if before:
+                self.last_leading = index, before[-1]
+                break
+        self.last_code = list(_last_code(chunks, len(chunks), 0, first_chunk))
+        last = [(index, offset) for index, offset in self.last_code if _is_code(instructions_in(chunks[index])[offset])]
+        self.end = last[0] if last else None
+        places = {(index, offset) for index, offset, _ in self.directives.places}
+        for index, offset in [*self.directives.parts, (len(chunks), 0)]:
+            places.update(_last_code(chunks, index, offset, first_chunk))
+        first = set[Place]()
+        for index in range(first_chunk, len(chunks)):
+            at = first_instruction(chunks[index]) if facts_in(chunks[index]).has_code else -1
+            if at >= 0:
+                first = {(index, at)}
+                break
+        beginning = _beginning(chunks) if self.directives.opening is None else set[Place]()
+        self.places = sorted(places | beginning | first)
+        # Whether there are several parts shows in where the first instruction stands.
+        self.shaping = sorted(self.directives.shaping | beginning | (first if self.directives.parts else set()))
+        codes = tuple([codes_in(chunks[index])[offset] for index, offset in self.places])
+        if codes != self._codes:
+            self._codes, self.names = codes, {}
+            for at, code in enumerate(codes):
+                for name in NAME.findall(code):
+                    self.names.setdefault(name, at)
+
+    def update(self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk]) -> None:
+        """Bring the key up to what the names mean now."""
+        meaning = tuple(map(names.tokens.get, self.names))
+        behind = tuple(self._declared_behind(names, chunks))
+        key = kind, versions, self._codes, meaning, behind
+        if key != self.key:
+            self.key = key
+            self._class = self._class_of(kind, versions, names, behind)
+            if self._class in _clean:
+                self._clean_key = key
+
+    def _declared_behind(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[str]:
+        """The names in the outline that are declared behind the first line of it that has them."""
+        for name, at in self.names.items():
+            if name in names.decl:
+                index, offset = self.places[at]
+                where, number = names.place(name)
+                if where > index or (where == index and decl_lines(chunks[index])[number] > offset):
+                    yield name
+
+    def _class_of(self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...]) -> object:
+        """What rules may ask of the outline: each declared name as its number and what it is declared as.
+
+        None for one that is too long to be kept. The name of a kernel matters to other bodies alone, but for its length.
+        """
+        if sum(map(len, self._codes)) > _LONGEST:
+            return None
+        known = names.decl.keys() | self.directives.functions
+        numbers: dict[str, str] = {}
+
+        def sign(match: re.Match[str]) -> str:
+            name = match.group()
+            if name not in known:
+                return name
+            return numbers.setdefault(name, f"\x01{len(numbers)}{names.tokens.get(name)}")
+
+        codes = list(self._codes)
+        if self.directives.opening is not None:
+            codes[0] = _QUOTED.sub(lambda match: f'"{len(match.group())}"', codes[0])
+        signs = tuple([NAME.sub(sign, code) for code in codes])
+        return kind, versions, signs, tuple([numbers.get(name) for name in behind])
+
+
+def _function_in(text: str) -> str:
+    """The subroutine that a directive begins; empty where it begins none."""
+    statement = statement_of(text) if _FUNCTION.match(text) else None
+    return statement.name.text if isinstance(statement, BodyDirective) and statement.name is not None else ""
+
+
+def _is_code(line: str) -> bool:
+    return isinstance(statement_of(line.rstrip()), (Instruction, Label))
+
+
+def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
+    """Where a body without a directive begins: at the first statement that can stand in one only."""
+    for index, chunk in enumerate(chunks):
+        for offset, code in enumerate(codes_in(chunk)):
+            if isinstance(statement_of(code), _INSIDE):
+                return {(index, offset)}
+    return set()
+
+
+def _last_code(chunks: Sequence[Chunk], index: int, offset: int, first: int) -> Iterator[Place]:
+    """The statements from a place backwards to the first that is no label and no mark."""
+    while index >= first:
+        if index < len(chunks) and facts_in(chunks[index]).has_code:
+            split = instructions_in(chunks[index])
+            for i in range(min(offset, len(split)) - 1, -1, -1):
+                if split[i].strip():
+                    yield index, i
+                    if isinstance(statement_of(split[i].rstrip()), Instruction) and not _NOTE.match(split[i]):
+                        return
+        index, offset = index - 1, 1 << 30

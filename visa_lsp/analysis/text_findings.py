@@ -1,0 +1,172 @@
+"""The findings of a text, kept from one snapshot to the next, so that an edit costs what it touches.
+
+``TextFindings.update`` gives exactly what the full path gives, but binds and checks only lines that may have a finding and
+are not known, with the declarations that they need. Model and words: the README beside.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from visa_lsp.analysis.body import BodyFindings, Setup
+from visa_lsp.analysis.chunk_facts import NOTHING, facts_in
+from visa_lsp.analysis.findings import Findings
+from visa_lsp.analysis.limits import MOST_BODIES, REPEATED, unchecked
+from visa_lsp.analysis.line_classes import judge
+from visa_lsp.analysis.mentions import Ids
+from visa_lsp.checks import CHECKS
+from visa_lsp.checks.rule import Scope
+from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.chunks import codes_in
+from visa_lsp.syntax.tree import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.syntax.chunks import Chunk
+    from visa_lsp.syntax.document import Document
+
+_TEXT_RULES = frozenset({check.rule.name for check in CHECKS if check.scope is Scope.TEXT})
+_TEXT_SCOPES = frozenset({Scope.TEXT})
+
+
+class TextFindings:
+    """What is known of one text under one platform; goes from any snapshot of it to any other.
+
+    ``once``: no edit is to come, so that it is not kept which names stand where.
+    """
+
+    def __init__(self, platform: Platform | None, *, once: bool = False) -> None:
+        self.platform = platform
+        self._ids = None if once else Ids()
+        self._bodies: list[BodyFindings] = []
+        self._chunks: Sequence[Chunk] = ()
+        self._clean_frame: object = None
+        # Bodies that a comment has swallowed, by their first chunk.
+        self._dormant: dict[int, BodyFindings] = {}
+        self._end: int | None = None  # the first chunk that is not looked at, where there are too many bodies
+
+    def update(self, document: Document) -> Findings:
+        """All findings of a snapshot."""
+        chunks = document.chunks
+        head, tail = document.changed_since(self._chunks)
+        fresh, gone = chunks[head : len(chunks) - tail], self._chunks[head : len(self._chunks) - tail]
+        if any(facts_in(c).opens_body for c in (*fresh, *gone)) or not self._bodies or self._end is not None:
+            self._match(chunks)
+        else:
+            self._splice(head, len(gone), fresh)
+        self._chunks = chunks
+        places = [(body, place) for body in self._bodies for place in body.directives.versions]
+        versions = tuple([text for _, (_, _, text) in places])
+        lines = {document.line_of(body.first + index) + offset for body, (index, offset, _) in places}
+        setup = Setup(self.platform, versions, lines, _dialect_key(versions))
+        for body in self._bodies:
+            body.update(document, setup)
+        parts = [part for body in self._bodies for part in body.parts()]
+        return Findings(document, parts, [*self._of_text(document, setup), *self._left_out(document)])
+
+    def prepare(self) -> Iterator[None]:
+        """Steps that make ready what the first edits would have to wait for."""
+        for body in self._bodies:
+            yield from body.prepare()
+
+    def _splice(self, head: int, gone: int, fresh: Sequence[Chunk]) -> None:
+        """Give the one body in which something changed its chunks, and those behind it their place."""
+        moved = len(fresh) - gone
+        inside = bisect_right([body.first for body in self._bodies], head if gone else max(0, head - 1)) - 1
+        if gone or fresh:
+            body = self._bodies[inside]
+            body.spliced(head - body.first, head - body.first + gone, fresh)
+        for body in self._bodies[inside + 1 :] if moved else ():
+            body.first += moved
+
+    def _match(self, chunks: Sequence[Chunk]) -> None:
+        """Give every group of chunks the state of the body that it was."""
+        opening = [index for index, chunk in enumerate(chunks) if index and facts_in(chunk).opens_body]
+        self._end = opening[MOST_BODIES - 1] if len(opening) >= MOST_BODIES else None
+        groups = [(at, list(chunks[at:end])) for at, end in pairwise([0, *opening, len(chunks)][: MOST_BODIES + 1])]
+        old = self._bodies
+        new: list[BodyFindings | None] = [None] * len(groups)
+        first = 0
+        while first < min(len(old), len(groups)) and old[first].chunks == groups[first][1]:
+            new[first] = old[first]
+            first += 1
+        last = 0
+        while last < min(len(old), len(groups)) - first and old[-1 - last].chunks == groups[-1 - last][1]:
+            new[-1 - last] = old[-1 - last]
+            last += 1
+        middle = old[first : len(old) - last]
+        for offset in range(len(groups) - first - last):
+            if offset < len(middle):
+                new[first + offset] = middle[offset]
+            else:
+                known = self._dormant.get(id(groups[first + offset][1][0]))
+                new[first + offset] = known if known and known.chunks == groups[first + offset][1] else None
+        awake = {id(state) for state in new}
+        plain = {id(chunk.plain) for chunk in chunks if chunk.plain is not None}
+        dropped = [*self._dormant.values(), *middle] if plain else []
+        self._dormant = {
+            id(b.chunks[0]): b for b in dropped if id(b) not in awake and b.chunks and id(b.chunks[0]) in plain
+        }
+        bodies = [state or BodyFindings(self._ids) for state in new]
+        for state, (index, group) in zip(bodies, groups, strict=True):
+            state.moved(index, group)
+        self._bodies = bodies
+
+    def _of_text(self, document: Document, setup: Setup) -> list[Diagnostic]:
+        """What rules of scope TEXT tell."""
+        first = _first_statement(document)
+        openings = tuple([body.directives.opening for body in self._bodies])
+        open_comment = document.chunks[-1].closes_in_block
+        frame = setup.versions, openings, isinstance(document.statement(first), Version), open_comment
+        if frame == self._clean_frame:
+            return []
+        repeated = _repeated(self._bodies)
+        lines = {first, *setup.version_lines, *[line for body in repeated for line in body.opening_lines(document)]}
+        judged = judge(document, sorted(lines - {-1}), self.platform, _TEXT_SCOPES)
+        found = [d for d in judged.findings if d.name in _TEXT_RULES]
+        judged.forget()
+        self._clean_frame = None if found else frame
+        return found
+
+    def _left_out(self, document: Document) -> Iterator[Diagnostic]:
+        """What is said of lines that are not looked at because there are too many."""
+        lines = [document.line_of(b.first + b.cut[0]) + b.cut[1] for b in self._bodies if b.cut is not None]
+        if self._end is not None:
+            lines.append(document.line_of(self._end))
+        for line in lines:
+            yield unchecked(line, document.line_start(line))
+
+
+def _dialect_key(versions: tuple[str, ...]) -> object:
+    """What the version of a text means for its lines: whether it is of the newest dialect."""
+    if len(versions) != 1:
+        return versions
+    statement = statement_of(versions[0])
+    if not isinstance(statement, Version) or statement.major is None or statement.minor is None:
+        return False
+    return (statement.major, statement.minor) >= (4, 2)
+
+
+def _repeated(bodies: list[BodyFindings]) -> list[BodyFindings]:
+    """The bodies whose name another one has as well; of many, the first."""
+    names = [(body.directives.opening or "").partition(" ")[2].strip().strip('"') for body in bodies]
+    many = Counter(names)
+    return [body for body, name in zip(bodies, names, strict=True) if name and many[name] > 1][:REPEATED]
+
+
+def _first_statement(document: Document) -> int:
+    """The line of the first statement; -1 in a text without one."""
+    line = 0
+    for chunk in document.chunks:
+        if chunk.facts is not NOTHING and chunk.text and not chunk.text.isspace():
+            for offset, code in enumerate(codes_in(chunk)):
+                if code:
+                    return line + offset
+        line += chunk.count
+    return -1
