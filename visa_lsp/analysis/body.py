@@ -12,13 +12,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import NOTHING, decl_lines, facts_in, instructions_in, label_lines
-from visa_lsp.analysis.declaration_text import INPUT
 from visa_lsp.analysis.chunk_lines import ChunkLines, Dormant, Kept, names_in
+from visa_lsp.analysis.declaration_text import INPUT
 from visa_lsp.analysis.findings import Change, Finding
 from visa_lsp.analysis.limits import CLASSES, SUSPECTS
 from visa_lsp.analysis.line_classes import (
     ALONE,
     CLEAN,
+    DECLARATION,
     LABEL,
     LATE,
     SINGLE,
@@ -26,18 +27,19 @@ from visa_lsp.analysis.line_classes import (
     Verdicts,
     definition_of,
     judge,
+    tokens_in,
     value_readers,
     verdicts_of,
     verdicts_on,
     with_values,
 )
-from visa_lsp.analysis.mentions import Ids
+from visa_lsp.analysis.mentions import Ids, Numbering
 from visa_lsp.analysis.names import Names, Setting
 from visa_lsp.analysis.outline import NAME, Directives, Outline, Place
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.analysis.storing import active_store
 from visa_lsp.checks import CHECKS
-from visa_lsp.checks.name_index import RENAMED, spelling
+from visa_lsp.checks.name_index import RENAMED, is_likened, spelling
 from visa_lsp.checks.rule import Scope
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunks import code_in
@@ -76,7 +78,7 @@ _HEADER: Final = "\x0fheader"
 _LAST: Final = "\x0flast"
 # What findings about names depend on that do not mean the same everywhere: which braces there are, in what order.
 _BRACES: Final = "\x0fbraces"
-_EVERYWHERE: Final = frozenset({_HEADER, _LAST, _SPELT, _BRACES})
+Ends = tuple[Place | None, Place | None, Place | None, Place | None]
 
 
 class Setup:
@@ -96,18 +98,19 @@ class BodyFindings:
     """A body with what is known of its lines. ``first`` is the number of its first chunk in the text."""
 
     __slots__ = (
-        "_change", "_dormant", "_facts", "_ids", "_key", "_label_parts", "_late", "_lines", "_names", "_outline", "_outline_findings", "_setting",
+        "_change", "_dormant", "_facts", "_key", "_label_parts", "_late", "_lines", "_names", "_numbered", "_numbering", "_outline", "_outline_findings", "_renamed", "_setting",
         "_stale_outline", "_unjudged_chunks", "_verdicts", "chunks", "cut", "first",
     )  # fmt: skip
 
-    def __init__(self, ids: Ids | None) -> None:
+    def __init__(self, numbering: Numbering) -> None:
         self.first = 0
         self.chunks: list[Chunk] = []
         self.cut: Place | None = None  # the first line that is left out because too many may have findings
         self._facts: list[Facts] = []
         self._lines: list[ChunkLines] = []
         self._names = Names()
-        self._ids = ids
+        self._numbering = numbering
+        self._numbered = numbering.ids is not None  # whether it is kept which names stand in its chunks
         self._outline = Outline()
         self._outline_findings: list[tuple[int, Finding]] | None = None  # with the number of the line in the outline
         self._setting = Setting()
@@ -116,6 +119,7 @@ class BodyFindings:
         self._key: object = None
         self._verdicts = Verdicts()
         self._stale_outline = True
+        self._renamed = True  # whether names of the outline may mean something else
         # What is new since the last update: the first chunk that changed, those that went, and how many came.
         self._change: tuple[int, list[Chunk], int] | None = None
         self._unjudged_chunks: set[int] = set()  # with lines that lost their findings
@@ -180,7 +184,7 @@ class BodyFindings:
         platform = setup.platform.name if setup.platform else None
         key = platform, setup.dialect, kind, self.directives.attributes
         if key == self._key and self._change is None and not self._stale_outline:
-            self._update_outline(document, setup, set())
+            self._update_outline(document, setup)
             return
         fresh = not self._lines or key != self._key
         self._key, self._verdicts = key, verdicts_of(key)
@@ -189,6 +193,7 @@ class BodyFindings:
         if self._stale_outline:
             self._outline.place(self.chunks)
             self._stale_outline = False
+            self._renamed = True
         dirty: set[str] = set()
         todo = self._advance(document, dirty, fresh=fresh)
         if not fresh:
@@ -196,18 +201,16 @@ class BodyFindings:
         self._sort(document, setup, todo, dirty)
         self._judge(document, setup, dirty, self._unjudged_chunks.union(todo))
         self._unjudged_chunks = set()
-        self._update_outline(document, setup, dirty)
+        self._update_outline(document, setup)
         for index in range(head, head + many):
             self.chunks[index].origin = None
 
-    def _ends(self) -> tuple[Place | None, Place | None, Place | None]:
-        """The last declaration before all code, the first line of code, and the last one."""
+    def _ends(self) -> Ends:
+        """Where the body begins, the last declaration before all code, the first line of code, and the last one."""
         outline = self._outline
-        return outline.last_leading, outline.first_code, outline.end
+        return outline.start, outline.last_leading, outline.first_code, outline.end
 
-    def _ends_changed(
-        self, before: tuple[Place | None, Place | None, Place | None], head: int, gone: list[Chunk], many: int
-    ) -> set[str]:
+    def _ends_changed(self, before: Ends, head: int, gone: list[Chunk], many: int) -> set[str]:
         """Which of the ends are other lines than they were, and not the same ones at another place."""
         origin = self.chunks[head].origin if many == len(gone) == 1 else None
 
@@ -222,10 +225,9 @@ class BodyFindings:
                 return place[0], place[1] + self.chunks[head].count - origin.base.count
             return place if place[1] < origin.head else (-1, 0)
 
-        header, first, last = map(now, before)
-        outline = self._ends()
-        changed = {_HEADER} if (header, first) != outline[:2] else set[str]()
-        return changed | {_LAST} if last != outline[2] else changed
+        was, ends = tuple(map(now, before)), self._ends()
+        changed = {_HEADER} if was[:-1] != ends[:-1] else set[str]()
+        return changed | {_LAST} if was[-1] != ends[-1] else changed
 
     def _advance(self, document: Document, dirty: set[str], *, fresh: bool) -> dict[int, list[int] | None]:
         """Take the chunks in; the lines to be sorted, by chunk, None for all; adds to ``dirty`` what findings depend on."""
@@ -247,12 +249,14 @@ class BodyFindings:
             dirty.add(_BRACES)
         self._follow(change, dirty)
         changed = self._rename([facts_in(c) for c in gone], added, fresh=fresh)
+        self._renamed = self._renamed or changed is None or bool(changed)
         if changed is None:
             self._lines = [ChunkLines() for _ in self.chunks]
             self._dormant = Dormant()
             return dict.fromkeys(range(len(self.chunks)))
+        self._put_aside(known, added)
         self._dormant.note(changed, self._names.before)
-        woken = self._sleep_and_wake(known, added, todo)
+        woken = self._take_back(todo)
         if changed:
             dirty.update(_SPELT + "".join(spelling(name)) for name in changed)
             if any(not spelling(name).number for name in changed):
@@ -307,15 +311,19 @@ class BodyFindings:
 
     def _rename(self, gone: list[Facts], added: range, *, fresh: bool) -> set[str] | None:
         """Bring the names up to date; those whose token changed, None where every line has to be sorted anew."""
-        directives, ids = self.directives, self._ids
-        if ids is None and directives.braces:
+        directives, numbering = self.directives, self._numbering
+        if numbering.ids is None and directives.braces:
             # Where names live is found by where they are mentioned.
-            ids = self._ids = Ids()
-            added = range(len(self.chunks))
+            numbering.ids = Ids()
+        if numbering.ids is not None and not self._numbered:
+            self._numbered = True
+            self._number(numbering.ids, range(len(self.chunks)))
+        elif directives.braces and numbering.ids is not None:
+            self._number(numbering.ids, added)
         parts = self._parts_of_labels(gone, added)
         setting = self._setting
         late = self._declared_late()
-        scoped = self._scoped(ids, added)
+        scoped = self._scoped(numbering.ids)
         if (
             scoped is not None
             or setting.scoped is not None
@@ -323,7 +331,14 @@ class BodyFindings:
             != (setting.specials, setting.functions, setting.late, setting.parts)
         ):
             self._setting = Setting(directives.texts, directives.functions, late, parts, scoped)
-        return self._names.update(self._facts, gone, added, self._setting, ids, fresh=fresh)
+        return self._names.update(self._facts, gone, added, self._setting, numbering.ids, fresh=fresh)
+
+    def _number(self, ids: Ids, chunks: Iterable[int]) -> None:
+        """Keep which names stand in some chunks, where that is not known."""
+        for index in chunks:
+            facts = self._facts[index]
+            if facts is not NOTHING and not facts.names:
+                self._names.note_first(facts, set(NAME.findall(code_in(self.chunks[index]))), ids)
 
     def _declared_late(self) -> set[str]:
         """The names that are declared in a chunk with code before it."""
@@ -363,22 +378,16 @@ class BodyFindings:
             self._label_parts = found
         return self._label_parts
 
-    def _scoped(self, ids: Ids | None, added: range) -> Callable[[set[str]], set[str]] | None:
+    def _scoped(self, ids: Ids | None) -> Callable[[set[str]], set[str]] | None:
         """What tells the names that do not mean the same everywhere, because a brace ends the life of some of them."""
         braces = self.directives.braces
         if not braces or ids is None:
             return None
-        for index in added:
-            facts = self._facts[index]
-            if facts is not NOTHING and not facts.names:
-                self._names.note_first(facts, set(NAME.findall(code_in(self.chunks[index]))), ids)
         body = ScopedBody(self.chunks, self._facts, ids)
         return lambda doubled: scoped_names(braces, body, doubled)
 
-    def _sleep_and_wake(
-        self, known: list[tuple[Chunk, ChunkLines]], added: range, todo: dict[int, list[int] | None]
-    ) -> set[int]:
-        """Put aside what is known of chunks that are comment now; take back that of chunks that are none any more."""
+    def _put_aside(self, known: list[tuple[Chunk, ChunkLines]], added: range) -> None:
+        """Remember what is known of chunks that are comment now."""
         plain = {id(p) for i in added if (p := self.chunks[i].plain) is not None}
         if plain:
             if self._dormant.before:
@@ -386,6 +395,9 @@ class BodyFindings:
             self._dormant.lines.update(
                 {id(c): (c, lines) for c, lines in known if id(c) in plain and not lines.waiting}
             )
+
+    def _take_back(self, todo: dict[int, list[int] | None]) -> set[int]:
+        """Take back what is known of chunks that are no comment any more; which they are."""
         woken = set[int]()
         for index in list(todo) if self._dormant.lines else ():
             found = self._dormant.lines.pop(id(self.chunks[index]), None)
@@ -417,6 +429,7 @@ class BodyFindings:
     def _sort(self, document: Document, setup: Setup, todo: dict[int, list[int] | None], dirty: set[str]) -> None:
         every = list(todo.items())
         suspects = 0
+        self._judge_declarations(document, setup, [i for i, some in every if some is None and self._facts[i].decls])
         for at in range(0, len(every), _GROUP):
             group = dict(every[at : at + _GROUP])
             # Of lines that will not be shown nobody has to know what is wrong with them.
@@ -431,12 +444,12 @@ class BodyFindings:
             if enough or setup.classes < len(pending):
                 self._give_up(group)
             elif len(pending) > _FEW_CLASSES:
-                self._judge_classes(document, setup, group)
+                self._judge_classes(document, setup, self._representatives(group))
                 self._settle(document, group, dirty)
                 self._give_up(group)
             suspects += sum([len(self._lines[index].alone) for index in group])
         if len(self._representatives(todo)) > _FEW_CLASSES:
-            self._judge_classes(document, setup, todo)
+            self._judge_classes(document, setup, self._representatives(todo))
             self._settle(document, todo, dirty)
             self._give_up(todo)
 
@@ -583,7 +596,7 @@ class BodyFindings:
                 lines.alone.add(offset)
                 dirty.add(declared[k])
             else:
-                lines.waiting[offset] = "\x01" + token
+                lines.waiting[offset] = DECLARATION + token
             lines.decls.add(offset)
 
     def _sort_directives(self, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
@@ -644,34 +657,50 @@ class BodyFindings:
         """One line of each class that waits for a verdict."""
         return {c: (index, offset) for index in group for offset, c in self._lines[index].waiting.items()}
 
-    def _judge_classes(self, document: Document, setup: Setup, group: Iterable[int]) -> None:
-        """Judge one line of each class that waits for a verdict, for the verdict alone."""
-        chosen = sorted(self._representatives(group).values())
+    def _judge_classes(self, document: Document, setup: Setup, chosen: dict[str, Place]) -> None:
+        """Judge one line of each of some classes, for the verdict alone."""
+        lines = sorted([(self._line(document, *place), line_class) for line_class, place in chosen.items()])
         setup.classes -= len(chosen)
-        for at in range(0, len(chosen), _BATCH):
-            some = chosen[at : at + _BATCH]
-            lines = {self._line(document, *place) for place in some}
-            judged = judge(document, sorted(self._with_declarations(document, setup, lines)), setup.platform)
+        for at in range(0, len(lines), _BATCH):
+            some = dict(lines[at : at + _BATCH])
+            judged = judge(document, sorted(self._with_declarations(document, setup, set(some))), setup.platform)
             self._take_verdicts(document, judged, some)
             judged.forget()
 
-    def _take_verdicts(self, document: Document, judged: Judged, places: Iterable[Place]) -> None:
+    def _judge_declarations(self, document: Document, setup: Setup, chunks: Iterable[int]) -> None:
+        """Judge one declaration of each kind in some chunks, where there are many: most are clean."""
+        token_of, clean, chosen = self._names.tokens.get, self._verdicts.decls, dict[str, Place]()
+        many = 0
+        for index in chunks:
+            declared = self._facts[index].decls
+            many += len(declared)
+            new = {token for token in set(map(token_of, declared)) - clean if token is not None and SINGLE not in token}
+            new = {token for token in new if DECLARATION + token not in chosen}
+            for name, offset in zip(declared, decl_lines(self.chunks[index]), strict=True) if new else ():
+                token = token_of(name)
+                if token in new:
+                    new.discard(token)
+                    chosen[DECLARATION + token] = index, offset
+        if len(chosen) > _MANY_CLASSES and not self._verdicts.asked:
+            self._from_store()
+            chosen = {line_class: place for line_class, place in chosen.items() if line_class[1:] not in clean}
+        if chosen and many > _FEW_CLASSES and len(chosen) <= setup.classes:
+            self._judge_classes(document, setup, chosen)
+
+    def _take_verdicts(self, document: Document, judged: Judged, classes_of: dict[int, str]) -> None:
         """Keep the verdicts on the classes of some lines."""
-        by_line = {self._line(document, *place): place for place in places}
         tokens: dict[int, list[tuple[int, str]] | None] = {}
-        for line, (index, offset) in by_line.items():
-            known = self._names.tokens_of(document.code(line)) if offset not in self._lines[index].decls else None
+        for line, line_class in classes_of.items():
+            known = self._names.tokens_of(document.code(line)) if line_class[0] != DECLARATION else None
             tokens[line] = [(column, token) for column, _, token in known] if known is not None else None
         news = Verdicts()
         news.clean.clear()
         for line, verdict in verdicts_on(judged, document, tokens).items():
-            index, offset = by_line[line]
-            waiting = self._lines[index].waiting
             if tokens[line] is None:
                 if verdict == CLEAN:
-                    news.decls.add(waiting[offset][1:])
+                    news.decls.add(classes_of[line][1:])
             elif verdict is not None:
-                news.add(waiting[offset], verdict)
+                news.add(classes_of[line], verdict)
         verdicts = self._verdicts
         verdicts.clean |= news.clean
         verdicts.others |= news.others
@@ -701,7 +730,8 @@ class BodyFindings:
             judged = self._judged(document, setup, places, required)
             waiting = [place for place in places if place[1] in self._lines[place[0]].waiting]
             if waiting:
-                self._take_verdicts(document, judged, waiting)
+                some = {self._line(document, i, o): self._lines[i].waiting[o] for i, o in waiting}
+                self._take_verdicts(document, judged, some)
             news = self._keep(document, judged, places)
             judged.forget()
             rechecked = set()
@@ -744,9 +774,9 @@ class BodyFindings:
         """Give up what depends on some subjects, and note the chunks; the names whose first use has to be found."""
         rechecked = set(dirty)
         for index, lines in enumerate(self._lines) if dirty else ():
-            if lines.kept and not dirty.isdisjoint(lines.subjects):
-                for offset in [o for o, kept in lines.kept.items() if not dirty.isdisjoint(kept.subjects)]:
-                    rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects - _EVERYWHERE)
+            if lines.kept and not (dirty.isdisjoint(lines.subjects) and dirty.isdisjoint(lines.needs)):
+                for offset in [o for o, kept in lines.kept.items() if kept.depends_on(dirty)]:
+                    rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects)
                     del lines.kept[offset]
                     active.add(index)
                 lines.changed()
@@ -813,6 +843,8 @@ class BodyFindings:
         for index, offset in places:
             wanted.update([n for n in self._words(document, index, offset) if self._names.is_coupled(n)])
         unknown = {n for n in wanted if n[0] != "\x0f" and self._names.tokens[n] == UNKNOWN}
+        # Names without a digit stand in classes as they are, where all declared names have one.
+        plain = [name for name in unknown if not any(map(str.isdigit, name))]
         found: set[Place] = set()
         counts: Counter[str] = Counter()
         for index, lines in enumerate(self._lines) if wanted else ():
@@ -822,7 +854,7 @@ class BodyFindings:
                 for offset, kept in lines.kept.items():
                     if not wanted.isdisjoint(kept.subjects):
                         found.add((index, offset))
-            waiting = [offset for offset, line_class in lines.waiting.items() if _has_unknown(line_class)]
+            waiting = [offset for offset, line_class in lines.waiting.items() if _may_have(line_class, plain)]
             for offset in sorted({*lines.missing, *lines.alone, *waiting}):
                 some = lines.missing.get(offset)
                 if some is not None:
@@ -848,12 +880,15 @@ class BodyFindings:
             told = judged.subjects.get(line, set()).union(names_in(missing))
             subjects = {n for n in self._words(document, index, offset) if self._names.is_coupled(n)} | told
             news |= told
+            needs: set[str] = set()
             if any(self._names.tokens[name] == SINGLE for name in subjects if name[0] != "\x0f"):
-                subjects.add(_BRACES)
+                needs.add(_BRACES)
             for name in names_in(missing):
-                subjects |= {_HEADER, _LAST, _SPELT, _SPELT + "".join(spelling(name))}
+                needs |= {_HEADER, _LAST, _SPELT + "".join(spelling(name))}
+                if is_likened(name):
+                    needs.add(_SPELT)
             lines = self._lines[index]
-            lines.kept[offset] = Kept(tuple(by_line.get(line, ())), frozenset(subjects), missing)
+            lines.kept[offset] = Kept(tuple(by_line.get(line, ())), frozenset(subjects), frozenset(needs), missing)
             lines.changed()
         return news
 
@@ -893,10 +928,12 @@ class BodyFindings:
 
     # ---- the outline ----
 
-    def _update_outline(self, document: Document, setup: Setup, dirty: set[str]) -> None:
+    def _update_outline(self, document: Document, setup: Setup) -> None:
         outline = self._outline
         before = outline.key
-        outline.update(self._key, setup.versions, self._names, self.chunks)
+        if self._renamed or outline.of != (self._key, setup.versions):
+            outline.update(self._key, setup.versions, self._names, self.chunks)
+            self._renamed = False
         if outline.is_clean:
             self._outline_findings = []
             return
@@ -949,12 +986,12 @@ class BodyFindings:
                 yield chunk, some
 
 
-def _has_unknown(line_class: str) -> bool:
-    """Whether a class that waits for its verdict has a name in it that nothing declares."""
-    if UNKNOWN in line_class:
+def _may_have(line_class: str, names: Iterable[str]) -> bool:
+    """Whether a class that waits for its verdict has a name in it that nothing declares; ``names`` are some of those."""
+    if UNKNOWN in line_class or any(name in line_class for name in names):
         return True
     # Of a declaration it is the token; what that stands for has the names.
-    return line_class[:2] == "\x01\x01" and UNKNOWN in definition_of(line_class[1:])
+    return line_class[0] == DECLARATION and any(UNKNOWN in definition_of(token) for token in tokens_in(line_class))
 
 
 def _braces_in(chunks: Iterable[Chunk]) -> list[str]:

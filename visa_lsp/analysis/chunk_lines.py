@@ -25,12 +25,18 @@ def names_in(missing: Iterable[str]) -> list[str]:
 class Kept(Struct, frozen=True):
     """The findings of a line, and what they depend on besides it and the declarations of its names.
 
-    ``missing`` are the names in it that nothing declares, whether the findings tell of them or those of an earlier line do.
+    ``subjects`` are what lines have in common: a change of one that has a subject concerns all that have it. ``needs`` are
+    what else there is in the body: how names are spelt, where a line would be added, the braces. ``missing`` are the names in it that nothing declares, whether the findings tell of them or those of an earlier line do.
     """
 
     findings: tuple[Finding, ...]
     subjects: frozenset[str]
+    needs: frozenset[str]
     missing: frozenset[str]
+
+    def depends_on(self, changed: set[str]) -> bool:
+        """Whether a change of some subjects and needs concerns the line."""
+        return not (changed.isdisjoint(self.subjects) and changed.isdisjoint(self.needs))
 
 
 class ChunkLines(Struct):
@@ -42,12 +48,13 @@ class ChunkLines(Struct):
     waiting: dict[int, str] = field(default_factory=dict)  # with their classes
     kept: dict[int, Kept] = field(default_factory=dict)
     _subjects: frozenset[str] | None = None
+    _needs: frozenset[str] | None = None
     _chunks: frozenset[int] | None = None
     _shown: tuple[Finding, ...] | None = None
 
     def changed(self) -> None:
         """Forget what was derived."""
-        self._subjects = self._chunks = self._shown = None
+        self._subjects = self._needs = self._chunks = self._shown = None
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -56,6 +63,13 @@ class ChunkLines(Struct):
             kept = [kept.subjects for kept in self.kept.values()]
             self._subjects = frozenset().union(*kept, *map(names_in, self.missing.values()))
         return self._subjects
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What findings depend on besides other lines."""
+        if self._needs is None:
+            self._needs = frozenset().union(*[kept.needs for kept in self.kept.values()])
+        return self._needs
 
     @property
     def chunks(self) -> frozenset[int]:
@@ -116,7 +130,9 @@ class ChunkLines(Struct):
                 del self.kept[offset]
                 yield kept.subjects.union(names_in(self.missing.get(offset, ())))
             else:
-                self.kept[offset] = Kept(tuple([f for f in findings if f is not None]), kept.subjects, kept.missing)
+                self.kept[offset] = Kept(
+                    tuple([f for f in findings if f is not None]), kept.subjects, kept.needs, kept.missing
+                )
         self.changed()
 
 

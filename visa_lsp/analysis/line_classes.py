@@ -42,6 +42,8 @@ UNKNOWN: Final = "\x02"
 SINGLE: Final = "\x07"
 LATE: Final = "\x06"
 LABEL: Final = "\x08"
+# What the class of a declaration begins with; its token follows.
+DECLARATION: Final = "\x10"
 _WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
 # The problems of binding that are about names, not about the line; and the rules that tell of nothing else.
 NAME_PROBLEMS: Final = frozenset({"undeclared-name", "missing-label"})
@@ -126,6 +128,7 @@ def with_values(line_class: str, code: str, readers: re.Pattern[str]) -> str:
 
 
 _ids = count()
+_TOKEN: Final = re.compile("\x01[0-9]+;")
 _tokens: dict[str, str] = {}
 _definitions: dict[str, str] = {}
 
@@ -140,6 +143,11 @@ def class_token(definition: str) -> str:
         token = _tokens[definition] = f"\x01{next(_ids)};"
         _definitions[token] = definition
     return token
+
+
+def tokens_in(text: str) -> list[str]:
+    """The tokens of definitions in a class."""
+    return _TOKEN.findall(text)
 
 
 def definition_of(token: str) -> str:

@@ -33,6 +33,15 @@ class Ids(dict[str, int]):
         return number
 
 
+class Numbering:
+    """The numbers of the names of a text; without ``ids`` it is not kept which names stand where."""
+
+    __slots__ = ("ids",)
+
+    def __init__(self, ids: Ids | None) -> None:
+        self.ids = ids
+
+
 class Mentions:
     """The chunks by the names in them. ``facts`` are those of all chunks of the body, in order."""
 

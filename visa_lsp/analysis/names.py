@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -17,7 +18,7 @@ from msgspec import Struct, field
 from visa_lsp.analysis.declaration_text import ALIAS, INPUT, alias_in, base_of
 from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token, special_words
 from visa_lsp.analysis.mentions import Ids, Mentions, packed_in
-from visa_lsp.checks.name_index import MOST_PLAIN, Spelling, spelling
+from visa_lsp.checks.name_index import MOST_PLAIN, Spelling, is_likened, spelling
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 from visa_lsp.syntax.document import same_head, same_tail
 
@@ -56,7 +57,7 @@ class Names:
     """Names of a body. ``doubled`` are declared twice; ``odd`` ones have signs in them that references cannot have."""
 
     __slots__ = (
-        "_aliases", "_facts", "_homes", "_ids", "_label_count", "_places", "_spellings", "before", "decl", "doubled", "inputs", "mentions", "odd", "pattern", "scoped", "setting", "tokens",
+        "_aliases", "_facts", "_homes", "_ids", "_label_count", "_places", "_plain", "_spellings", "before", "decl", "doubled", "inputs", "mentions", "odd", "pattern", "scoped", "setting", "tokens",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -73,6 +74,7 @@ class Names:
         self._aliases: dict[str, list[str]] = {}
         # Names by their spelling; None until a missing one asks what it may have meant.
         self._spellings: dict[Spelling, set[str]] | None = None
+        self._plain: dict[str, None] = {}  # those of them without a number
         self._facts: list[Facts] = []
         self._places: dict[int, int] | None = None
         self._homes: dict[int, Home] = {}
@@ -188,12 +190,9 @@ class Names:
             known = self._spellings = {}
             for name in self.decl.keys() | self._label_count.keys():
                 known.setdefault(spelling(name), set()).add(name)
-        plain: list[str] = []
-        for alike, names in known.items():
-            if not alike.number:
-                plain += names
-                if len(plain) > MOST_PLAIN:
-                    break
+            self._plain = dict.fromkeys(sorted([n for alike in known if not alike.number for n in known[alike]]))
+        # With more of them none is suggested for being like the word.
+        plain = islice(self._plain, MOST_PLAIN + 1) if is_likened(word) else ()
         return known.get(spelling(word), set()).union(plain)
 
     def with_label(self, names: set[str]) -> list[int]:
@@ -450,6 +449,9 @@ class Names:
                 there = name in self.decl or name in self._label_count
                 alike = self._spellings.setdefault(spelling(name), set())
                 (alike.add if there else alike.discard)(name)
+                if not spelling(name).number:
+                    self._plain.pop(name, None)
+                    self._plain.update({name: None} if there else {})
         return {name for name in affected if name in changed or before[name] != dict.get(self.tokens, name)}
 
 

@@ -84,10 +84,12 @@ class Outline:
         self.places: list[Place] = []
         self.names: dict[str, int] = {}  # in these lines, with the first of them that has it
         self.key: object = None
+        self.of: object = None  # the kind of body and the versions that the key is for
+        self.start: Place | None = None  # where the body begins
         self.first_statement: Place | None = None  # the first instruction or label
         self.first_code: Place | None = None  # that, or the first subroutine
         self.last_code: list[Place] = []  # the last instruction and the labels behind it
-        self.end: Place | None = None  # the last instruction or label
+        self.end: Place | None = None  # the last instruction, label or subroutine
         self.last_leading: Place | None = None  # the last declaration before all code
         self.shaping: list[Place] = []  # the lines that other lines depend on
         self._codes: tuple[str, ...] = ()
@@ -134,7 +136,7 @@ class Outline:
                 break
         self.last_code = list(_last_code(chunks, len(chunks), 0, first_chunk))
         last = [(index, offset) for index, offset in self.last_code if _is_code(instructions_in(chunks[index])[offset])]
-        self.end = last[0] if last else None
+        self.end = max([*last, *self.directives.parts], default=None)
         places = {(index, offset) for index, offset, _ in self.directives.places}
         for index, offset in [*self.directives.parts, (len(chunks), 0)]:
             places.update(_last_code(chunks, index, offset, first_chunk))
@@ -146,6 +148,9 @@ class Outline:
                 break
         beginning = _beginning(chunks) if self.directives.opening is None else set[Place]()
         self.places = sorted(places | beginning | first)
+        self.start = (
+            self.directives.places[0][:2] if self.directives.opening is not None else min(beginning, default=None)
+        )
         # Whether there are several parts shows in where the first instruction stands.
         self.shaping = sorted(self.directives.shaping | beginning | (first if self.directives.parts else set()))
         codes = tuple([codes_in(chunks[index])[offset] for index, offset in self.places])
@@ -158,11 +163,14 @@ class Outline:
     def update(self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk]) -> None:
         """Bring the key up to what the names mean now."""
         meaning = tuple(map(names.tokens.get, self.names))
+        declared = sorted([(names.place(name), name) for name in self.names if name in names.decl])
         behind = tuple(self._declared_behind(names, chunks))
-        key = kind, versions, self._codes, meaning, behind
+        order = tuple([name for _, name in declared])
+        self.of = kind, versions
+        key = kind, versions, self._codes, meaning, behind, order
         if key != self.key:
             self.key = key
-            self._class = self._class_of(kind, versions, names, behind)
+            self._class = self._class_of(kind, versions, names, behind, order)
             if self._class in _clean:
                 self._clean_key = key
 
@@ -175,7 +183,9 @@ class Outline:
                 if where > index or (where == index and decl_lines(chunks[index])[number] > offset):
                     yield name
 
-    def _class_of(self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...]) -> object:
+    def _class_of(
+        self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...], order: tuple[str, ...]
+    ) -> object:
         """What rules may ask of the outline: each declared name as its number and what it is declared as.
 
         None for one that is too long to be kept. The name of a kernel matters to other bodies alone, but for its length.
@@ -195,7 +205,7 @@ class Outline:
         if self.directives.opening is not None:
             codes[0] = _QUOTED.sub(lambda match: f'"{len(match.group())}"', codes[0])
         signs = tuple([NAME.sub(sign, code) for code in codes])
-        return kind, versions, signs, tuple([numbers.get(name) for name in behind])
+        return kind, versions, signs, tuple(map(numbers.get, behind)), tuple(map(numbers.get, order))
 
 
 def _function_in(text: str) -> str:

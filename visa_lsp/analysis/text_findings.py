@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from visa_lsp.analysis.body import BodyFindings, Setup
 from visa_lsp.analysis.chunk_facts import NOTHING, facts_in
 from visa_lsp.analysis.findings import Findings
-from visa_lsp.analysis.limits import MOST_BODIES, REPEATED, unchecked
+from visa_lsp.analysis.limits import BODIES, MOST_BODIES, REPEATED, unchecked
 from visa_lsp.analysis.line_classes import judge
-from visa_lsp.analysis.mentions import Ids
+from visa_lsp.analysis.mentions import Ids, Numbering
 from visa_lsp.checks import CHECKS
 from visa_lsp.checks.rule import Scope
 from visa_lsp.syntax.bulk import statement_of
@@ -43,7 +43,7 @@ class TextFindings:
 
     def __init__(self, platform: Platform | None, *, once: bool = False) -> None:
         self.platform = platform
-        self._ids = None if once else Ids()
+        self._numbering = Numbering(None if once else Ids())
         self._bodies: list[BodyFindings] = []
         self._chunks: Sequence[Chunk] = ()
         self._clean_frame: object = None
@@ -113,7 +113,7 @@ class TextFindings:
         self._dormant = {
             id(b.chunks[0]): b for b in dropped if id(b) not in awake and b.chunks and id(b.chunks[0]) in plain
         }
-        bodies = [state or BodyFindings(self._ids) for state in new]
+        bodies = [state or BodyFindings(self._numbering) for state in new]
         for state, (index, group) in zip(bodies, groups, strict=True):
             state.moved(index, group)
         self._bodies = bodies
@@ -126,7 +126,7 @@ class TextFindings:
         frame = setup.versions, openings, isinstance(document.statement(first), Version), open_comment
         if frame == self._clean_frame:
             return []
-        repeated = _repeated(self._bodies)
+        repeated = self._bodies if len(self._bodies) <= BODIES else _repeated(self._bodies)
         lines = {first, *setup.version_lines, *[line for body in repeated for line in body.opening_lines(document)]}
         judged = judge(document, sorted(lines - {-1}), self.platform, _TEXT_SCOPES)
         found = [d for d in judged.findings if d.name in _TEXT_RULES]

@@ -39,6 +39,12 @@ def spelling(name: str) -> Spelling:
     return Spelling(stem.lower(), digits.lstrip("0") or digits[:1])
 
 
+def is_likened(word: str) -> bool:
+    """Whether names that are only like a missing one are suggested for it, and not just those that are spelt alike."""
+    alike = spelling(word)
+    return not alike.number or len(alike.stem) > _SHORT
+
+
 class Pool:
     """Names that may have been meant, in the order of the text."""
 
@@ -53,7 +59,7 @@ class Pool:
         alike = spelling(word)
         if alike.number:
             found = next((name for name in self._like.get(alike, ()) if name != word), None)
-            if found is not None or len(alike.stem) <= _SHORT:
+            if found is not None or not is_likened(word):
                 return found
         return like(word, self._plain)
 
