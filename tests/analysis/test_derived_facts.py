@@ -7,7 +7,7 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from visa_lsp.ide import results
+from visa_lsp.analysis import chunk_facts
 from visa_lsp.syntax.bulk import facts_of
 from visa_lsp.syntax.chunks import Chunk, code_in, line_start_in
 
@@ -25,9 +25,7 @@ _LINES = (
 def test_facts_of_an_edited_chunk_are_those_of_its_text(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pick = random.Random(seed)
     whole: list[int] = []
-    monkeypatch.setattr(
-        results, "facts_of", lambda code, share: whole.append(code.count("\n")) or facts_of(code, share)
-    )
+    monkeypatch.setattr(chunk_facts, "facts_of", lambda code: whole.append(code.count("\n")) or facts_of(code))
     derived = 0
     for _ in range(20):
         usual = _DECLARING if pick.random() < 0.5 else _WORKING
@@ -35,11 +33,11 @@ def test_facts_of_an_edited_chunk_are_those_of_its_text(seed: int, monkeypatch: 
         last = "" if pick.random() < 0.2 else "\n"
         chunk = Chunk("\n".join(lines) + last, len(lines), False)
         for _ in range(20):
-            if pick.random() < 0.8:
-                chunk.cache = results.read(chunk, {})
             whole.clear()
-            again = replace(results.read(chunk, {}), names=b"")
-            assert again == facts_of(code_in(chunk), {}), chunk.text
+            again = replace(chunk_facts.facts_in(chunk), names=b"")
+            assert again == facts_of(code_in(chunk)), chunk.text
+            if pick.random() < 0.2:
+                chunk.facts = None
             derived += bool(whole) and chunk.count > 3 and max(whole) < chunk.count
             start = pick.randint(0, max(0, chunk.length - 1))
             end = min(start + pick.choice((0, 0, 1, 30)), max(start, chunk.length - 1))

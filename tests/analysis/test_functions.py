@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from visa_lsp.ide import incremental
+from visa_lsp.analysis import body
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.syntax import document
 
@@ -59,8 +59,8 @@ def test_findings_after_edits_are_those_of_a_fresh_look(seed: int, monkeypatch: 
 
 def test_a_comment_in_a_body_with_calls_asks_for_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
-    judge = incremental.judge
-    monkeypatch.setattr(incremental, "judge", lambda *args: looks.append(1) or judge(*args))
+    judge = body.judge
+    monkeypatch.setattr(body, "judge", lambda *args: looks.append(1) or judge(*args))
     analysis = Analysis.of(REAL)
     assert analysis.incremental_diagnostics() == ()
     assert looks

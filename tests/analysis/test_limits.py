@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.ide import body_state, incremental, judging
+from visa_lsp.analysis import body, text_findings
 from visa_lsp.analysis.analysis import Analysis
 
 HEAD = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=dword\n'
@@ -12,10 +12,9 @@ HEAD = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=dw
 
 @pytest.fixture(autouse=True)
 def _low(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_state, "SUSPECTS", 20)
-    monkeypatch.setattr(judging, "SUSPECTS", 20)
-    monkeypatch.setattr(incremental, "MOST_BODIES", 5)
-    monkeypatch.setattr(incremental, "BODIES", 3)
+    monkeypatch.setattr(body, "SUSPECTS", 20)
+    monkeypatch.setattr(text_findings, "MOST_BODIES", 5)
+    monkeypatch.setattr(text_findings, "BODIES", 3)
 
 
 def test_first_mistakes_are_shown_and_the_rest_is_named() -> None:

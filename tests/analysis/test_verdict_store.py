@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from corpus import CORPUS
 
-from visa_lsp.ide import quick
+from visa_lsp.analysis import body, line_classes
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.storing import storing
 from visa_lsp.analysis.verdict_store import VerdictStore
@@ -30,10 +30,10 @@ def broken(text: str, chooser: random.Random) -> str:
 
 def judged(path: Path, texts: list[str]) -> list[object]:
     """The findings of a process of its own: one that has judged nothing before but may read the file."""
-    quick._verdicts.clear()
+    line_classes._verdicts.clear()
     with storing(lambda: VerdictStore(Kept(path, "mark"))):
         found: list[object] = [Analysis.of(text, None).diagnostics for text in texts]
-    quick._verdicts.clear()
+    line_classes._verdicts.clear()
     return found
 
 
@@ -47,7 +47,7 @@ def texts() -> list[str]:
 
 @pytest.fixture(scope="module")
 def alone(texts) -> list[object]:
-    quick._verdicts.clear()
+    line_classes._verdicts.clear()
     return [Analysis.of(text, None).diagnostics for text in texts]
 
 
@@ -55,7 +55,7 @@ def test_the_second_process_finds_the_same(tmp_path, texts, alone):
     path = tmp_path / "verdicts"
     assert judged(path, texts[: len(texts) // 3]) == alone[: len(texts) // 3]
     size = path.stat().st_size
-    assert size > 10_000
+    assert size > 5_000
     assert judged(path, texts) == alone
     assert path.stat().st_size > size
     size = path.stat().st_size
@@ -68,11 +68,14 @@ def test_known_classes_are_not_judged(tmp_path, texts, monkeypatch):
     real = texts[: len(texts) // 2]
     judged(path, real)
     lines = []
-    judge = quick.judge
-    for room in ("judging", "incremental"):
-        monkeypatch.setattr(
-            f"visa_lsp.ide.{room}.judge", lambda doc, some, *more: lines.append(len(some)) or judge(doc, some, *more)
-        )
+    judge = line_classes.judge
+
+    def counted(document, some, platform, *scopes):
+        if not scopes:  # outlines are no classes of lines
+            lines.append(len(some))
+        return judge(document, some, platform, *scopes)
+
+    monkeypatch.setattr(body, "judge", counted)
     judged(path, real)
     again = sum(lines)
     lines.clear()
@@ -93,14 +96,17 @@ def test_a_damaged_file_changes_no_finding(tmp_path, texts, alone, seed):
 
 @pytest.mark.parametrize(
     "block",
-    [None, [], [[], "", ["", ""], ""], [[7], "a", ["", ""], ""], [["\x01#0;"], "\x01#0;", ["", ""], ""], [[], "", ["a\nb", "L"], ""]],
+    [
+        None, [], [[], "", ["", ""], ""], [[7], "a", ["", []], ""], [["\x01#0;"], "\x01#0;", ["", []], ""],
+        [[], "", ["a\nb", [[0]]], ""], [[], "", ["a", ["L"]], ""], [[], "", ["a", [[]]], ""], [[], "", ["a", [[-7]]], ""],
+    ],
 )  # fmt: skip
 def test_a_block_of_nonsense_is_none(tmp_path, block):
     kept = Kept(tmp_path / "verdicts", "mark")
     kept.put(repr("key"), block)
     kept.flush()
-    verdicts = quick.Verdicts("key")
+    verdicts = line_classes.Verdicts("key")
     VerdictStore(Kept(tmp_path / "verdicts", "mark")).load(verdicts)
-    assert verdicts.clean == quick.Verdicts().clean
-    assert not verdicts.odd
+    assert verdicts.clean == line_classes.Verdicts().clean
+    assert not verdicts.others
     assert not verdicts.decls

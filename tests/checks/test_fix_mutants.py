@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.inputs import CORPUS
 from benchmarks.mutation import mutants
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.fixes import mend
 from visa_lsp.diagnostics import Severity
-from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.suppressions import visible
 
 CHUNKS = 4

@@ -3,10 +3,10 @@
 import pytest
 from markers import complete
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import CHECKS, run_checks
 from visa_lsp.checks.context import CheckContext
 from visa_lsp.checks.pages import examples
-from visa_lsp.analysis.analysis import Analysis
 
 
 def diagnose(text, extra):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext
-from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.isa.platforms import platform_named
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"

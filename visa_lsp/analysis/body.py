@@ -24,6 +24,7 @@ from visa_lsp.analysis.line_classes import (
     LATE,
     SINGLE,
     UNKNOWN,
+    WHOLE_BODY,
     Verdicts,
     definition_of,
     judge,
@@ -78,6 +79,7 @@ _HEADER: Final = "\x0fheader"
 _LAST: Final = "\x0flast"
 # What findings about names depend on that do not mean the same everywhere: which braces there are, in what order.
 _BRACES: Final = "\x0fbraces"
+_SINGLE_LABEL: Final = SINGLE + ":"
 Ends = tuple[Place | None, Place | None, Place | None, Place | None]
 
 
@@ -98,7 +100,7 @@ class BodyFindings:
     """A body with what is known of its lines. ``first`` is the number of its first chunk in the text."""
 
     __slots__ = (
-        "_change", "_dormant", "_facts", "_key", "_label_parts", "_late", "_lines", "_names", "_numbered", "_numbering", "_outline", "_outline_findings", "_renamed", "_setting",
+        "_change", "_dormant", "_facts", "_key", "_label_parts", "_lone", "_part_names", "_stale_parts", "_lines", "_names", "_numbered", "_numbering", "_outline", "_outline_findings", "_renamed", "_setting",
         "_stale_outline", "_unjudged_chunks", "_verdicts", "chunks", "cut", "first",
     )  # fmt: skip
 
@@ -115,7 +117,9 @@ class BodyFindings:
         self._outline_findings: list[tuple[int, Finding]] | None = None  # with the number of the line in the outline
         self._setting = Setting()
         self._label_parts: dict[str, int] | None = None
-        self._late: set[str] = set()
+        self._lone: set[str] = set()
+        self._stale_parts = True
+        self._part_names: list[str] = []
         self._key: object = None
         self._verdicts = Verdicts()
         self._stale_outline = True
@@ -193,7 +197,7 @@ class BodyFindings:
         if self._stale_outline:
             self._outline.place(self.chunks)
             self._stale_outline = False
-            self._renamed = True
+            self._renamed = self._stale_parts = True
         dirty: set[str] = set()
         todo = self._advance(document, dirty, fresh=fresh)
         if not fresh:
@@ -248,7 +252,16 @@ class BodyFindings:
         if _braces_in(gone) != _braces_in([self.chunks[index] for index in added]):
             dirty.add(_BRACES)
         self._follow(change, dirty)
+        was_parted = self._label_parts is not None
         changed = self._rename([facts_in(c) for c in gone], added, fresh=fresh)
+        if not fresh and self.directives.part_names != self._part_names:
+            # Who calls whom is another question, and with more or fewer parts lines are in others than they were.
+            dirty |= WHOLE_BODY
+            if len(self._part_names) != len(self.directives.part_names) and (
+                was_parted or self._label_parts is not None
+            ):
+                changed = None
+        self._part_names = self.directives.part_names
         self._renamed = self._renamed or changed is None or bool(changed)
         if changed is None:
             self._lines = [ChunkLines() for _ in self.chunks]
@@ -320,17 +333,22 @@ class BodyFindings:
             self._number(numbering.ids, range(len(self.chunks)))
         elif directives.braces and numbering.ids is not None:
             self._number(numbering.ids, added)
-        parts = self._parts_of_labels(gone, added)
+        came = [label for index in added for label in self._facts[index].labels]
+        if fresh or self._stale_parts or came != [label for facts in gone for label in facts.labels]:
+            self._stale_parts = False
+            self._lone = self._lone_subroutines()
+            self._label_parts = self._parts_of_labels()
+        parts = self._label_parts
         setting = self._setting
         late = self._declared_late()
         scoped = self._scoped(numbering.ids)
         if (
             scoped is not None
             or setting.scoped is not None
-            or (directives.texts, directives.functions, late, parts)
-            != (setting.specials, setting.functions, setting.late, setting.parts)
+            or (directives.texts, directives.functions, late, self._lone, parts)
+            != (setting.specials, setting.functions, setting.late, setting.lone, setting.parts)
         ):
-            self._setting = Setting(directives.texts, directives.functions, late, parts, scoped)
+            self._setting = Setting(directives.texts, directives.functions, late, self._lone, parts, scoped)
         return self._names.update(self._facts, gone, added, self._setting, numbering.ids, fresh=fresh)
 
     def _number(self, ids: Ids, chunks: Iterable[int]) -> None:
@@ -355,11 +373,27 @@ class BodyFindings:
             i for i in range(first, len(self._facts)) if self._facts[i].decls and (i > first or self._facts[i].mixed)
         ]
 
-    def _parts_of_labels(self, gone: list[Facts], added: range) -> dict[str, int] | None:
+    def _lone_subroutines(self) -> set[str]:
+        """The subroutines that stand once, and whose name is no label but in their own part."""
+        starts, named = self.directives.parts, self.directives.part_names
+        once = {name for name, many in Counter(named).items() if many == 1}
+        bounds = {name: (start, end) for name, start, end in zip(named, starts, [*starts[1:], (1 << 60, 0)])}
+        labels: dict[str, list[Place]] = {}
+        for index, facts in enumerate(self._facts) if once else ():
+            if facts.labels and not once.isdisjoint(facts.labels):
+                for offset, name in label_lines(self.chunks[index]):
+                    labels.setdefault(name, []).append((index, offset))
+        return {
+            name
+            for name in once
+            if len(labels.get(name, ())) <= 1
+            and all(bounds[name][0] < at < bounds[name][1] for at in labels.get(name, ()))
+        }
+
+    def _parts_of_labels(self) -> dict[str, int] | None:
         """The part of the body that each label stands in; None where all code is of one part."""
         starts, first = self.directives.parts, self._outline.first_statement
         if not starts or (len(starts) == 1 and (first is None or first >= starts[0])):
-            self._label_parts = None
             return None
         found: dict[str, int] = {}
         part, waiting = 0, [*starts, (1 << 60, 0)]
@@ -374,9 +408,7 @@ class BodyFindings:
                 found.setdefault(name, part)
             while waiting[part][0] <= index:
                 part += 1
-        if found != self._label_parts:
-            self._label_parts = found
-        return self._label_parts
+        return self._label_parts if found == self._label_parts else found
 
     def _scoped(self, ids: Ids | None) -> Callable[[set[str]], set[str]] | None:
         """What tells the names that do not mean the same everywhere, because a brace ends the life of some of them."""
@@ -514,6 +546,8 @@ class BodyFindings:
             if new is not None and plain not in new and LATE not in plain:
                 continue
             line = split[offset]
+            if plain == _SINGLE_LABEL and line.rstrip(": \t") in self._lone:
+                continue
             if readers is not None and plain:
                 line_class = with_values(plain, line, readers)
             if (
@@ -606,6 +640,9 @@ class BodyFindings:
             part, offset = self.directives.parts[at]
             if part != index:
                 break
+            if self.directives.part_names[at] in self._lone:
+                self._lines[index].alone.discard(offset)
+                continue
             self._lines[index].alone.add(offset)
             if self.directives.part_names[at] and (offsets is None or offset in offsets):
                 dirty.add(self.directives.part_names[at])

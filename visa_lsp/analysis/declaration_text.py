@@ -8,6 +8,8 @@ from typing import Final
 ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
 # An input directive, with the variable and what stands behind it.
 INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
+# A directive that begins a subroutine, with its name.
+FUNCTION: Final = re.compile(r'\s*\.function(?![A-Za-z0-9_])\s*"?([^"\s]*)')
 _CLASS: Final = re.compile(r"v_type\s*=\s*([A-Z])")
 
 

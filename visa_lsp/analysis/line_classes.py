@@ -241,6 +241,10 @@ _WHOLE_BODY: Final = [
 ]
 
 
+# What findings depend on that are about all instructions of some rows.
+WHOLE_BODY: Final = frozenset({subject for subject, _ in _WHOLE_BODY})
+
+
 def judge(
     document: Document, lines: Sequence[int], platform: Platform | None, scopes: frozenset[Scope] = _LINE_SCOPES
 ) -> Judged:

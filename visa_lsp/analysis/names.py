@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from visa_lsp.analysis.declaration_text import ALIAS, INPUT, alias_in, base_of
+from visa_lsp.analysis.declaration_text import ALIAS, FUNCTION, INPUT, alias_in, base_of
 from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token, special_words
 from visa_lsp.analysis.mentions import Ids, Mentions, packed_in
 from visa_lsp.checks.name_index import MOST_PLAIN, Spelling, is_likened, spelling
@@ -33,13 +33,15 @@ class Setting(Struct):
     """What of a body besides declarations and labels names mean something by.
 
     ``specials`` are the directives that are no declarations, ``functions`` the subroutines, ``late`` the names declared
-    behind the first instruction; ``parts`` gives the part of the body that a label stands in, where there are several.
+    behind the first instruction, ``lone`` the subroutines that stand once and whose label only repeats the name;
+    ``parts`` gives the part of the body that a label stands in, where there are several.
     ``scoped`` tells, from the names that are declared twice, which do not mean the same everywhere because of braces.
     """
 
     specials: Sequence[str] = ()
     functions: set[str] = field(default_factory=set)
     late: set[str] = field(default_factory=set)
+    lone: set[str] = field(default_factory=set)
     parts: Mapping[str, int] | None = None
     scoped: Callable[[set[str]], set[str]] | None = None
 
@@ -170,7 +172,10 @@ class Names:
         some = decls if decls is not None and known else range(len(facts.decls))
         names.update([facts.decls[k] for k in some])
         rests = [rest for rest in [facts.rests[k] for k in some] if "alias" in rest]
-        names.update([match.group(1) for _, text in facts.specials if (match := INPUT.match(text))])
+        for _, text in facts.specials:
+            match = INPUT.match(text) or FUNCTION.match(text)
+            if match is not None:
+                names.add(match.group(1))
         if rests:
             names.update(ALIAS.findall("\n".join(rests)))
         ids = {number for number in map(self._ids.__getitem__, names) if not packed_in(known, number)}
@@ -240,6 +245,7 @@ class Names:
             self.inputs = inputs
         scoped = setting.scoped(self.doubled) if setting.scoped is not None else set[str]()
         changed |= (setting.functions ^ old.functions) | (scoped ^ self.scoped) | (setting.late ^ old.late)
+        changed |= setting.lone ^ old.lone
         self.scoped = scoped
         if setting.parts is not old.parts:
             now, was = setting.parts or {}, old.parts or {}

@@ -1,4 +1,4 @@
-"""The short way to the findings gives what the full way gives: on real and damaged texts, and after any edits."""
+"""The incremental path gives what the full one gives: on real and damaged texts, and after any edits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_same(found: tuple[Diagnostic, ...], full: tuple[Diagnostic, ...], seed
 
 
 @pytest.mark.parametrize("seed", range(_CORES))
-def test_short_way_equals_full_way(seed: int) -> None:
+def test_incremental_equals_full(seed: int) -> None:
     pick = random.Random(seed)
     texts = sources(700)
     lines = 0
