@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.inflow import Inflow
 
 _PIPE: Final = 1 << 20
+_WAITING: Final = (
+    "visa-lsp: this is a language server, waiting for an editor on standard input (Ctrl-C ends it); to check a text type "
+    "`visa-lsp check FILE`, for all commands `visa-lsp --help`"
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -38,6 +42,9 @@ def serve(args: Namespace) -> int:
     """Run the server until its client ends it; gives the exit status."""
     if args.log:
         _log(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    if not args.tcp and sys.stdin.isatty():
+        # Somebody looks at an empty line and wonders; an editor has a pipe there.
+        print(_WAITING, file=sys.stderr)
     inflow, answered = inflow_of(sys.stdin.buffer), None
     if not args.tcp:
         answered = greet(inflow, sys.stdout.buffer, __version__)
