@@ -14,6 +14,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.layout import BodySummary, Summary, summary
 from visa_lsp.isa.platforms import platform_named, platform_numbered
+from visa_lsp.isa.predefined import IMPLICIT_INPUTS
 from visa_lsp.program.text_form import module_text
 from visa_lsp.zeinfo.zebin import is_elf
 
@@ -100,7 +101,9 @@ def _body(body: BodySummary) -> Iterator[str]:
     for name, value in body.attributes:
         yield f"  attribute {name}" + (f" = {_value(value)}" if value else "")
     for name, item in body.inputs:
-        provenance = f", implicit {item.kind >> 3 & 31}" if item.kind >> 3 & 31 else ""
+        number = item.kind >> 3 & 31
+        origin = f" ({IMPLICIT_INPUTS[number].name})" if number in IMPLICIT_INPUTS else ""
+        provenance = f", implicit {number}{origin}" if number else ""
         yield f"  input {name}: {_CLASS[min(item.kind & 3, 2)]}, offset {item.offset}, {item.size} bytes{provenance}"
     for binary in body.binaries:
         if binary.size:

@@ -107,19 +107,20 @@ def load_npy(items: Items, item: Item) -> Array:
     """Give the array of a ``.npy`` file; nothing is unpickled, and large files are refused before they are read."""
     path = items.file(item)
     try:
-        with opened_file(path, MAX_BUFFER_BYTES + _NPY_HEAD) as (stream, _):
+        with opened_file(path, MAX_BUFFER_BYTES + _NPY_HEAD) as (stream, about):
             shape, fortran, dtype = _npy_header(stream)
             if dtype.newbyteorder("=").name not in DTYPES:
                 items.fail(item, f"'{path}' holds {dtype.name}; known are {', '.join(DTYPES)}")
-            _check_size(items, item, shape, dtype)
             size = math.prod(shape) * dtype.itemsize
+            held = max(0, about.st_size - stream.tell())
+            if held < size:
+                raise ValueError(f"it has {held} of the {size} bytes that its header tells of")  # noqa: TRY301 - told as all else
+            _check_size(items, item, shape, dtype)
             data = stream.read(size)
+            array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or str(error) or type(error).__name__
         items.fail(item, f"'{path}' is not an array file that can be read: {words.splitlines()[0]:.200}")
-    if len(data) < size:
-        items.fail(item, f"'{path}' has {len(data)} of the {size} bytes that its header tells of")
-    array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
     return np.array(array, dtype=dtype.newbyteorder("="), order="C")
 
 
@@ -139,6 +140,8 @@ def _npy_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
         shape, fortran, dtype = read(stream)
     except Exception as error:  # noqa: BLE001 - a header is read as Python is, which fails in a dozen ways
         raise ValueError(f"it has no header that can be read: {str(error) or type(error).__name__}") from None
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are not read")
     if not all(type(n) is int and 0 <= n < 1 << 62 for n in shape) or len(shape) > _MOST_AXES:
         raise ValueError(f"its shape {shape!s:.60} is none")
     return shape, fortran, dtype

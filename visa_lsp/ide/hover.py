@@ -18,6 +18,7 @@ from visa_lsp.ide.token_at import Spot, spot_at
 from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
 from visa_lsp.isa.operands import ALIGN_CODE, align_bytes
+from visa_lsp.isa.predefined import IMPLICIT_INPUTS
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
 from visa_lsp.program.model import Immediate
@@ -231,7 +232,11 @@ def _number(spot: Spot) -> str | None:
 
 def _directive(word: str) -> str | None:
     if word.startswith(".implicit"):
-        return "`.implicit_NAME VARIABLE offset=BYTES size=BYTES`\n\nAn input that the runtime fills, not the caller."
+        known = "\n".join(
+            f"- `.implicit_UNDEFINED_{number}`: {kind.name}. {kind.doc}" for number, kind in IMPLICIT_INPUTS.items()
+        )
+        form = "`.implicit_NAME VARIABLE offset=BYTES size=BYTES`\n\nAn input that the runtime fills, not the caller."
+        return f"{form}\n\n{known}"
     if word not in DIRECTIVES:
         return None
     form, doc = DIRECTIVES[word]

@@ -10,14 +10,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import predefined
-from visa_lsp.isa.attributes import VARIABLE_ATTRIBUTES, AttributeKind
+from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.operands import ALIGN_TEXT
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
+from visa_lsp.program.grf import GrfSize, comment, default_platform, grf_of, needs_grf
 from visa_lsp.program.operand_text import IDENTIFIER, Names, instruction, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Attribute, Input, Inst, Kernel, Module, StateVariable, Variable
 
 _COMMENT_COLUMN: Final = 81
@@ -26,10 +27,15 @@ _TAKEN: Final = frozenset(predefined.VARIABLE_BY_NAME) | {"T1", "T2", "TSS", "S3
 
 
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
-    """The text of a module. The platform gives the register size that ``&V[..]`` offsets need; default TGLLP."""
-    chosen = platform or platform_named(DEFAULT_PLATFORM)
-    assert chosen is not None
+    """The text of a module. The platform gives the register size that ``&V[..]`` offsets need; without one the object does.
+
+    A text with such offsets says the size in a comment, also without ``comments``: the assembler reads it.
+    """
+    size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
+    chosen = platform or default_platform(size.bytes)
     lines = [".version 4.1"]
+    if needs_grf(module.bodies):
+        lines.append(comment(size))
     for body in module.bodies:
         lines += _body(body, chosen, comments=comments)
         lines.append("")
@@ -156,9 +162,12 @@ def _general(kernel: Kernel, names: Names, name: str, variable: Variable) -> str
     parts = [f".decl {name} v_type=G type={variable.type.name} num_elts={variable.num_elements}"]
     if variable.align:
         parts.append(f"align={ALIGN_TEXT.get(variable.align, variable.align)}")
+    known = not variable.alias_index or variable.alias_index in names.general
     if variable.alias_index:
-        parts.append(f"alias=<{names.general.get(variable.alias_index, 'V0')}, {variable.alias_offset}>")
-    return " ".join(parts) + _attrs(kernel, variable.attributes)
+        base = names.general.get(variable.alias_index) or _absent(names, "V", variable.alias_index)
+        parts.append(f"alias=<{base}, {variable.alias_offset}>")
+    said = "" if known else _said_absent("general", variable.alias_index)
+    return " ".join(parts) + _attrs(kernel, variable.attributes) + said
 
 
 def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
@@ -172,10 +181,30 @@ def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
 
 
 def _input(names: Names, entry: Input) -> str:
-    table = (names.general, names.sampler, names.surface)[min(entry.kind & 3, 2)]
+    cls = min(entry.kind & 3, 2)
+    table = (names.general, names.sampler, names.surface)[cls]
     provenance = entry.kind >> 3 & 31
+    # The assembler gives every name of a provenance the same code: only its number comes back as the same byte.
     directive = f".implicit_UNDEFINED_{provenance}" if provenance else ".input"
-    return f"{directive} {table.get(entry.id, 'V0')} offset={entry.offset} size={entry.size}"
+    said = f"  // {predefined.IMPLICIT_INPUTS[provenance].name}" if provenance in predefined.IMPLICIT_INPUTS else ""
+    name = table.get(entry.id)
+    if name is None:
+        name = _absent(names, "VST"[cls], entry.id)
+        said += _said_absent(("general", "sampler", "surface")[cls], entry.id)
+    return f"{directive} {name} offset={entry.offset} size={entry.size}{said}"
+
+
+def _absent(names: Names, letter: str, number: int) -> str:
+    """A name with the number of a variable that the object names and does not have, which no variable of it has."""
+    name = f"{letter}{number:04d}"
+    tables = (names.general, names.address, names.predicate, names.sampler, names.surface)
+    while any(name in table.values() for table in tables):
+        name += "_"
+    return name
+
+
+def _said_absent(what: str, number: int) -> str:
+    return f"  // the object has no {what} variable {number}: it has been stripped, or is damaged"
 
 
 def _attribute(kernel: Kernel, attribute: Attribute) -> str:
@@ -185,6 +214,11 @@ def _attribute(kernel: Kernel, attribute: Attribute) -> str:
         return f".kernel_attr Target={quoted(target)}"
     if attribute.size == 0:
         return f".kernel_attr {name}"
-    if len(attribute.data) == 4 and attribute.size == 4:
+    known = KERNEL_ATTRIBUTES.get(name)
+    is_number = known is not None and known.kind is not AttributeKind.STRING
+    # Older objects and other writers keep numbers in one or two bytes.
+    if len(attribute.data) == attribute.size and (
+        (is_number and attribute.size in (1, 2, 4)) or (known is None and attribute.size == 4)
+    ):
         return f".kernel_attr {name}={int.from_bytes(attribute.data, 'little')}"
     return f".kernel_attr {name}={quoted(attribute.data.decode('latin-1'))}"
