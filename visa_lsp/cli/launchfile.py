@@ -53,7 +53,7 @@ _TOP: Final = (
     "expect",
 )
 # A kernel's payload has room for far fewer arguments; long arrays belong into .npy files, which are read at once.
-_LIMITS: Final = Limits(of_document=200_000, of_entries=4096)
+_LIMITS: Final = Limits(of_document=100_000, of_entries=4096, advice="; long arrays belong into .npy files")
 _ADDRESSES: Final = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 
 

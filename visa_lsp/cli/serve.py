@@ -7,12 +7,15 @@ the protocol only; the exit status is 0 after an orderly ``shutdown`` and ``exit
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
+from visa_lsp.cli.exits import EXIT_USAGE, CliError, complain
 from visa_lsp.lsp.greeting import greet
 from visa_lsp.lsp.inflow import inflow_of
 
@@ -41,6 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def serve(args: Namespace) -> int:
     """Run the server until its client ends it; gives the exit status."""
     if args.log:
+        _check_log(args.log)
         _log(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if not args.tcp and sys.stdin.isatty():
         # Somebody looks at an empty line and wonders; an editor has a pipe there.
@@ -55,6 +59,15 @@ def serve(args: Namespace) -> int:
         _log(stream=sys.stderr, level="WARNING")
     with import_module("visa_lsp.syntax.shelf").shelved():
         return _serve(args, inflow, answered)
+
+
+def _check_log(path: str) -> None:
+    """``CliError`` where a log cannot be written: nobody would see what becomes of it, and a FIFO is waited for."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666))
+    except OSError as error:
+        why = "this is a FIFO that nobody reads" if error.errno == errno.ENXIO else error.strerror or str(error)
+        raise CliError(f"--log {path}: {why}") from None
 
 
 def _log(**how: Any) -> None:
@@ -99,7 +112,11 @@ def main() -> int:
         prog="visa-lsp", description="Language server for vISA assembly."
     )
     add_arguments(parser)
-    return serve(parser.parse_args())
+    try:
+        return serve(parser.parse_args())
+    except CliError as error:
+        complain(str(error))
+        return EXIT_USAGE
 
 
 if __name__ == "__main__":

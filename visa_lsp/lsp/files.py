@@ -129,6 +129,8 @@ class Files:
         """The URI of the first of some files, named relative to a document, that there is."""
         base = self.path_of(uri)
         for name in candidates:
+            if name.startswith(("\\\\", "//")):
+                continue  # another machine's: asking for it would already tell that machine who asks
             path = Path(name)
             if not path.is_absolute():
                 if base is None:

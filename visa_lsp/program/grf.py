@@ -82,6 +82,12 @@ def _of_payload(kernel: Kernel) -> GrfSize | None:
     return None
 
 
+def found_again(bodies: Iterable[Kernel]) -> int:
+    """The size that the assembler takes for the text of a program, if no comment says another."""
+    shown = shown_grf(bodies)
+    return shown.bytes if shown is not None else default_platform().grf_bytes
+
+
 def needs_grf(bodies: Iterable[Kernel]) -> bool:
     """Whether text and object differ with the size: an address that does not lie at the start of a variable."""
     return any(value.row or value.col for kernel in bodies for value in _values(kernel, AddressOf))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.operands import ALIGN_TEXT
-from visa_lsp.program.grf import GrfSize, comment, default_platform, grf_of, needs_grf
+from visa_lsp.program.grf import GrfSize, comment, default_platform, found_again, grf_of, needs_grf
 from visa_lsp.program.operand_text import IDENTIFIER, Names, instruction, quoted
 
 if TYPE_CHECKING:
@@ -29,12 +29,13 @@ _TAKEN: Final = frozenset(predefined.VARIABLE_BY_NAME) | {"T1", "T2", "TSS", "S3
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
     """The text of a module. The platform gives the register size that ``&V[..]`` offsets need; without one the object does.
 
-    A text with such offsets says the size in a comment, also without ``comments``: the assembler reads it.
+    A text with such offsets says the size in a comment, which the assembler reads; without ``comments`` only where the
+    assembler would find another by itself.
     """
     size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
     chosen = platform or default_platform(size.bytes)
     lines = [".version 4.1"]
-    if needs_grf(module.bodies):
+    if needs_grf(module.bodies) and (comments or size.bytes != found_again(module.bodies)):
         lines.append(comment(size))
     for body in module.bodies:
         lines += _body(body, chosen, comments=comments)
@@ -91,7 +92,7 @@ def _body(kernel: Kernel, platform: Platform, *, comments: bool) -> Iterator[str
     yield ""
     if comments:
         yield from _predefined_block()
-    yield from _declarations(kernel, names)
+    yield from _declarations(kernel, names, comments=comments)
     pending: str | None = None
     for number, inst in enumerate(kernel.instructions):
         label = _label_of(inst, names)
@@ -124,7 +125,7 @@ def _predefined_block() -> Iterator[str]:
     yield ""
 
 
-def _declarations(kernel: Kernel, names: Names) -> list[str]:
+def _declarations(kernel: Kernel, names: Names, *, comments: bool) -> list[str]:
     """Declarations by pool order, then inputs and attributes."""
     lines: list[tuple[int, str]] = []
     for number, variable in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
@@ -141,7 +142,7 @@ def _declarations(kernel: Kernel, names: Names) -> list[str]:
             lines.append((state.name_index, text))
     lines.sort(key=lambda item: item[0])
     out = [text for _, text in lines]
-    out += [_input(names, entry) for entry in kernel.inputs]
+    out += [_input(names, entry, comments=comments) for entry in kernel.inputs]
     # An attribute behind the last label was appended by the assembler, which will do so again.
     out += [_attribute(kernel, a) for a in kernel.attributes if not _implied(kernel, a)]
     return out
@@ -180,13 +181,14 @@ def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
     return f" attrs={{{', '.join(items)}}}" if items else ""
 
 
-def _input(names: Names, entry: Input) -> str:
+def _input(names: Names, entry: Input, *, comments: bool) -> str:
     cls = min(entry.kind & 3, 2)
     table = (names.general, names.sampler, names.surface)[cls]
     provenance = entry.kind >> 3 & 31
     # The assembler gives every name of a provenance the same code: only its number comes back as the same byte.
     directive = f".implicit_UNDEFINED_{provenance}" if provenance else ".input"
-    said = f"  // {predefined.IMPLICIT_INPUTS[provenance].name}" if provenance in predefined.IMPLICIT_INPUTS else ""
+    known = predefined.IMPLICIT_INPUTS.get(provenance) if comments else None
+    said = f" /// {known.name}" if known is not None else ""
     name = table.get(entry.id)
     if name is None:
         name = _absent(names, "VST"[cls], entry.id)
@@ -204,7 +206,7 @@ def _absent(names: Names, letter: str, number: int) -> str:
 
 
 def _said_absent(what: str, number: int) -> str:
-    return f"  // the object has no {what} variable {number}: it has been stripped, or is damaged"
+    return f" /// the object has no {what} variable {number}: it has been stripped, or is damaged"
 
 
 def _attribute(kernel: Kernel, attribute: Attribute) -> str:

@@ -37,11 +37,13 @@ class Limits(Struct, frozen=True):
     """How much of a document is read, in nodes: every key, value, list and map is one.
 
     A node costs some 50 microseconds, so that a document of another's making needs limits below those of memory.
-    ``of_entries`` counts the nodes below the keys of the root map: of all its lists and maps together.
+    ``of_entries`` counts the nodes below the keys of the root map: of all its lists and maps together. ``advice`` ends the
+    message.
     """
 
     of_document: int = MAX_NODES
     of_entries: int = MAX_NODES
+    advice: str = ""
 
 
 class Item(Struct, frozen=True, gc=False):
@@ -117,7 +119,11 @@ def _composer(limits: Limits) -> type[Composer]:
             if self.nodes > limits.of_document or self.entries > limits.of_entries:
                 mark = self.loader.parser.peek_event().start_mark
                 most = limits.of_document if self.nodes > limits.of_document else limits.of_entries
-                raise YamlError(f"there are more than the {most} entries that are read", mark.line + 1, mark.column + 1)
+                raise YamlError(
+                    f"there are more than the {most} entries that are read{limits.advice}",
+                    mark.line + 1,
+                    mark.column + 1,
+                )
             node = super().compose_node(parent, index)
             self.level -= 1
             return node
