@@ -200,6 +200,27 @@ def test_a_fifo_and_a_device_are_written_into(folder, capfd):
         )
 
 
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/stderr"])
+@pytest.mark.parametrize("where", ["pipe", "file"])
+def test_an_output_by_the_name_of_a_stream_is_that_stream(folder, name, where):
+    if not Path(name).exists():
+        pytest.skip(f"there is no {name} here")
+    code = (
+        "import sys; from visa_lsp.cli.main import main\n"
+        "print('before'); print('before', file=sys.stderr)\n"
+        f"status = main(['asm', 'x.visaasm', '-o', {name!r}])\n"
+        "print('after'); print('after', file=sys.stderr); sys.exit(status)"
+    )
+    key = name.removeprefix("/dev/")
+    with (folder / "said").open("wb") as stream:
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        if where == "file":
+            streams[key] = stream
+        done = subprocess.run([sys.executable, "-c", code], **streams, check=False)
+    said = (folder / "said").read_bytes() if where == "file" else getattr(done, key)
+    assert (done.returncode, said) == (0, b"before\n" + OBJECT + b"after\n")
+
+
 def test_a_fifo_that_nobody_reads_is_not_waited_for_without_end(folder, capfd, monkeypatch):
     monkeypatch.setattr("visa_lsp.cli.files.PATIENCE", 0.0)
     os.mkfifo("pipe")
@@ -377,6 +398,11 @@ def test_an_editor_is_told_nothing_of_the_kind():
     code = "import sys; from visa_lsp.cli.main import main; sys.exit(main([]))"
     done = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     assert b"language server" not in done.stderr
+
+
+@pytest.mark.parametrize("port", ["\u00b2", "9" * 5000, "65536", "-1", "x", ""])
+def test_a_port_that_is_none_is_told(capfd, port):
+    assert run(capfd, "--tcp", f"127.0.0.1:{port}") == (2, f"visa-lsp: --tcp wants HOST:PORT, not '127.0.0.1:{port}'\n")
 
 
 @pytest.mark.parametrize("kind", ["fifo", "no folder"])

@@ -15,7 +15,7 @@ import sys
 import time
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.cli.common import STDIN, CliError, reason
 from visa_lsp.reading import MOST_OBJECT, PATIENCE, read_file, read_stream
@@ -94,12 +94,12 @@ def _is_written_into(target: Path, about: os.stat_result) -> bool:
 
 def _write_into(target: Path, about: os.stat_result, data: bytes) -> None:
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            if _is_same(os.fstat(stream.fileno()), about) and hasattr(stream, "buffer"):
-                stream.flush()
-                stream.buffer.write(data)
-                stream.buffer.flush()
-                return
+        # Opened a second time it would be written from its beginning, over what we have said there.
+        if _is_stream(stream, about):
+            stream.flush()
+            stream.buffer.write(data)
+            stream.buffer.flush()
+            return
     regular = stat.S_ISREG(about.st_mode)
     handle = _opened_to_write(target, about.st_mode)
     if hasattr(os, "set_blocking") and sys.platform != "win32":
@@ -109,6 +109,13 @@ def _write_into(target: Path, about: os.stat_result, data: bytes) -> None:
         into.flush()
         if regular:
             into.truncate()
+
+
+def _is_stream(stream: TextIO, about: os.stat_result) -> bool:
+    try:
+        return _is_same(os.fstat(stream.fileno()), about) and hasattr(stream, "buffer")
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _opened_to_write(target: Path, mode: int) -> int:

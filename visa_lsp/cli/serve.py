@@ -85,7 +85,7 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
         # New objects are looked through often, so that each time is short; over pipes it is done between messages.
         gc.set_threshold(10_000, 500, 100)
         host, _, port = args.tcp.rpartition(":")
-        if not port.isdigit() or int(port) > 65535:
+        if not (port.isascii() and port.isdigit() and len(port) <= 5) or int(port) > 65535:
             print(f"visa-lsp: --tcp wants HOST:PORT, not '{args.tcp}'", file=sys.stderr)
             return 2
         try:
