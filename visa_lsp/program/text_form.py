@@ -127,9 +127,10 @@ def _predefined_block() -> Iterator[str]:
 
 def _declarations(kernel: Kernel, names: Names, *, comments: bool) -> list[str]:
     """Declarations by pool order, then inputs and attributes."""
+    absent = _Absent(names)
     lines: list[tuple[int, str]] = []
     for number, variable in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
-        lines.append((variable.name_index, _general(kernel, names, names.general[number], variable)))
+        lines.append((variable.name_index, _general(kernel, names, names.general[number], variable, absent)))
     for letter, items, table, first in (
         ("A", kernel.addresses, names.address, predefined.FIRST_ADDRESS),
         ("P", kernel.predicates, names.predicate, predefined.FIRST_PREDICATE),
@@ -142,7 +143,7 @@ def _declarations(kernel: Kernel, names: Names, *, comments: bool) -> list[str]:
             lines.append((state.name_index, text))
     lines.sort(key=lambda item: item[0])
     out = [text for _, text in lines]
-    out += [_input(names, entry, comments=comments) for entry in kernel.inputs]
+    out += [_input(names, entry, absent, comments=comments) for entry in kernel.inputs]
     # An attribute behind the last label was appended by the assembler, which will do so again.
     out += [_attribute(kernel, a) for a in kernel.attributes if not _implied(kernel, a)]
     return out
@@ -159,13 +160,13 @@ def _implied(kernel: Kernel, attribute: Attribute) -> bool:
     )
 
 
-def _general(kernel: Kernel, names: Names, name: str, variable: Variable) -> str:
+def _general(kernel: Kernel, names: Names, name: str, variable: Variable, absent: _Absent) -> str:
     parts = [f".decl {name} v_type=G type={variable.type.name} num_elts={variable.num_elements}"]
     if variable.align:
         parts.append(f"align={ALIGN_TEXT.get(variable.align, variable.align)}")
     known = not variable.alias_index or variable.alias_index in names.general
     if variable.alias_index:
-        base = names.general.get(variable.alias_index) or _absent(names, "V", variable.alias_index)
+        base = names.general.get(variable.alias_index) or absent.name("V", variable.alias_index)
         parts.append(f"alias=<{base}, {variable.alias_offset}>")
     said = "" if known else _said_absent("general", variable.alias_index)
     return " ".join(parts) + _attrs(kernel, variable.attributes) + said
@@ -181,7 +182,7 @@ def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
     return f" attrs={{{', '.join(items)}}}" if items else ""
 
 
-def _input(names: Names, entry: Input, *, comments: bool) -> str:
+def _input(names: Names, entry: Input, absent: _Absent, *, comments: bool) -> str:
     cls = min(entry.kind & 3, 2)
     table = (names.general, names.sampler, names.surface)[cls]
     provenance = entry.kind >> 3 & 31
@@ -191,18 +192,32 @@ def _input(names: Names, entry: Input, *, comments: bool) -> str:
     said = f" /// {known.name}" if known is not None else ""
     name = table.get(entry.id)
     if name is None:
-        name = _absent(names, "VST"[cls], entry.id)
+        name = absent.name("VST"[cls], entry.id)
         said += _said_absent(("general", "sampler", "surface")[cls], entry.id)
     return f"{directive} {name} offset={entry.offset} size={entry.size}{said}"
 
 
-def _absent(names: Names, letter: str, number: int) -> str:
-    """A name with the number of a variable that the object names and does not have, which no variable of it has."""
-    name = f"{letter}{number:04d}"
-    tables = (names.general, names.address, names.predicate, names.sampler, names.surface)
-    while any(name in table.values() for table in tables):
-        name += "_"
-    return name
+class _Absent:
+    """Names for variables that an object names and does not have: their numbers, and no variable's name."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._taken: set[str] | None = None
+        self._given: dict[tuple[str, int], str] = {}
+
+    def name(self, letter: str, number: int) -> str:
+        given = self._given.get((letter, number))
+        if given is not None:
+            return given
+        if self._taken is None:  # damaged objects can have as many of these as variables
+            names = self._names
+            tables = (names.general, names.address, names.predicate, names.sampler, names.surface)
+            self._taken = {name for table in tables for name in table.values()}
+        name = f"{letter}{number:04d}"
+        while name in self._taken:
+            name += "_"
+        self._given[letter, number] = name
+        return name
 
 
 def _said_absent(what: str, number: int) -> str:
