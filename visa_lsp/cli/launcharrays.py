@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import difflib
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 
+from visa_lsp.reading import opened_file
 from visa_lsp.sim.launch_config import DTYPES, MAX_BUFFER_BYTES, Array, ImageArg
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.yaml import Item
 
 _PART: Final = 1 << 20
+_NPY_HEAD: Final = 1 << 16
+_MOST_AXES: Final = 8
 _INITS: Final = ("zeros", "ones", "arange", "random", "values", "npy")
 _SOURCES: Final = ("init", "values", "npy", "random")
 _TEXEL: Final = {
@@ -52,6 +55,8 @@ def literal_array(items: Items, item: Item, dtype_item: Item | None) -> Array:
     """Give the array of a number or of (nested) lists of numbers; without a dtype int64 or float64 as it needs."""
     flat: list[int | float] = []
     shape = _flatten(items, item, flat)
+    if len(shape) > _MOST_AXES:
+        items.fail(item, f"an array has at most {_MOST_AXES} axes, this has {len(shape)}")
     dtype = dtype_of(items, dtype_item) if dtype_item else _natural(items, item, flat)
     return _filled(items, item, flat, dtype).reshape(shape)
 
@@ -102,15 +107,44 @@ def load_npy(items: Items, item: Item) -> Array:
     """Give the array of a ``.npy`` file; nothing is unpickled, and large files are refused before they are read."""
     path = items.file(item)
     try:
-        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        items.fail(item, f"'{path}' is not an array file that can be read: {str(error).splitlines()[0]}")
-    if not isinstance(mapped, np.ndarray):
-        items.fail(item, f"'{path}' is an archive of arrays; one .npy array is expected")
-    if mapped.dtype.newbyteorder("=").name not in DTYPES:
-        items.fail(item, f"'{path}' holds {mapped.dtype.name}; known are {', '.join(DTYPES)}")
-    _check_size(items, item, mapped.shape, mapped.dtype)
-    return np.array(mapped, dtype=mapped.dtype.newbyteorder("="), order="C")
+        with opened_file(path, MAX_BUFFER_BYTES + _NPY_HEAD) as (stream, about):
+            shape, fortran, dtype = _npy_header(stream)
+            if dtype.newbyteorder("=").name not in DTYPES:
+                items.fail(item, f"'{path}' holds {dtype.name}; known are {', '.join(DTYPES)}")
+            size = math.prod(shape) * dtype.itemsize
+            held = max(0, about.st_size - stream.tell())
+            if held < size:
+                raise ValueError(f"it has {held} of the {size} bytes that its header tells of")  # noqa: TRY301 - told as all else
+            _check_size(items, item, shape, dtype)
+            data = stream.read(size)
+            array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        items.fail(item, f"'{path}' is not an array file that can be read: {words.splitlines()[0]:.200}")
+    return np.array(array, dtype=dtype.newbyteorder("="), order="C")
+
+
+def _npy_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether in Fortran's order, and type of a ``.npy`` file; ``ValueError`` where there is no such header."""
+    start = stream.read(8)
+    if start[:2] == b"PK":
+        raise ValueError("this is an archive of arrays (.npz); one .npy array is expected")
+    if start[:6] != b"\x93NUMPY" or len(start) < 8:
+        raise ValueError("it does not begin as a .npy file does")
+    version = start[6]
+    if version not in (1, 2, 3):
+        raise ValueError(f"it has version {version} of the format; 1 to 3 are known")
+    # Version 3 differs from 2 in the characters of field names only, and types with fields are not read.
+    read = np.lib.format.read_array_header_1_0 if version == 1 else np.lib.format.read_array_header_2_0
+    try:
+        shape, fortran, dtype = read(stream)
+    except Exception as error:  # noqa: BLE001 - a header is read as Python is, which fails in a dozen ways
+        raise ValueError(f"it has no header that can be read: {str(error) or type(error).__name__}") from None
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are not read")
+    if not all(type(n) is int and 0 <= n < 1 << 62 for n in shape) or len(shape) > _MOST_AXES:
+        raise ValueError(f"its shape {shape!s:.60} is none")
+    return shape, fortran, dtype
 
 
 def buffer_array(items: Items, item: Item) -> Array:
@@ -181,16 +215,22 @@ def _source(items: Items, keys: dict[str, Item], key: str) -> tuple[str, Item | 
 
 def _shape(items: Items, item: Item) -> tuple[int, ...]:
     entries = item.value if isinstance(item.value, list) else [item]
-    if len(entries) > 8:
-        items.fail(item, f"a shape has at most 8 axes, this has {len(entries)}")
-    return tuple(items.number(entry, 0, MAX_BUFFER_BYTES) for entry in entries)
+    if len(entries) > _MOST_AXES:
+        items.fail(item, f"a shape has at most {_MOST_AXES} axes, this has {len(entries)}")
+    shape = tuple(items.number(entry, 0, MAX_BUFFER_BYTES) for entry in entries)
+    # What has elements is refused by the size of its type; an axis of nothing does not make the others possible.
+    count = math.prod(max(1, n) for n in shape)
+    if 0 in shape and count > MAX_BUFFER_BYTES:
+        items.fail(item, f"the axes of the shape make {count} elements; at most {MAX_BUFFER_BYTES} bytes are allowed")
+    return shape
 
 
 def _check_size(items: Items, item: Item, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    size = math.prod(shape) * dtype.itemsize
+    # An axis of nothing makes the array empty, and does not make the others possible.
+    size = math.prod(max(1, n) for n in shape) * dtype.itemsize
     if size > MAX_BUFFER_BYTES:
         items.fail(item, f"the array has {size} bytes; at most {MAX_BUFFER_BYTES} (1 GiB) are allowed")
-    items.array_bytes += size
+    items.array_bytes += math.prod(shape) * dtype.itemsize
     if items.array_bytes > MAX_BUFFER_BYTES:
         items.fail(
             item,

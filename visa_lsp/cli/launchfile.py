@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.cli.launcharrays import buffer_array, image_arg, literal_array, load_npy
 from visa_lsp.cli.launchitems import Items
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
+from visa_lsp.reading import read_file
 from visa_lsp.sim.launch_config import (
     ARGUMENTS,
     GROUPS,
@@ -28,7 +29,7 @@ from visa_lsp.sim.launch_config import (
     SamplerArg,
     ValueArg,
 )
-from visa_lsp.zeinfo.yaml import YamlError, load
+from visa_lsp.zeinfo.yaml import Limits, YamlError, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +52,8 @@ _TOP: Final = (
     "args",
     "expect",
 )
+# A kernel's payload has room for far fewer arguments; long arrays belong into .npy files, which are read at once.
+_LIMITS: Final = Limits(of_document=100_000, of_entries=4096, advice="; long arrays belong into .npy files")
 _ADDRESSES: Final = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 
 
@@ -66,6 +69,7 @@ class LaunchFile:
     zebin: Path | None = None
     platform: str | None = None
     places: dict[int | str, str] = field(default_factory=dict)  # argument -> path:line:column
+    reads: tuple[Path, ...] = ()  # every file that it names, arrays included
 
     def locate(self, error: LaunchError) -> LaunchError:
         """Give the error with a place: that of its argument, else the file's first line."""
@@ -75,21 +79,21 @@ class LaunchFile:
         return LaunchError(error.message, error.arg, place or f"{self.path}:1:1")
 
 
-def read_launch_file(path: Path) -> LaunchFile:
-    """Read a launch file from disk."""
+def read_launch_file(path: Path, *, named: bool = False) -> LaunchFile:
+    """Read a launch file from disk; one that the user ``named`` may be a pipe."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise LaunchError(f"cannot be read: {error.strerror or error}", place=str(path)) from None
+        text = read_file(path, named=named).decode("utf-8")
     except UnicodeDecodeError as error:
         raise LaunchError(f"is not UTF-8 text (byte {error.start})", place=str(path)) from None
+    except (OSError, ValueError) as error:
+        raise LaunchError(f"cannot be read: {getattr(error, 'strerror', None) or error}", place=str(path)) from None
     return parse_launch(text, path)
 
 
 def parse_launch(text: str, path: Path) -> LaunchFile:
     """Read the text of a launch file; ``path`` is what file names are relative to and what errors name."""
     try:
-        root = load(text)
+        root = load(text, _LIMITS)
     except YamlError as error:
         raise LaunchError(error.message, place=f"{path}:{error.line}:{error.column}") from None
     return _Reader(path).launch(root)
@@ -133,6 +137,7 @@ class _Reader(Items):
             zebin=self._existing(top.get("zebin")),
             platform=self._platform(top.get("platform")),
             places=self.places,
+            reads=tuple(self.files),
         )
 
     def _existing(self, item: Item | None) -> Path | None:

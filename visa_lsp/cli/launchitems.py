@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, NoReturn
 
+from visa_lsp.reading import is_regular
 from visa_lsp.sim.launch_config import LaunchError, Triple
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Items:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.array_bytes = 0  # of the arrays read so far
+        self.files: list[Path] = []  # that are named so far
 
     def place(self, item: Item, key: str | None = None) -> str:
         """Where an item, or one of its keys, stands: ``path:line:column``."""
@@ -97,6 +99,19 @@ class Items:
     def file(self, item: Item) -> Path:
         """Check that an item names an existing file, relative to the launch file, and give its path."""
         path = self.path.parent / self.text(item)
-        if not path.is_file():
-            self.fail(item, f"there is no file '{path}'")
+        if not is_regular(path):
+            self.fail(
+                item,
+                f"there is no file '{str(path)[:200]}'"
+                if not _exists(path)
+                else f"'{str(path)[:200]}' is no regular file",
+            )
+        self.files.append(path)
         return path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

@@ -17,6 +17,7 @@ from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
 from visa_lsp.ide.analysis import Analysis
 from visa_lsp.program.model import Module
+from visa_lsp.reading import MOST_OBJECT, read_file
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.launch_config import LaunchError
 from visa_lsp.text import LineIndex
@@ -122,12 +123,13 @@ def sources_of(module: Module, text: str, path: Path | None) -> dict[str, Source
     return {body.name: source for body in module.bodies}
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file, or say why that does not work."""
+def read_bytes(path: Path, *, named: bool = False) -> bytes:
+    """Read a file, or say why that does not work; one that the user ``named`` may be a pipe."""
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise LaunchError(f"cannot be read: {error.strerror or error}", place=str(path)) from None
+        return read_file(path, MOST_OBJECT, named=named)
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise LaunchError(f"cannot be read: {words}", place=str(path)) from None
 
 
 def text_of(data: bytes, path: Path) -> str:

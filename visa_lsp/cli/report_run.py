@@ -45,12 +45,13 @@ class Task(Struct, frozen=True):
     fix: bool = False
     write: bool = False
     source: Source | None = None
+    named: bool = True  # not found below a folder: it may be a pipe
 
 
 def check_file(task: Task) -> FileResult:
     """Check one file, and with ``fix`` mend it first."""
     try:
-        source = task.source or read_source(task.path)
+        source = task.source or read_source(task.path, named=task.named)
         return _check(task, source)
     except CliError as error:
         return FileResult(task.name, error=str(error))
@@ -75,8 +76,7 @@ def _check(task: Task, source: Source) -> FileResult:
         return FileResult(task.name, findings_of(task.name, source.text, found))
     mended = mend(source.text, inspect, wanted)
     if task.write and mended.text != source.text:
-        # A link stays a link: what it points to is replaced.
-        write_output(str(Path(task.path).resolve()), source.to_bytes(mended.text))
+        write_output(task.path, source.to_bytes(mended.text))
     findings = findings_of(task.name, mended.text, [d for d in mended.diagnostics if wanted(d)])
     return FileResult(task.name, findings, "", mended.count, source.text, mended.text)
 

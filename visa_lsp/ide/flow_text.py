@@ -112,4 +112,5 @@ def _escaped(text: str) -> str:
 
 
 def _entities(text: str) -> str:
+    text = text.replace("#", "#35;").replace("`", "#96;")
     return text.replace("&", "&amp;").replace('"', "#quot;").replace("<", "&lt;").replace(">", "&gt;")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.ide.markdown import code
 from visa_lsp.isa.model import EVERY_DIALECT, Dialect, Modifier, Role, Shape
 from visa_lsp.isa.operands import describe_classes
 from visa_lsp.isa.platforms import PLATFORMS
@@ -143,7 +144,7 @@ def describe_mask(text: str) -> str:
         base = "M1"
     first = 4 * (int(base[1:]) - 1) if base[:1] == "M" and base[1:].isdigit() else None
     if first is None or not 0 <= first < 32:
-        return f"`{text}` is no execution mask; there are M1 to M8, M1_NM to M8_NM and NoMask"
+        return f"{code(text)} is no execution mask; there are M1 to M8, M1_NM to M8_NM and NoMask"
     where = f"lanes from {first} on of the thread's execution mask"
     if no_mask:
         return (

@@ -6,10 +6,11 @@ Invariant: a text of hostile size, depth or alias count ends in a ``YamlError`` 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -17,6 +18,7 @@ MAX_CHARACTERS: Final = 64 << 20
 MAX_NODES: Final = 4_000_000
 MAX_ALIAS_COPIES: Final = 10_000
 MAX_DEPTH: Final = 100
+MAX_DIGITS: Final = 400  # of a whole number: no type here holds more than 64 bits
 
 Scalar = str | int | float | bool | None
 
@@ -29,6 +31,19 @@ class YamlError(Exception):
         self.message = message
         self.line = line
         self.column = column
+
+
+class Limits(Struct, frozen=True):
+    """How much of a document is read, in nodes: every key, value, list and map is one.
+
+    A node costs some 50 microseconds, so that a document of another's making needs limits below those of memory.
+    ``of_entries`` counts the nodes below the keys of the root map: of all its lists and maps together. ``advice`` ends the
+    message.
+    """
+
+    of_document: int = MAX_NODES
+    of_entries: int = MAX_NODES
+    advice: str = ""
 
 
 class Item(Struct, frozen=True, gc=False):
@@ -65,12 +80,14 @@ class Item(Struct, frozen=True, gc=False):
                 return f"the text '{self.value:.40}'"
 
 
-def load(text: str) -> Item:
+def load(text: str, limits: Limits = Limits()) -> Item:  # noqa: B008 - a frozen value
     """Give the one document of a text; an empty text is an item whose value is None."""
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        reader = YAML(typ="safe", pure=True)
+        reader.Composer = _composer(limits)
+        root = reader.compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = (error.problem or error.context or "not valid YAML").strip().splitlines()[0]
@@ -82,6 +99,36 @@ def load(text: str) -> Item:
     if root is None:
         return Item(None, 1, 1, {})
     return _Reader().item(root, 0)
+
+
+_ENTRY_DEPTH: Final = 3  # the root is 1, its values are 2
+
+
+def _composer(limits: Limits) -> type[Composer]:
+    """A composer that stops where a document has more nodes than are read."""
+
+    class Counted(Composer):  # type: ignore[misc, unused-ignore]
+        def __init__(self, loader: Any = None) -> None:
+            super().__init__(loader)
+            self.nodes = self.entries = self.level = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            self.level += 1
+            self.nodes += 1
+            self.entries += self.level == _ENTRY_DEPTH
+            if self.nodes > limits.of_document or self.entries > limits.of_entries:
+                mark = self.loader.parser.peek_event().start_mark
+                most = limits.of_document if self.nodes > limits.of_document else limits.of_entries
+                raise YamlError(
+                    f"there are more than the {most} entries that are read{limits.advice}",
+                    mark.line + 1,
+                    mark.column + 1,
+                )
+            node = super().compose_node(parent, index)
+            self.level -= 1
+            return node
+
+    return Counted
 
 
 class _Reader:
@@ -133,6 +180,8 @@ def _scalar(node: Node, line: int, column: int) -> Scalar:
             case "bool":
                 return text.lower() in ("true", "yes", "on")
             case "int":
+                if len(text) > MAX_DIGITS:
+                    raise YamlError(f"a number of {len(text)} digits is not read", line, column)
                 return int(text.replace("_", ""), _base(text))
             case "float":
                 return _float(text)
