@@ -98,7 +98,7 @@ class CheckContext(Struct, frozen=True):
     def insert_line(self, line: int, text: str) -> Edit:
         """Put a line of text before a line."""
         start = self.document.line_start(line) if line < self.document.line_count else len(self.document)
-        lead = "" if line < self.document.line_count or not start or self.document.text.endswith("\n") else "\n"
+        lead = "" if line < self.document.line_count or not start or self.document.text.endswith(("\n", "\r")) else "\n"
         return Edit(Span(start, start), f"{lead}{text}\n")
 
 

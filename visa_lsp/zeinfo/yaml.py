@@ -6,17 +6,25 @@ Invariant: a text of hostile size, depth or alias count ends in a ``YamlError`` 
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from visa_lsp.text import LineIndex, with_newlines
+
+if TYPE_CHECKING:
+    from ruamel.yaml.error import StreamMark
+
 MAX_CHARACTERS: Final = 64 << 20
 MAX_NODES: Final = 4_000_000
 MAX_ALIAS_COPIES: Final = 10_000
 MAX_DEPTH: Final = 100
+# What ends a line for the library and for no editor.
+_OTHER_ENDS: Final = re.compile("[\x85\u2028\u2029]")
 
 Scalar = str | int | float | bool | None
 
@@ -69,31 +77,48 @@ def load(text: str) -> Item:
     """Give the one document of a text; an empty text is an item whose value is None."""
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
+    text = with_newlines(text)
+    places = _Places(text)
     try:
         root = YAML(typ="safe", pure=True).compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = (error.problem or error.context or "not valid YAML").strip().splitlines()[0]
-        raise YamlError(words, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1) from None
+        raise YamlError(words, *places.of(mark)) from None
     except RecursionError:
         raise YamlError("nested too deeply") from None
     except (YAMLError, ValueError) as error:
         raise YamlError(str(error).strip().splitlines()[0] if str(error).strip() else "not valid YAML") from None
     if root is None:
         return Item(None, 1, 1, {})
-    return _Reader().item(root, 0)
+    return _Reader(places).item(root, 0)
+
+
+class _Places:
+    """Lines and columns from 1 of the library's marks, as editors count them."""
+
+    def __init__(self, text: str) -> None:
+        self._index = LineIndex(text) if _OTHER_ENDS.search(text) is not None else None
+
+    def of(self, mark: StreamMark | None) -> tuple[int, int]:
+        """(line, column) of a mark; the start of the text for none."""
+        if mark is None:
+            return 1, 1
+        line, column = (mark.line, mark.column) if self._index is None else self._index.position(mark.index)
+        return line + 1, column + 1
 
 
 class _Reader:
     """Turns the composed nodes of one document into items, counting what aliases copy."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: _Places) -> None:
+        self._places = places
         self._seen: set[int] = set()
         self._nodes = 0
         self._copies = 0
 
     def item(self, node: Node, depth: int) -> Item:
-        line, column = node.start_mark.line + 1, node.start_mark.column + 1
+        line, column = self._places.of(node.start_mark)
         self._nodes += 1
         if id(node) in self._seen:
             self._copies += 1
@@ -112,7 +137,7 @@ class _Reader:
         values: dict[str, Item] = {}
         places: dict[str, tuple[int, int]] = {}
         for key_node, value_node in node.value:
-            at = key_node.start_mark.line + 1, key_node.start_mark.column + 1
+            at = self._places.of(key_node.start_mark)
             if not isinstance(key_node, ScalarNode):
                 raise YamlError("a key must be a word", *at)
             key = str(key_node.value)
