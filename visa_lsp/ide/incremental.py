@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Rules that speak of the lines of a frame alone: where those are known to be clean, not all of them are looked at.
 _FRAME_RULES: Final = frozenset({"missing-return"})
 # Rules whose findings belong to the text and not to one body.
-_TEXT_RULES: Final = frozenset({"redeclared-kernel", "version-line", "unclosed-comment"})
+_TEXT_RULES: Final = frozenset({"redeclared-kernel", "version-line", "unclosed-comment", "missing-kernel"})
 
 
 class TextState:

@@ -67,6 +67,7 @@ class _Binder:
         self.ctx = Binding(platform, table)
         self.version: tuple[int, int] | None = None
         self.version_line = -1
+        self.versions = 0
         self.pending: Symbol | None = None  # the subroutine whose label line is still to come
         self.counts: dict[SymbolKind, int] = {}
         self.named: dict[str, Body] = {}  # the first body of each name
@@ -97,10 +98,11 @@ class _Binder:
             case tree.Scope():
                 ctx.ensure_body()
                 if node.opens:
-                    ctx.open_scope()
+                    ctx.open_scope(node.span)
                 elif not ctx.close_scope():
                     ctx.problem("unmatched-brace", node.span)
             case tree.Version():
+                self.versions += 1
                 if self.version_line < 0 and node.major is not None and node.minor is not None:
                     self.version, self.version_line = (node.major, node.minor), line
                     ctx.newest = self.version >= (4, 2)
@@ -111,11 +113,15 @@ class _Binder:
             for scope in body.scopes:
                 if scope.last_line < 0:
                     scope.last_line = line_count
+                    if scope.place is not None:
+                        ctx.problems.append(Problem("unclosed-scope", scope.place, {}))
         for body, following in zip(ctx.bodies, [*ctx.bodies[1:], None], strict=False):
             body.last_line = following.first_line - 1 if following else line_count
             self._close_body(body)
         problems = sorted(ctx.problems, key=lambda p: (p.place.line, p.place.span))
-        return BoundModule(self.version, self.version_line, tuple(ctx.bodies), tuple(problems), ctx.platform)
+        return BoundModule(
+            self.version, self.version_line, tuple(ctx.bodies), tuple(problems), ctx.platform, self.versions
+        )
 
     def _close_body(self, body: Body) -> None:
         for label in body.labels.values():

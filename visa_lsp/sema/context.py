@@ -66,9 +66,9 @@ class Binding:
             self._begin()
             self.body.first_line = self.line
 
-    def open_scope(self) -> None:
-        """``{``."""
-        self.scope = Scope(self.scope, self.line)
+    def open_scope(self, span: Span) -> None:
+        """``{``, which stands there."""
+        self.scope = Scope(self.scope, self.line, place=self.place(span))
         self.body.scopes.append(self.scope)
 
     def close_scope(self) -> bool:

@@ -124,6 +124,7 @@ class Scope(Struct, eq=False):
     parent: Scope | None
     first_line: int
     last_line: int = -1
+    place: Place | None = None  # of the brace that opens it
     names: dict[str, Symbol] = field(default_factory=dict)
 
     def find(self, name: str) -> Symbol | None:
@@ -237,6 +238,7 @@ class BoundModule(Struct, frozen=True):
     bodies: tuple[Body, ...]
     problems: tuple[Problem, ...]
     platform: Platform
+    versions: int = 0  # how many ``.version`` lines there are
 
     def body_at(self, line: int) -> Body | None:
         """The body that a line belongs to."""

@@ -86,7 +86,7 @@ def instruction(node: Node) -> tree.Instruction:
                 option = word_at(child_of(part, "ident"))
             case "operand":
                 _add_operand(node.full_text, operands, operand(part.parts[0]))
-    errors = []
+    errors: list[tree.SyntaxProblem] = []
     for at, one in enumerate(operands):
         if isinstance(one, tree.Junk):
             text = node.full_text[one.span.start : one.span.end]
