@@ -77,6 +77,26 @@ class _Binder:
         ctx.line = line
         for error in node.errors:
             ctx.problem("syntax", error.span, message=error.message)
+        if node.braces is None:
+            self._statement(line, node)
+            return
+        for span in node.braces.opens:
+            self._opened(span)
+        self._statement(line, node)
+        for span in node.braces.closes:
+            self._closed(span)
+
+    def _opened(self, span: Span) -> None:
+        self.ctx.ensure_body()
+        self.ctx.open_scope(span)
+
+    def _closed(self, span: Span) -> None:
+        self.ctx.ensure_body()
+        if not self.ctx.close_scope():
+            self.ctx.problem("unmatched-brace", span)
+
+    def _statement(self, line: int, node: tree.Statement) -> None:
+        ctx = self.ctx
         match node:
             case tree.Instruction():
                 ctx.ensure_body()
@@ -96,11 +116,9 @@ class _Binder:
             case tree.BodyDirective():
                 self._body(node)
             case tree.Scope():
-                ctx.ensure_body()
-                if node.opens:
-                    ctx.open_scope(node.span)
-                elif not ctx.close_scope():
-                    ctx.problem("unmatched-brace", node.span)
+                # Behind the brace there may be what is no part of it.
+                span = Span(node.span.start, node.span.start + 1)
+                (self._opened if node.opens else self._closed)(span)
             case tree.Version():
                 self.versions += 1
                 if self.version_line < 0 and node.major is not None and node.minor is not None:

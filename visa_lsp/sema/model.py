@@ -221,8 +221,8 @@ class Body(Struct, eq=False):
 
     def find(self, name: str, line: int) -> Symbol | None:
         """The symbol that a variable name means at a line; declarations later in the text count too."""
-        inner = [s for s in self.scopes if s.first_line <= line <= s.last_line]
-        scope = max(inner, key=lambda s: s.first_line, default=self.scope)
+        # They are in the order of their braces: of two that begin on one line the later one is the inner one.
+        scope = next((s for s in reversed(self.scopes) if s.first_line <= line <= s.last_line), self.scope)
         return scope.find(name) or self.predefined.get(name)
 
     def of_kind(self, kind: SymbolKind) -> list[Symbol]:

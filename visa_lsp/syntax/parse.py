@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.syntax import build, tree
+from visa_lsp.syntax.braces import taken_off
 from visa_lsp.syntax.recognise import recogniser
 from visa_lsp.syntax.shapes import DECLARED, PLACEHOLDER, NotGeneral, is_general, split, template
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.syntax.shapes import Builder
     from visa_lsp.syntax.shelf import Shelf
 
@@ -71,12 +74,32 @@ class Parser:
         code = code.rstrip()
         if not code or code.isspace():
             return None
+        if ("{" in code or "}" in code) and len(code) <= MAX_LINE:
+            found = taken_off(code)
+            if found is not None:
+                return self._in_scope(*found, self.line)
         if len(code) > MAX_LINE:
             return _refused(code, f"this line has {len(code)} characters; at most {MAX_LINE} are read")
         if not code.isprintable() and PLACEHOLDER.search(code):
             return self.full(code)
         declared = DECLARED.match(code)
         return self._of_shape(code) if declared is None else self._declaration(code, *declared.span(1))
+
+    def _in_scope(self, code: str, braces: tree.Braces, read: Callable[[str], tree.Statement | None]) -> tree.Statement:
+        """The statement of a line from which braces were taken off."""
+        statement = read(code)
+        assert statement is not None
+        outer = isinstance(statement, tree.BodyDirective) and statement.directive.text != ".function"
+        if not outer and not isinstance(statement, tree.Version):
+            return replace(statement, braces=braces)
+        # No text tool has a scope around these, and what looks for them looks where lines begin.
+        span = (braces.opens or braces.closes)[0]
+        problem = tree.SyntaxProblem(
+            f"a scope cannot hold `{code.split(maxsplit=1)[0]}`, nor end or begin on its line", span
+        )
+        if braces.opens:
+            return tree.Unknown(code.strip(), statement.span, (problem,))
+        return replace(statement, errors=(*statement.errors, problem))
 
     def _declaration(self, code: str, start: int, end: int) -> tree.Statement:
         """The statement of a declaration or input; of two that differ in nothing but a name of the same length, one is read."""
@@ -178,6 +201,10 @@ class Parser:
 
     def full(self, code: str) -> tree.Statement:
         """The statement by the grammar alone: the authority that the shape cache must equal."""
+        if "{" in code or "}" in code:
+            found = taken_off(code)
+            if found is not None:
+                return self._in_scope(*found, self.full)
         if _nesting(code) > _MAX_NESTING:
             return _refused(
                 code, f"this is nested deeper than {_MAX_NESTING}; parentheses count, and signs before signs"
