@@ -33,7 +33,8 @@ SHAPES = {
     f".version 4.{'9' * 5000}\n{KERNEL}{CODE}": ["V003"],
     f".version 4.1\n{KERNEL}{CODE}": [],
     f'.version 4.1\n.global_function "f"\n    fret (M1, 1)\n{KERNEL}{CODE}': [],
-    f"{CODE}{LONG}": ["V003", "V010"],
+    f"{CODE}{LONG}": ["V003"],
+    "x": ["V003"],
 }
 STRUCTURE = {"V003", "V004", "V010"}
 

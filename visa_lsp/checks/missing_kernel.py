@@ -34,6 +34,8 @@ RULE = rule("V010", "missing-kernel", ERROR, __doc__)
 
 def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     bodies = ctx.bound.bodies
+    if ctx.bound.version_line < 0:
+        return  # One finding is enough for a text that has just been begun: that it has no version.
     if bodies and bodies[0].place is None:
         line = bodies[0].first_line
         more = len(bodies) > 1

@@ -30,6 +30,7 @@ _DWORDS: Final = {
 }
 _CHANNELS: Final = {"gather4_scaled": "dst", "scatter4_scaled": "src"}
 _MEDIA: Final = {"media_ld": "dst", "media_st": "src"}
+_WIDEST: Final = 1024  # no matrix is as wide; what is wider has another finding
 _BLOCKS: Final = frozenset(
     {"oword_ld", "oword_ld_unaligned", "oword_st", "svm_block_ld", "svm_block_ld_unaligned", "svm_block_st"}
 )
@@ -118,7 +119,7 @@ def _matrix(data: BoundOperand) -> Iterator[tuple[BoundOperand, int]]:
     if shape is None or shape.datasize not in DATASIZES:
         return
     width, height = (shape.width, shape.height) if shape.order == ORDER_PLAIN else (shape.height, shape.width)
-    if shape.vnni == 0 and min(shape.blocks, width, height) > 0:
+    if shape.vnni == 0 and all(0 < number <= _WIDEST for number in (shape.blocks, width, height)):
         row = 1 << (width - 1).bit_length()
         size = DATASIZES[shape.datasize].memory_bytes
         yield data, ((shape.blocks - 1) * row * height + row * (height - 1) + width) * size
