@@ -121,3 +121,13 @@ def test_names_of_thousands_of_letters_are_not_compared_letter_by_letter():
     text = HEAD + f".decl {long} v_type=G type=d num_elts=8\n    mov (M1, 8) V32(0,0)<1> {long}c(0,0)<1;1,0>\n"
     assert calls_of(lambda: Analysis.of(text).diagnostics) < 20_000
     assert any(d.span != Span(0, 0) and d.code == "V101" for d in Analysis.of(text).diagnostics)
+
+
+def test_a_line_of_thousands_of_braces_makes_no_look_up_behind_it_longer():
+    bound = Analysis.of(HEAD + "{" * 5000 + "\n{ .decl W v_type=G type=d num_elts=8\n{\n").bound
+    scope, steps = bound.bodies[0].scopes[-1], 0
+    assert scope.visible("W") is not None
+    assert scope.visible("V32") is bound.bodies[0].scope.names["V32"]
+    while scope is not None:
+        scope, steps = scope.outer, steps + 1
+    assert steps == 3

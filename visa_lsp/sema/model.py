@@ -119,13 +119,27 @@ class Symbol(Struct, eq=False):
 
 
 class Scope(Struct, eq=False):
-    """A declaration scope: the body's own, or one between braces. ``last_line`` is -1 while it is open."""
+    """A declaration scope: the body's own, or one between braces. ``last_line`` is -1 while it is open.
+
+    ``outer`` is the next scope around it that declared something before it began, or the body's own.
+    """
 
     parent: Scope | None
     first_line: int
     last_line: int = -1
     place: Place | None = None  # of the brace that opens it
     names: dict[str, Symbol] = field(default_factory=dict)
+    outer: Scope | None = None
+
+    def visible(self, name: str) -> Symbol | None:
+        """The innermost symbol of a name while the scope is open: the scopes around it get no names until it ends."""
+        scope: Scope | None = self
+        while scope is not None:
+            symbol = scope.names.get(name)
+            if symbol is not None:
+                return symbol
+            scope = scope.outer
+        return None
 
     def find(self, name: str) -> Symbol | None:
         """The innermost symbol of a name."""

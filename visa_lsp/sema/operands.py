@@ -61,7 +61,7 @@ def describe(ctx: Binding, node: tree.Operand) -> str:
     """Words for what an operand is: ``a predicate variable``."""
     match node:
         case tree.Ref(name=name):
-            symbol = ctx.scope.find(name.text) or ctx.body.predefined.get(name.text)
+            symbol = ctx.scope.visible(name.text) or ctx.body.predefined.get(name.text)
             return f"{symbol.kind.value} `{name.text}`" if symbol else f"`{name.text}`"
         case tree.Literal(suffix=None):
             return "number without a type"
