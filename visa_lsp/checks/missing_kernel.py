@@ -8,6 +8,7 @@ Example:
 
     .version 4.1
     ret (M1, 1)
+    .kernel "k"
 
 Instead:
 
