@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # How like a word another one has to be to be what was meant, as ``difflib`` counts.
 _LIKE: Final = 0.7
+# Longer words are not compared letter by letter: that takes the square of their length, and nobody has typed them.
+_LONGEST: Final = 255
 
 
 class CheckContext(Struct, frozen=True):
@@ -98,7 +100,7 @@ class CheckContext(Struct, frozen=True):
     def insert_line(self, line: int, text: str) -> Edit:
         """Put a line of text before a line."""
         start = self.document.line_start(line) if line < self.document.line_count else len(self.document)
-        lead = "" if line < self.document.line_count or not start or self.document.text.endswith("\n") else "\n"
+        lead = "" if line < self.document.line_count or not start or self.document.text.endswith(("\n", "\r")) else "\n"
         return Edit(Span(start, start), f"{lead}{text}\n")
 
 
@@ -108,6 +110,8 @@ def near(word: str, candidates: Iterable[str]) -> str | None:
     low = word.lower()
     if pool.get(low, word) != word:
         return pool[low]
+    if len(low) > _LONGEST:
+        return None
     mine, size = _letters(low), len(low)
     # As many letters may match as likeness asks for: those that the other word does not have cannot.
     some = [

@@ -20,7 +20,7 @@ from visa_lsp.program.model import Module
 from visa_lsp.reading import MOST_OBJECT, read_file
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.launch_config import LaunchError
-from visa_lsp.text import LineIndex
+from visa_lsp.text import LineIndex, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +119,7 @@ def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[s
 
 def sources_of(module: Module, text: str, path: Path | None) -> dict[str, Source]:
     """The text that each body of a program comes from."""
-    source = Source(str(path or ""), tuple(text.splitlines()))
+    source = Source(str(path or ""), tuple(lines_of(text)))
     return {body.name: source for body in module.bodies}
 
 

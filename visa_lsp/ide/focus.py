@@ -65,6 +65,8 @@ def focus(
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
         return analysis
     index = index_of(document)
+    if index.braced:
+        return analysis
     wanted = {line for line in lines if 0 <= line < document.line_count}
     if not wanted:
         wanted = {0}
@@ -102,6 +104,8 @@ def focus_at(
         return analysis
     line, column = document.position(offset)
     alone = focus(analysis, [line])
+    if alone is analysis:
+        return analysis
     spot = spot_at(alone, offset) if uses else None
     if spot is None or spot.token.kind not in _NAMES:
         # A mnemonic or a directive may be in every line: nobody asks where else it stands.

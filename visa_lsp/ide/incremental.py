@@ -12,12 +12,15 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.checks import run_checks
 from visa_lsp.checks.consequences import root_problems
+from visa_lsp.checks.context import CheckContext, dialect_of
 from visa_lsp.ide.body_state import BodyState
 from visa_lsp.ide.judging import BUDGET
 from visa_lsp.ide.limits import BODIES, CLASSES, MOST_BODIES, REPEATED, unchecked
 from visa_lsp.ide.quick import NAME_PROBLEMS, judge, letters
 from visa_lsp.ide.results import NOTHING, facts_in, read
+from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import Version
 
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 # Rules that speak of the lines of a frame alone: where those are known to be clean, not all of them are looked at.
 _FRAME_RULES: Final = frozenset({"missing-return"})
 # Rules whose findings belong to the text and not to one body.
-_TEXT_RULES: Final = frozenset({"redeclared-kernel", "version-line", "unclosed-comment"})
+_TEXT_RULES: Final = frozenset({"redeclared-kernel", "version-line", "unclosed-comment", "missing-kernel"})
 
 
 class TextState:
@@ -47,6 +50,7 @@ class TextState:
         self.clean_frame: object = None
         # Bodies that a comment has swallowed, by their first chunk.
         self._asleep: dict[int, BodyState] = {}
+        self._braced = 0  # chunks with braces on the lines of statements
         self._end: int | None = None  # the first chunk that is not looked at, where there are too many bodies
 
     def update(self, document: Document) -> tuple[Diagnostic, ...]:
@@ -59,6 +63,9 @@ class TextState:
         for chunk in fresh:
             if chunk.cache is None:
                 chunk.cache = read(chunk, share)
+        self._braced += sum([facts_in(c).braced for c in fresh]) - sum([facts_in(c).braced for c in gone])
+        if self._braced:
+            return self._looked_through(document)
         outer = any(facts_in(chunk).opens_body for chunk in (*fresh, *gone))
         if outer or not self.bodies or self._end is not None:
             self._match(chunks)
@@ -71,6 +78,19 @@ class TextState:
         for body in self.bodies:
             body.update(document, versions, lines, self.platform)
         return self._findings(document, versions, lines)
+
+    def _looked_through(self, document: Document) -> tuple[Diagnostic, ...]:
+        """All findings by the full path: where braces stand on the lines of statements, lines are not told by their kinds.
+
+        What is known of bodies is given up; the next text without such braces is looked at as one that was just opened.
+        """
+        self.chunks = document.chunks
+        self.bodies, self.clean_frame, self._end = [], None, None
+        self._asleep.clear()
+        for chunk in document.chunks:
+            chunk.origin = None
+        bound = bind(document, self.platform)
+        return tuple(run_checks(CheckContext(document, bound, self.platform, dialect_of(bound))))
 
     def _splice(self, head: int, gone: int, fresh: Sequence[Chunk]) -> None:
         """Give the one body in which something changed its chunks, and those behind it their place."""

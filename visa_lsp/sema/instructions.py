@@ -269,7 +269,7 @@ def _tool_quirks(row: Row, plan: Plan, values: dict[str, object]) -> None:
 def _note_operand(ctx: Binding, node: tree.Operand) -> None:
     """Note the uses of names in an operand that has no slot, so that they count as used."""
     if isinstance(node, (tree.Ref, tree.IndirectRef, tree.AddressOfRef)):
-        symbol = ctx.scope.find(node.name.text) or ctx.body.predefined.get(node.name.text)
+        symbol = ctx.scope.visible(node.name.text) or ctx.body.predefined.get(node.name.text)
         if symbol is not None:
             ctx.lookup(node.name, Role.OTHER)
 
