@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V216", "misplaced-modifier", ERROR, __doc__)
-_SHIFTS = frozenset({"shl", "shr", "asr", "rol", "ror"})
 
 
 def _destination(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -78,11 +77,13 @@ def _wrong(row: Instruction, operand: BoundOperand, text: str) -> str | None:
     if operand.slot.role is Role.WRITE:
         # On a general destination binding has said so already.
         return f"`{text}` modifies sources; a destination cannot have it" if isinstance(value, Indirect) else None
+    if not row.source_modifiers:
+        return f"`{text}`: sources of `{name}` have no modifier"
     inverts = value.modifier is OperandModifier.NOT
-    logical = row.family == "logic" and name != "lzd"
+    logical = row.family == "logic"
     if inverts and not logical:
         return f"`{text}` belongs to and, or, xor and not; `{name}` cannot invert a source"
-    if not inverts and logical and name not in _SHIFTS:
+    if not inverts and logical and not row.shifts:
         return f"`{text}` is arithmetic; a source of `{name}` can only have `(~)`"
     return None
 

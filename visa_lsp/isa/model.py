@@ -268,6 +268,82 @@ EVERY_DIALECT: Final = frozenset(Dialect)
 REAL: Final = frozenset({Dialect.V41, Dialect.V42})
 
 
+class FlowClass(Enum):
+    """Where control goes from an instruction."""
+
+    NEXT = "to the next instruction"
+    JUMP = "the whole thread to a label"
+    GOTO = "lanes to a label"
+    SWITCH = "the whole thread to one of several labels"
+    CALL = "to a subroutine and back"
+    RETURN = "back to the caller of a subroutine, or the end"
+    FUNCTION_RETURN = "back to the caller of a function"
+    END = "nowhere: the message can end the thread"
+    NOTE = "nowhere: it marks a place or a variable and computes nothing"
+    # The structured words of the appendix.
+    IF = "if"
+    ELSE = "else"
+    ENDIF = "endif"
+    DO = "do"
+    WHILE = "while"
+    BREAK = "break"
+    CONTINUE = "cont"
+
+    @property
+    def returns(self) -> bool:
+        """Control leaves the body, or goes back to the caller."""
+        return self in (FlowClass.RETURN, FlowClass.FUNCTION_RETURN)
+
+    @property
+    def branches(self) -> bool:
+        """Control goes to a label of the same body and does not come back."""
+        return self in (FlowClass.JUMP, FlowClass.GOTO, FlowClass.SWITCH)
+
+    @property
+    def structured(self) -> bool:
+        """A word of the appendix's structured control flow."""
+        return self.name in {"IF", "ELSE", "ENDIF", "DO", "WHILE", "BREAK", "CONTINUE"}
+
+
+class Together(Struct, frozen=True, eq=False):
+    """Types of operands that may stand together, by the name of the slot, and the platforms that have this."""
+
+    types: Mapping[str, frozenset[DataType]]
+    platforms: frozenset[str] = ALL
+    unmasked: bool = False  # only without an execution mask
+    plain: bool = False  # only without predicate and source modifiers
+    saturable: bool = True
+
+
+class BrainFloat(Struct, frozen=True, eq=False):
+    """Where an instruction takes `bf`, and which types may stand beside it."""
+
+    platforms: frozenset[str]
+    beside: frozenset[DataType]
+    verified: frozenset[str] = ALL  # the platforms on which the finalizer looks
+    unseen: frozenset[str] = frozenset()  # slots that it does not look at as long as the others have no `bf`
+
+
+class Saturation(Struct, frozen=True, eq=False):
+    """Which results an instruction can saturate: types (None: every one) and platforms.
+
+    ``verified`` are the platforms on which the finalizer rejects other types; elsewhere it does not look.
+    """
+
+    types: frozenset[DataType] | None = None
+    platforms: frozenset[str] = ALL
+    verified: frozenset[str] = ALL
+
+
+class Lack(Struct, frozen=True, eq=False):
+    """Types that some platforms lack for an instruction: of its result alone, or of every operand."""
+
+    types: frozenset[DataType]
+    platforms: frozenset[str]
+    result: bool = True
+    why: str = ""  # what these platforms are without: ``the unit for exact results``
+
+
 class ExecStyle(Enum):
     """How the parenthesis behind the mnemonic is written."""
 
@@ -295,7 +371,20 @@ class Instruction(Struct, frozen=True, eq=False):
     platforms: frozenset[str] = ALL
     seed_opcode: int | None = None  # where the appendix (seed 003) numbers it differently or it has no other number
     meaning: Meaning | None = None
-    saturates: frozenset[DataType] | None = None
+    flow: FlowClass = FlowClass.NEXT
+    saturation: Saturation | None = (
+        None  # what `.sat` may clamp; None where every result may, or the row has no word for it
+    )
+    # The types that the finalizer's own verifier accepts, by slot; it does not look at slots that are not here.
+    verified: Mapping[str, frozenset[DataType]] = member(default_factory=dict)
+    together: tuple[Together, ...] = ()  # legal combinations of types; empty: any
+    limited: frozenset[DataType] = frozenset()  # the types that ``together`` is about; empty: every type
+    brain: BrainFloat | None = None  # None: no operand of type bf, where the finalizer looks
+    lacks: tuple[Lack, ...] = ()
+    chooses: bool = False  # the result is one of the sources
+    source_modifiers: bool = True  # whether sources may have (-) and the like
+    shifts: bool = False  # logic whose sources may have arithmetic modifiers
+    saturation_dropped: bool = False  # `.sat` is read where the row has no word for it, and lost
     summary: str = ""
     detail: str = ""
     pitfalls: tuple[str, ...] = ()

@@ -97,7 +97,7 @@ def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int, before: in
             missing.remove(size[0])
     for word in [words[number] for number in wording.bad]:
         # On logic the finalizer reads a saturation and writes none.
-        ignored = word.text == "sat" and row.family == "logic" and row.mnemonic != "bfn"
+        ignored = word.text == "sat" and row.saturation_dropped
         ctx.problem("ignored-saturation" if ignored else "unknown-modifier", word.span, row=row, word=word.text)
     for modifier in missing:
         if not wording.bad:

@@ -6,7 +6,7 @@ from typing import Final
 
 from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, layout
-from visa_lsp.isa.platforms import between, since
+from visa_lsp.isa.platforms import MATRIX, since, until
 from visa_lsp.isa.rows.shapes import NEWEST_ONLY, G, raw
 from visa_lsp.isa.types import SCALAR_TYPES, UB
 
@@ -54,7 +54,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "dpas", 0x83, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(PRECISIONS, (1, 2, 4, 8), tuple(range(1, 9))),
         exec_sizes=(8, 16),
         predicable=False,
-        platforms=since("XeHP_SDV"),
+        platforms=MATRIX,
         meaning=Effect("dpas"),
         summary="Matrix multiply and accumulate.",
         detail=_WHAT,
@@ -66,7 +66,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "dpasw", 0x1C, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(_SHORT, (1, 2, 4, 8), tuple(range(1, 9))),
         exec_sizes=(8,),
         predicable=False,
-        platforms=between("XeHP_SDV", "DG2"),
+        platforms=MATRIX & until("ARL"),
         meaning=Unmodelled("two fused units share src2, and threads run by themselves here"),
         summary="Matrix multiply on two fused units.",
         detail=f"{_WHAT} Two fused units share src2: each supplies half of its registers.",
