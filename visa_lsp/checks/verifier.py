@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.isa.model import Role
+from visa_lsp.program.model import Immediate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,8 +45,10 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None], 
 
     def visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
         facts = ctx.facts(body)
-        typed = [(o, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None]
         assert bound.row is not None
+        typed = [(o, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None]
+        if bound.row.narrow_immediates:
+            typed = [(o, t) for o, t in typed if not (isinstance(o.value, Immediate) and t.is_int)]
         verdict = verdict_on(bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform)
         if verdict is not None:
             at, message, severity = verdict

@@ -382,8 +382,10 @@ class Instruction(Struct, frozen=True, eq=False):
     brain: BrainFloat | None = None  # None: no operand of type bf, where the finalizer looks
     lacks: tuple[Lack, ...] = ()
     chooses: bool = False  # the result is one of the sources
-    source_modifiers: bool = True  # whether sources may have (-) and the like
-    shifts: bool = False  # logic whose sources may have arithmetic modifiers
+    negates: bool = True  # sources may have (-), (abs) and (-abs)
+    inverts: bool = False  # sources may have (~)
+    unmodified: frozenset[str] = frozenset()  # the platforms on which sources have no modifier at all
+    narrow_immediates: bool = False  # integers of any type count as the type that an operand needs
     saturation_dropped: bool = False  # `.sat` is read where the row has no word for it, and lost
     summary: str = ""
     detail: str = ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP
 from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, layout
-from visa_lsp.isa.types import UD
+from visa_lsp.isa.types import UD, D
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,8 @@ MOD: Final = Modifier(
     "modified", {"mod": 1}, optional=True, doc="the surface may have been written in this kernel; objects drop the word"
 )
 BLOCKS: Final = {"1": 0, "2": 1, "4": 2, "8": 3}
-UD_ONLY: Final = frozenset({UD})
+# Offsets: compilers give them either type, and no tool looks.
+OFFSET_TYPES: Final = frozenset({UD, D})
 
 
 def width_words(words: dict[str, int]) -> Modifier:

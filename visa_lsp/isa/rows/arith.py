@@ -347,7 +347,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES)), exec_sizes=(2, 4, 8, 16, 32),
         pitfalls=("The destination is a word with stride 2 in seed 003's reading.",),
         platforms=until("ICLLP"), dialects=EVERY,
-        result=_WORDS, verified=_SAD,
+        verified=_SAD, narrow_immediates=True,
     ),
     lane_row(
         "sad2add", 0x6A, "arith", INT, 3, Effect("sad2add"),
@@ -355,7 +355,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "As `sad2`, and adds src2 of the even lane. The odd lane is undefined.",
         slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES), src(2, _WORDS)), exec_sizes=(2, 4, 8, 16, 32),
         platforms=until("ICLLP"), seed=None,
-        result=_WORDS, verified=_SAD | {"src2": INT_TYPES | _F | {HF, V, UV, VF}},
+        verified=_SAD | {"src2": _WORDS | {V, UV}}, narrow_immediates=True,
     ),
     _early_out(
         "invm", 2, "First approximation of a quotient.",

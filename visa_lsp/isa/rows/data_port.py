@@ -11,13 +11,13 @@ from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.render_target import MODE_WORDS
-from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, MOD, UD_ONLY, message, raw_any, width_words
+from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, MOD, OFFSET_TYPES, message, raw_any, width_words
 from visa_lsp.isa.rows.shapes import CHANNELS, IM, SURFACE, G, number, raw, vec
 
 _DST: Final = raw("dst", Role.WRITE, "registers that receive the data")
 _SRC: Final = raw("src", Role.READ, "registers with the data")
-_OFFSET: Final = vec("offset", doc="offset of the block, the same for all lanes", types=UD_ONLY)
-_GOFF: Final = vec("goff", doc="offset added for every lane", types=UD_ONLY)
+_OFFSET: Final = vec("offset", doc="offset of the block, the same for all lanes", types=OFFSET_TYPES)
+_GOFF: Final = vec("goff", doc="offset added for every lane", types=OFFSET_TYPES)
 _OFF: Final = raw("off", doc="one offset per lane, ud")
 _OWORDS: Final = (1, 2, 4, 8, 16)
 _ELTSIZE: Final = Modifier("eltsize", {"1": 0, "2": 1, "4": 2}, doc="bytes of one element")
@@ -69,7 +69,7 @@ def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
     head = "eltsize:b n:code" if store else "eltsize:b mod_byte:b n:code"
     return message(
         mnemonic, opcode, "data_port", f"{head} surface:s goff:v off:r {'src' if store else 'dst'}:r modified:b!",
-        (SURFACE, vec("goff", doc="offset added for every lane, in elements", types=UD_ONLY), _OFF, _SRC if store else _DST),
+        (SURFACE, vec("goff", doc="offset added for every lane, in elements", types=OFFSET_TYPES), _OFF, _SRC if store else _DST),
         (_ELTSIZE, MOD), Effect(mnemonic), summary, detail,
         exec_sizes=(1, 8, 16), doc_page=mnemonic.upper(),
         pitfalls=(

@@ -51,7 +51,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("With `.sat` a result of more than 33 bits is undefined.",),
         dialects=EVERY,
         lacks=(Lack(LONG, _NO_LONG_SHIFT),),
-        shifts=True,
+        negates=True,
     ),
     lane_row(
         "shr", 0x25, "logic", INT, 2, Lane(word("shr", S0, S1)),
@@ -60,14 +60,14 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("src0 should be unsigned; for signed values use `asr`.",),
         dialects=EVERY,
         lacks=(Lack(frozenset({UQ}), _NO_LONG_SHIFT),),
-        shifts=True,
+        negates=True,
     ),
     lane_row(
         "asr", 0x26, "logic", INT, 2, Lane(word("asr", S0, S1)),
         "Arithmetic shift right.",
         f"Shifts src0 right by src1 and fills with copies of the sign bit. {_COUNT}",
         dialects=EVERY,
-        shifts=True,
+        negates=True,
     ),
     lane_row(
         "rol", 0x80, "logic", _ROTATED, 2, Lane(word("rol", S0, S1)),
@@ -76,7 +76,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         sat=False, platforms=since("ICLLP"), seed=None,
         pitfalls=("Rotating quadwords needs a PVC or newer.",),
         source=LOGIC - {B, UB}, lacks=(_NO_LONG_ROTATION,),
-        shifts=True,
+        negates=True,
     ),
     lane_row(
         "ror", 0x81, "logic", _ROTATED, 2, Lane(word("ror", S0, S1)),
@@ -85,7 +85,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         sat=False, platforms=since("ICLLP"), seed=None,
         pitfalls=("Rotating quadwords needs a PVC or newer.",),
         source=LOGIC - {B, UB}, lacks=(_NO_LONG_ROTATION,),
-        shifts=True,
+        negates=True,
     ),
     lane_row(
         "bfe", 0x46, "logic", _DWORDS, 3, Lane(word("bfe", S0, S1, S2)),
@@ -145,8 +145,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Count leading zero bits.",
         "Counts the zero bits above the highest one bit of a dword; zero gives 32.",
         sat=False, dialects=EVERY,
-        pitfalls=("Only ud, and no source modifiers.",),
-        result=_UD, source=LOGIC, saturation=NEVER, source_modifiers=False,
+        pitfalls=("Only ud; from Xe2 on no source modifiers.",),
+        result=_UD, source=LOGIC, saturation=NEVER, negates=True, inverts=False, unmodified=since("BMG"),
     ),
     Instruction(
         "bfn", 0x85, "logic", layout("E P dst:v src0:v src1:v src2:v func:b"),
@@ -159,11 +159,11 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " `xd8` takes src1 where src0 is 1 and src2 where it is 0.",
         pitfalls=(
             "The hardware instruction exists from XeHP on; the finalizer accepts the text everywhere.",
-            "No `.sat` and no source modifiers.",
+            "No `.sat`; of the source modifiers only (~).",
         ),
         doc_page="BFN",
         seed=None,
-        verified=dict.fromkeys(("dst", "src0", "src1", "src2"), LOGIC),
+        verified=dict.fromkeys(("dst", "src0", "src1", "src2"), LOGIC), negates=False, inverts=True,
     ),
     Instruction(
         "lfsr", None, "logic", layout("E P func:b dst:v src0:v src1:v"),
@@ -181,6 +181,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " register of 32 bits, two of 16 or four of 8, as the word behind the dot says.",
         pitfalls=("Only ud, no source modifiers and no saturation.", "It has no object form."),
         seed=None,
-        verified=dict.fromkeys(("dst", "src0", "src1"), _UD), source_modifiers=False,
+        verified=dict.fromkeys(("dst", "src0", "src1"), _UD), unmodified=since("CRI"),
     ),
 )  # fmt: skip

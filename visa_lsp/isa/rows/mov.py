@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import SAT, BrainFloat, Instruction, Modifier, Role, Saturation, Shape, Slot, Together, layout
 from visa_lsp.isa.operands import ST
-from visa_lsp.isa.platforms import MATRIX, between, since, until
+from visa_lsp.isa.platforms import ALL, MATRIX, between, since, until
 from visa_lsp.isa.rows.shapes import ANY, AO, EVERY, IM, INT, MIXED_BF, NEWEST_ONLY, A, G, I, P, dst, lane_row, raw, src
 from visa_lsp.isa.types import BF, BF8, BOOL, E2M1, HF, HF8, TF32, UB, UD, UW, B, F
 
@@ -125,7 +125,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Together({"dst": frozenset({F}), "src0": frozenset({UD})}, between("PVC", "PVCXT")),
             _pair(B, HF, "PTL", unmasked=True), _pair(HF, B, "PTL"),
         ),
-        source_modifiers=False,
+        unmodified=ALL,
         summary="Convert between narrow floats and wider ones.",
         detail="Converts hf to an eight-bit float and back: the one with five exponent bits (bf8) is written ub, the one with"
         " four (hf8), which exists from PTL on, b. Also converts between f and tf32, which is written ud. Rounding is to"
@@ -157,7 +157,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             _rounded(frozenset({UB}), frozenset({HF}), "PVCXT"),
             _rounded(frozenset({UB, B}), frozenset({HF, BF}), "PTL"),
         ),
-        source_modifiers=False,
+        unmodified=ALL,
         summary="Stochastic rounding to a narrower float.",
         detail="Adds random bits from src1 below the last kept bit of src0's mantissa and cuts the rest: f becomes hf with"
         " 13 random bits, hf becomes an eight-bit float (bf8, written ub) with 8. From PTL on the source may be bf as well, and"

@@ -156,7 +156,7 @@ def lane_row(
     if family in ("arith", "math") or result is not None:
         more.setdefault("verified", verified_types(own, result, source, double=double))
     elif family == "logic":
-        more.setdefault("saturation_dropped", True)
+        more = {"saturation_dropped": True, "negates": False, "inverts": True} | more
         more.setdefault(
             "verified", verified_types(own, LOGIC if source is None else source, LOGIC if source is None else source)
         )
