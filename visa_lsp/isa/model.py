@@ -13,7 +13,7 @@ A row gives, in one place:
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, Flag, auto
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from visa_lsp.isa.lane import Meaning
+    from visa_lsp.isa.lsc_codes import Atomic
     from visa_lsp.isa.types import DataType
 
 
@@ -157,6 +158,9 @@ class Slot(Struct, frozen=True, eq=False):
     words: Mapping[str, int] | None = None  # EXEC_WORD
     # INTEGER: the least and the most that the finalizer takes, which reads it in decimal only; None for no most.
     limits: tuple[int, int | None] | None = None
+    choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the numbers that each of its fields takes
+    lane_bytes: int = 0  # RAW: what a lane moves of it, where that is certain; with ``per_channel`` for each letter
+    per_channel: bool = False
     length: bool = False  # INTEGER: the number stands behind a slash, as the length of the register before it
     doc: str = ""  # a phrase: "lowest dword address"
 
@@ -276,9 +280,10 @@ class FlowClass(Enum):
     GOTO = "lanes to a label"
     SWITCH = "the whole thread to one of several labels"
     CALL = "to a subroutine and back"
+    KERNEL_CALL = "to another kernel and back"
+    FUNCTION_CALL = "to a function and back"
     RETURN = "back to the caller of a subroutine, or the end"
     FUNCTION_RETURN = "back to the caller of a function"
-    END = "nowhere: the message can end the thread"
     NOTE = "nowhere: it marks a place or a variable and computes nothing"
     # The structured words of the appendix.
     IF = "if"
@@ -303,6 +308,37 @@ class FlowClass(Enum):
     def structured(self) -> bool:
         """A word of the appendix's structured control flow."""
         return self.name in {"IF", "ELSE", "ENDIF", "DO", "WHILE", "BREAK", "CONTINUE"}
+
+
+class Trait(Flag):
+    """What rules and tools ask of an instruction besides its operands."""
+
+    PLAIN = 0
+    SCALAR = auto()  # one lane reads its vector operands; the parenthesis counts blocks, or there is none
+    OWN_REGIONS = auto()  # the regions of its operands are ignored
+    OWN_SHAPE = auto()  # its operands are not one element per lane
+    COPIES = auto()  # what it reads goes unchanged to where it writes
+    COMPARES = auto()
+    PRODUCT = auto()  # a product of its first two sources is part of the result
+    SUM = auto()
+    MOVES_STATE = auto()  # between surface or sampler variables and numbers
+    BARRIER = auto()
+    FENCE = auto()
+    MATRIX = auto()
+    SAMPLES = auto()
+    LOADS_PIXELS = auto()  # reads an image without a sampler
+    NO_LEVEL = auto()  # its payload gives no level of detail
+    MEDIA = auto()  # a block of a surface in two dimensions
+    IMAGE = auto()  # its surface is an image
+    ATOMIC = auto()
+    WRITES = auto()  # to memory or an image
+    STATELESS_WRITE = auto()  # to addresses of lanes, without a surface
+    CHANNELS = auto()  # a mask chooses elements
+    RESIDENCY = auto()  # returns whether pages are present
+    BLOCK = auto()  # owords side by side
+    MAY_END = auto()  # the message can end the thread
+    SIZES_UNCHECKED = auto()  # the finalizer does not look at its execution size
+    DWORD_DATA = auto()  # elements of its data operand have four bytes, whatever is moved
 
 
 class Together(Struct, frozen=True, eq=False):
@@ -344,6 +380,13 @@ class Lack(Struct, frozen=True, eq=False):
     why: str = ""  # what these platforms are without: ``the unit for exact results``
 
 
+class Operation(Struct, frozen=True, eq=False):
+    """What one operation of an atomic message takes: types by slot, and the slots that must be %null."""
+
+    types: Mapping[str, frozenset[DataType]]
+    unused: frozenset[str] = frozenset()
+
+
 class ExecStyle(Enum):
     """How the parenthesis behind the mnemonic is written."""
 
@@ -372,6 +415,8 @@ class Instruction(Struct, frozen=True, eq=False):
     seed_opcode: int | None = None  # where the appendix (seed 003) numbers it differently or it has no other number
     meaning: Meaning | None = None
     flow: FlowClass = FlowClass.NEXT
+    traits: Trait = Trait.PLAIN
+    exec_verified: tuple[int, ...] | None = None  # sizes that the finalizer takes where it does not take all
     saturation: Saturation | None = (
         None  # what `.sat` may clamp; None where every result may, or the row has no word for it
     )
@@ -381,6 +426,9 @@ class Instruction(Struct, frozen=True, eq=False):
     limited: frozenset[DataType] = frozenset()  # the types that ``together`` is about; empty: every type
     brain: BrainFloat | None = None  # None: no operand of type bf, where the finalizer looks
     lacks: tuple[Lack, ...] = ()
+    # By a word behind the mnemonic: the types of the raw operands of its operation, and those that it leaves %null.
+    operations: Mapping[str, Operation] = member(default_factory=dict)
+    atomic: Atomic | None = None  # the operation of an atomic message whose name says it
     chooses: bool = False  # the result is one of the sources
     negates: bool = True  # sources may have (-), (abs) and (-abs)
     inverts: bool = False  # sources may have (~)
@@ -393,6 +441,10 @@ class Instruction(Struct, frozen=True, eq=False):
     doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
     index: Mapping[str, int] = member(default_factory=dict)  # field name -> position; filled by table.py
+
+    def has(self, trait: Trait) -> bool:
+        """Whether the instruction has a trait, or one of several."""
+        return bool(self.traits & trait)
 
     @property
     def key(self) -> tuple[str, int | None, tuple[tuple[str, int], ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, S2, Effect, Lane, word
-from visa_lsp.isa.model import Instruction, Lack, Role, Saturation, Shape, Slot, layout
+from visa_lsp.isa.model import Instruction, Lack, Role, Saturation, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import ALL, INEXACT, since, until
 from visa_lsp.isa.rows.shapes import (
     ANY,
@@ -86,6 +86,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         dialects=EVERY,
         double=True, brain=MIXED_BF, lacks=(NO_VF,),
+        traits=Trait.SUM,
     ),
     lane_row(
         "mul", 0x10, "arith", ANY, 2, Lane(S0 * S1),
@@ -100,6 +101,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         saturation=FLOATS_ONLY,
         dialects=EVERY,
         source=_FACTORS, double=True, brain=MIXED_BF, lacks=(NO_VF,),
+        traits=Trait.PRODUCT,
     ),
     lane_row(
         "mad", 0x0C, "arith", ANY, 3, Lane(word("mad", S0, S1, S2)),
@@ -113,6 +115,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         saturation=Saturation(FLOAT_TYPES, verified=since("BMG")),
         dialects=EVERY,
         double=True, brain=MIXED_BF, lacks=(NO_VF,),
+        traits=Trait.PRODUCT,
     ),
     lane_row(
         "mulh", 0x0D, "arith", _DWORDS, 2, Lane(word("mulh", S0, S1)),
@@ -123,6 +126,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("The sign of the sources' type decides whether the product is signed.",),
         dialects=EVERY,
         result=_DWORDS, saturation=NEVER,
+        traits=Trait.PRODUCT,
     ),
     lane_row(
         "avg", 0x02, "arith", INT, 2, Lane(word("avg", S0, S1)),
@@ -141,6 +145,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         seed=None,
         result=_D_W, source=_D_W,
+        traits=Trait.SUM,
     ),
     Instruction(
         "add3.o", 0x92, "arith", layout("E P dst:v src0:v src1:v src2:v"),
@@ -156,6 +161,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         doc_page="ADD3O",
         seed=None,
         verified=dict.fromkeys(("dst", "src0", "src1", "src2"), _D_W),
+        traits=Trait.SUM,
     ),
     Instruction(
         "addc", 0x49, "arith", layout("E P dst:v carry:v src0:v src1:v"),
@@ -173,6 +179,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("carry is an ordinary general variable of type ud, not a predicate.",),
         doc_page="ADDC",
         verified={"dst": _UD, "src0": _UD | {UV}, "src1": _UD | {UV}},
+        traits=Trait.SUM,
     ),
     Instruction(
         "subb", 0x4A, "arith", layout("E P dst:v borrow:v src0:v src1:v"),
@@ -212,6 +219,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         seed=None,
         saturation=NEVER,
         verified={"dst": _DWORDS} | dict.fromkeys(("src0", "src1", "src2"), LOGIC),
+        traits=Trait.OWN_SHAPE | Trait.PRODUCT,
     ),
     lane_row(
         "dp4a", 0x82, "arith", _DWORDS, 3, Lane(word("dp4a", S0, S1, S2)),
@@ -295,6 +303,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Adds the products of the x and y components of src0 and src1. {_DOT}",
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "dp3", 0x05, "arith", _F, 2, Effect("dot3"),
@@ -302,6 +311,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Adds the products of the x, y and z components of src0 and src1. {_DOT}",
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "dp4", 0x06, "arith", _F, 2, Effect("dot4"),
@@ -309,6 +319,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Adds the four products of the components of src0 and src1. {_DOT}",
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "dph", 0x07, "arith", _F, 2, Effect("doth"),
@@ -317,6 +328,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("Seed 003's word list spells it `dhp`; its table and all tools say `dph`.",),
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "line", 0x0A, "arith", INT | _F, 2, Effect("line"),
@@ -327,6 +339,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("src0's region must be scalar: both strides 0.",),
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=INT_TYPES | _F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "plane", 0x6B, "arith", _F, 2, Effect("plane"),
@@ -338,6 +351,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         platforms=until("PTL"),
         exec_sizes=(8, 16), doc_page="PLN", seed=None,
         result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE | Trait.OWN_REGIONS,
     ),
     lane_row(
         "sad2", 0x16, "arith", INT, 2, Effect("sad2"),

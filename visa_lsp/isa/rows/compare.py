@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, Effect, Lane, word
-from visa_lsp.isa.model import SAT, BrainFloat, Instruction, Modifier, layout
+from visa_lsp.isa.model import SAT, BrainFloat, Instruction, Modifier, Trait, layout
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows.shapes import ANY, EVERY, MIXED_BF, G, I, P, dst, src
 from visa_lsp.isa.types import BF, BOOL, F
@@ -63,6 +63,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         meaning=Effect("compare"),
         brain=MIXED_BF,
+        traits=Trait.COMPARES,
         summary="Compare two sources.",
         detail="Compares src0 with src1 lane by lane. A predicate destination gets one bit per enabled lane, a general one"
         " all ones or all zeros of its type. With a NaN every relation is false except `ne`; -0 equals +0.",

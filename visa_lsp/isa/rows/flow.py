@@ -121,6 +121,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "fcall", 0x67, "flow", layout("E P name:strw argsize:b retsize:b"),
         (Slot("name", Shape.IDENTIFIER, Role.TARGET, doc="name of a function"), *_ARGUMENTS),
         meaning=Effect("fcall"),
+        flow=FlowClass.FUNCTION_CALL,
         summary="Call a function by name.",
         detail="Calls a `.global_function`. The first argsize registers of %arg are copied to the callee, and %sp and %fp with"
         " them; when it returns, the first retsize registers of %retval hold its results.",
@@ -143,6 +144,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Modifier("noreturn", {"noreturn": 1}, optional=True, doc="the function does not return"),
         ),
         meaning=Effect("ifcall"),
+        flow=FlowClass.FUNCTION_CALL,
         summary="Call a function by address.",
         detail="Calls the function whose address `faddr` gave. Arguments and results travel as with `fcall`.",
         pitfalls=(
@@ -207,6 +209,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("The 2022 finalizer crashes on it.",),
         doc_page="FCCALL",
         seed=None,
+        flow=FlowClass.KERNEL_CALL,
     ),
     _source_mark("FILE", 0x51, _FILE, "file", "FILE"),
     _source_mark("LOC", 0x52, _LINE, "line", "LOC"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect, Unmodelled
-from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import MATRIX, since, until
 from visa_lsp.isa.rows.shapes import NEWEST_ONLY, G, raw
 from visa_lsp.isa.types import SCALAR_TYPES, UB
@@ -61,6 +61,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=(*_CHECKS, "The hardware supports depth 8 only."),
         doc_page="DPAS",
         seed=None,
+        traits=Trait.MATRIX | Trait.OWN_SHAPE,
     ),
     Instruction(
         "dpasw", 0x1C, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(_SHORT, (1, 2, 4, 8), tuple(range(1, 9))),
@@ -73,6 +74,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=(*_CHECKS, "Threads have to run in pairs: a group needs an even number of them.", "PVC does not have it."),
         doc_page="DPASW",
         seed=None,
+        traits=Trait.MATRIX | Trait.OWN_SHAPE,
     ),
     Instruction(
         "bdpas", None, "matrix",
@@ -92,5 +94,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail=f"{_WHAT} Blocks of src1 and src2 are multiplied by the scales in src3 and src4 first.",
         pitfalls=("Size 16, depth 8 and count 8 are the only ones.", "It has no object form."),
         seed=None,
+        traits=Trait.MATRIX | Trait.OWN_SHAPE,
     ),
 )  # fmt: skip

@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lane import Effect, Unmodelled
-from visa_lsp.isa.model import SAT, BrainFloat, Instruction, Modifier, Role, Saturation, Shape, Slot, Together, layout
+from visa_lsp.isa.model import (
+    SAT,
+    BrainFloat,
+    Instruction,
+    Modifier,
+    Role,
+    Saturation,
+    Shape,
+    Slot,
+    Together,
+    Trait,
+    layout,
+)
 from visa_lsp.isa.operands import ST
 from visa_lsp.isa.platforms import ALL, MATRIX, between, since, until
 from visa_lsp.isa.rows.shapes import ANY, AO, EVERY, IM, INT, MIXED_BF, NEWEST_ONLY, A, G, I, P, dst, lane_row, raw, src
@@ -65,6 +77,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "tf32 goes to and from f only (PVCXT), bf8 (PVC) and hf8 (PTL) to and from hf, without predicate or source modifier.",
         ),
         doc_page="MOV",
+        traits=Trait.COPIES,
     ),
     Instruction(
         "movs", 0x2D, "mov", layout("E dst:v src0:v"),
@@ -81,6 +94,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " then is its binding table index or handle. `movs (M1_NM, 1) %bss(0) V(0,0)<0;1,0>` sets the bindless surface.",
         pitfalls=("At least one side has to be a surface or a sampler, and if both are they have to be of one class.",),
         doc_page="MOVS",
+        traits=Trait.MOVES_STATE,
     ),
     lane_row(
         "sel", 0x2A, "mov", ANY, 2, Effect("select"),
