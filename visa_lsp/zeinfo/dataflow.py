@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec import field as member
 
-from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import General, Immediate, Indirect, RawOperand, State
+from visa_lsp.program.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

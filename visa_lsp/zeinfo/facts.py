@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.model import FlowClass, Trait
 from visa_lsp.program.model import Immediate, State
+from visa_lsp.program.traits import FlowClass, Trait
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
