@@ -162,6 +162,9 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | No
         # The code knows three sizes; for any other the tool writes that of 16.
         ctx.problem("inexact-exec-size", node.exec.size.span, row=row, size=size)
         size = 16
+    if size in row.exec_stored:
+        ctx.problem("inexact-exec-size", node.exec.size.span, row=row, size=size)
+        size = row.exec_stored[size]
     stored = kind is FieldKind.EXEC
     if size not in EXEC_SIZES or (size not in row.exec_sizes and not stored):
         ctx.problem("exec-size", node.exec.size.span, row=row, size=size)
