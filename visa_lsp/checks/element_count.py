@@ -23,6 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.isa.platforms import address_registers
 from visa_lsp.isa.predefined import SURFACES
 from visa_lsp.sema.model import Place, Symbol, SymbolKind
 
@@ -41,19 +42,19 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in body.symbols:
         if symbol.decl is None or symbol.decl.num_elts is None or symbol.place is None or symbol.unsized:
             continue
-        judged = _judge(symbol)
+        judged = _judge(symbol, address_registers(ctx.platform))
         if judged is not None:
             message, severity = judged
             place = Place(symbol.place.line, symbol.decl.num_elts.span)
             yield ctx.report(RULE, place, message, severity=severity)
 
 
-def _judge(symbol: Symbol) -> tuple[str, Severity] | None:
+def _judge(symbol: Symbol, registers: int) -> tuple[str, Severity] | None:
     count, name = symbol.num_elements, symbol.name
     if symbol.kind is SymbolKind.PREDICATE and count not in _LEGAL_PREDICATES:
         return f"predicate `{name}` has {count} elements; it can have 1, 2, 4, 8, 16 or 32", ERROR
-    if symbol.kind is SymbolKind.ADDRESS and count > 16:
-        return f"address variable `{name}` has {count} elements; there are 16 address registers", ERROR
+    if symbol.kind is SymbolKind.ADDRESS and count > registers:
+        return f"address variable `{name}` has {count} elements; there are {registers} address registers", ERROR
     # The field has 16 bits; what is stored in it is what is looked at.
     if symbol.kind is SymbolKind.GENERAL and not 0 < count & 0xFFFF <= _MOST:
         return f"`{name}` has {count} elements; it can have 1 to {_MOST}", ERROR

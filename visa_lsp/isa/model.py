@@ -416,7 +416,10 @@ class Instruction(Struct, frozen=True, eq=False):
     meaning: Meaning | None = None
     flow: FlowClass = FlowClass.NEXT
     traits: Trait = Trait.PLAIN
-    exec_stored: Mapping[int, int] = member(default_factory=dict)  # sizes that the finalizer takes and writes as another
+    mask_refused: bool = False  # the parenthesis has only a size; elsewhere a mask is read and lost
+    exec_stored: Mapping[int, int] = member(
+        default_factory=dict
+    )  # sizes that the finalizer takes and writes as another
     exec_verified: tuple[int, ...] | None = None  # sizes that the finalizer takes where it does not take all
     saturation: Saturation | None = (
         None  # what `.sat` may clamp; None where every result may, or the row has no word for it

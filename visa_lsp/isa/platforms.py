@@ -77,6 +77,11 @@ def platform_named(name: str) -> Platform | None:
     return _BY_NAME.get(_key(name))
 
 
+def address_registers(platform: Platform | None) -> int:
+    """How many address registers there are at most."""
+    return 32 if platform is not None and platform.generation >= 350 else 16
+
+
 def platform_numbered(number: int) -> Platform | None:
     """The platform of a number in a ``gen_binary_info`` record."""
     return _BY_NUMBER.get(number)

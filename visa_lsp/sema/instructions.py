@@ -149,7 +149,9 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | No
         no_mask |= unmasked
         ctx.problem("seed-mask", mask.span, name=mask.text, modern=modern)
     elif mask is not None:
-        if mask.text not in _MASKS:
+        if row.mask_refused:
+            ctx.problem("refused-mask", mask.span)
+        elif mask.text not in _MASKS:
             ctx.problem("unknown-mask", mask.span, name=mask.text)
         offset, unmasked = _MASKS.get(mask.text, (0, False))
         no_mask |= unmasked
