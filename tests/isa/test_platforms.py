@@ -38,3 +38,5 @@ def test_platforms_stand_in_their_order():
     generations = [p.generation for p in PLATFORMS]
     assert generations == sorted(set(generations))
     assert since("xe3p_cri") == {"CRI"}
+    assert "PVC" in since("PVC")
+    assert "PVC" not in since("PVCXT")

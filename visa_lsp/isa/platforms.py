@@ -90,15 +90,20 @@ def platform_numbered(number: int) -> Platform | None:
 ALL: Final = frozenset(p.name for p in PLATFORMS)
 
 
+def _called(name: str) -> Platform:
+    """The platform of this very name, else as ``platform_named``; KeyError where there is none."""
+    return next((p for p in PLATFORMS if p.name == name), None) or _BY_NAME[_key(name)]
+
+
 def since(name: str) -> frozenset[str]:
     """The platforms from ``name`` on."""
-    first = _BY_NAME[_key(name)].generation
+    first = _called(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation >= first)
 
 
 def until(name: str) -> frozenset[str]:
     """The platforms up to and with ``name``."""
-    last = _BY_NAME[_key(name)].generation
+    last = _called(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation <= last)
 
 
