@@ -108,3 +108,14 @@ def test_moves_of_declared_narrow_floats_have_no_predicate(operands):
 def test_without_a_platform_what_some_platform_has_is_no_error(line):
     operands = ("b", "hf") if line == "fcvt.sat" else ("b", "bf", "ub")
     assert both(lane(line, *operands), None) == []
+
+
+DECLARED = "F.0 BF.0 UD.0 HF.0 UB(0,0) UB(1,0)"
+
+
+@pytest.mark.parametrize(
+    ("operands", "codes"),
+    [(DECLARED, []), ("D.0 BF.0 UD.0 HF.0 UB(0,0) UB(1,0)", ["V403"]), ("F.0 BF.0 F.0 HF.0 UB(0,0) UB(1,0)", ["V403"])],
+)
+def test_scaled_matrix_products_have_types_of_their_own(operands, codes):
+    assert both(f"bdpas.bf.bf.8.8 (M1_NM, 16) {operands}", "CRI") == codes

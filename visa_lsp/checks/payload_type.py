@@ -81,6 +81,9 @@ def _matrix(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]
             continue
         sums = operand.slot.name in ("dst", "src0")
         allowed = ("ud", "d", *(("f",) if sums else ()), *(("uw", "w", "hf", "bf") if sums and wide else ()))
+        if bound.row is not None and bound.row.verified:
+            own = bound.row.verified.get(operand.slot.name, frozenset({symbol.type}))
+            allowed = tuple([t.name for t in TYPES if t in own])
         if symbol.type.name not in allowed:
             names = words(f"`{t}`" for t in allowed)
             message = (

@@ -8,7 +8,7 @@ from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import MATRIX, since, until
 from visa_lsp.isa.rows.shapes import NEWEST_ONLY, G, raw
-from visa_lsp.isa.types import SCALAR_TYPES, UB
+from visa_lsp.isa.types import BF, HF, SCALAR_TYPES, UB, UD, F
 
 # The first nine and tf32 are in objects; bf8, hf8 and e2m1 came later.
 PRECISIONS: Final = {
@@ -95,5 +95,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("Size 16, depth 8 and count 8 are the only ones.", "It has no object form."),
         seed=None,
         traits=Trait.MATRIX | Trait.OWN_SHAPE,
+        verified=dict.fromkeys(("dst", "src0"), frozenset({F, BF, HF})) | dict.fromkeys(("src1", "src2"), frozenset({BF, HF, UD})),
     ),
 )  # fmt: skip
