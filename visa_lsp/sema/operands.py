@@ -145,9 +145,11 @@ def _address(ctx: Binding, node: tree.Ref, symbol: Symbol) -> Address | None:
     if node.region is None:
         ctx.problem("seed-width", node.span, name=node.name.text)
     else:
-        width = ctx.number(node.region.horz) if node.region.form == 1 else -1
+        single = node.region.form == 1
+        width = ctx.number(node.region.horz) if single else None
         if width not in _WIDTHS:
-            ctx.problem("region-value", node.region.span, what="address width", value=width, legal=_WIDTHS)
+            what = "address width" if single else "address region"
+            ctx.problem("region-value", node.region.span, what=what, value=width, legal=_WIDTHS)
             return None
     return None if offset is None else Address(symbol.id, offset, width or 1)
 
