@@ -48,6 +48,12 @@ ELSEWHERE = {
     "input_of_pred": 19,
     "operand_missing": 24,
     "indirect_no_type": 24,
+    "twice": 10,
+    "alias_of_nothing": 9,
+    "one_source": 31,
+    "raw_without_byte": 31,
+    "no_end": 31,
+    "flag_input": 29,
 }
 
 

@@ -200,7 +200,7 @@ def forms():
 
 
 def test_the_corpus_has_forms():
-    assert len(forms()) >= at_least(55, 80)
+    assert len(forms()) >= at_least(45, 80)
 
 
 @pytest.mark.parametrize(("form", "record"), forms())
@@ -257,7 +257,7 @@ def test_rows_allow_what_the_compilers_print():
                 if line.startswith(" ") and (found := LINE.match(line.strip())) and found["name"] in TABLE.by_mnemonic:
                     predicated, size = found["pred"] is not None, int(found["size"] or 0)
                     uses.add((found["name"], found["words"], size, predicated, platform.name, dialect))
-    assert len(uses) >= at_least(200, 300)
+    assert len(uses) >= at_least(150, 300)
     refused = [use for use in uses if not any(allows(row, *use[1:]) for row in TABLE.by_mnemonic[use[0]])]
     assert sorted(refused, key=str) == []
 

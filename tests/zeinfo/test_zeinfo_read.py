@@ -85,5 +85,5 @@ def test_aliases_do_not_multiply():
 def test_read_takes_every_ze_info_of_the_corpus():
     paths = files("run/TGLLP/*/*.zeinfo.yaml", "dev42/bmg/*.zeinfo.yaml")
     infos = [info for path in paths for info in read(path.read_text())]
-    assert len(infos) >= at_least(35, 80)
+    assert len(infos) >= at_least(30, 80)
     assert all(info.env.simd_size in (8, 16, 32) for info in infos)
