@@ -205,6 +205,8 @@ def make_expected(out: Path, room: Path) -> None:
                 found = {"": first}
         else:
             source = (OWN / "cl" / f"{case.source}.cl").read_text()
+            if case.fused:
+                source = source.replace("mad(", "fma(")
             options = (*case.options, *OPTIONS.get(case.source, "").split())
             found = {
                 "": opencl.run(source, case.kernel, case.groups, case.local, case.args, options, case.offset, printed)

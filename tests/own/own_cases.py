@@ -53,7 +53,7 @@ def cases() -> Iterator[Case]:
 def launches() -> Iterator[Case]:
     for n, local in ((64, 32), (21, 7)):
         sizes = line(n, local)
-        yield Case("axpy", "saxpy", *sizes, (floats(n), floats(n, seed=2), f32(1.75), i32(n - 3)))
+        yield Case("axpy", "saxpy", *sizes, (floats(n), floats(n, seed=2), f32(1.75), i32(n - 3)), fused=True)
         yield Case("blur", "smooth", *sizes, (floats(n + 7), floats(8, seed=2), zeros(n), i32(8)))
         yield Case("lookup", "lut", *sizes, (ints(n, dtype=np.uint32), zeros(n), ints(4, low=-9, high=9)))
         yield Case(
