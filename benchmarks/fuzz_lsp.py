@@ -19,8 +19,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from benchmarks.inputs import CORPUS
+
 ROOT = Path(__file__).parents[1]
-CORPUS = ROOT.parent / "shared" / "corpus"
 SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
 _PATIENCE = 300.0
 # The largest number that the protocol has; beyond it a message is invalid and changes nothing.

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import opencl
 import pytest
-from test_finalizer import finalizer, normal, truncated
+from finalizer import finalizer, normal, truncated
 
 from visa_lsp.cli.launchfile import LaunchFile
 from visa_lsp.cli.launchrun import RunOptions, run_module

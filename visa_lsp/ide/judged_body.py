@@ -219,10 +219,12 @@ class JudgedBody(Judging):
         if ids is None and directives.braces:
             # Where names live is found by where they are mentioned.
             ids = document.lineage[IDS] = Ids()
-        scoped = self._scoped(ids, added)
+        # With the first brace of a text that was to be looked at once, names are kept from here on: those of all chunks.
+        late = ids is not None and not self._names.noting
+        scoped = self._scoped(ids, range(len(self.chunks)) if late else added)
         changed = self._names.update(
             all_facts, [facts_in(c) for c, _ in gone], added, directives.texts, directives.functions, ids, scoped,
-            fresh=fresh,
+            fresh=fresh or late,
         )  # fmt: skip
         if changed is None:
             for result in self._results:
