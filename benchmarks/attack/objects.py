@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel, Module
 
 PLATFORM = platform_named(DEFAULT_PLATFORM)
-assert PLATFORM is not None
 _BASES: Final = 60
 _OLD: Final = (*((3, minor) for minor in range(8)), (4, 0))
 _EDGES: Final = (0, 1, 2, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
@@ -170,6 +169,7 @@ def clean_object(draw: random.Random) -> bytes:
 
 def named(kernel: Kernel) -> list[str]:
     """The instructions of a body with the names of strings and variables in place of their numbers."""
+    assert PLATFORM is not None
     names = names_of(kernel, PLATFORM)
     strings = (FieldKind.STRING16, FieldKind.STRING32)
     tables = {General: names.general, AddressOf: names.general, RawOperand: names.general, Address: names.address}

@@ -157,9 +157,7 @@ def _general(kernel: Kernel, names: Names, name: str, variable: Variable) -> str
     if variable.align:
         parts.append(f"align={ALIGN_TEXT.get(variable.align, variable.align)}")
     if variable.alias_index:
-        parts.append(
-            f"alias=<{names.general.get(variable.alias_index, f'V{variable.alias_index}')}, {variable.alias_offset}>"
-        )
+        parts.append(f"alias=<{names.general.get(variable.alias_index, 'V0')}, {variable.alias_offset}>")
     return " ".join(parts) + _attrs(kernel, variable.attributes)
 
 
