@@ -176,7 +176,7 @@ def _late(text: str) -> bool:
         word = line.strip().lstrip("{").strip()
         if word.startswith((".kernel ", ".kernel\t", ".function", ".global_function")):
             behind = False
-        elif word.startswith((".decl", ".input", ".implicit")):
+        elif word.startswith((".decl", ".input", ".implicit", ".kernel_attr")):
             if behind:
                 return True
         elif word and not word.startswith(("//", ".version")):

@@ -221,6 +221,8 @@ def _form(row: Instruction, readers: Readers) -> Form:
 
 def _unsaid(row: Instruction) -> frozenset[str]:
     """Registers that the record has a place for, but no operand of the text: a message has them all, and uses some."""
+    if row.family != "lsc":
+        return frozenset()
     said = {name for slot in row.slots for name in (*slot.name.split(","), *_FILLED.get(slot.shape, ()))}
     return frozenset(f.name for f in row.fields if f.kind is FieldKind.RAW) - said
 
