@@ -88,6 +88,8 @@ class Record(logging.Handler):
             return
         if isinstance(error, ValueError | RecursionError) and record.getMessage() == "a message cannot be handled":
             return
+        if record.getMessage().startswith("JsonRpcException: "):
+            return
         self.said.append(
             f"{record.getMessage()[:200]} ({type(error).__name__}: {str(error)[:200]})"
             if error

@@ -171,16 +171,20 @@ def assembled(text: str, platform: str | None) -> str:
 
 def _late(text: str) -> bool:
     """Whether a declaration stands behind an attribute, a label or an instruction of its body."""
-    behind = False
+    stage = 0  # 1 behind an attribute, 2 behind code
     for line in text.replace("\r", "\n").split("\n"):
         word = line.strip().lstrip("{").strip()
-        if word.startswith((".kernel ", ".kernel\t", ".function", ".global_function")):
-            behind = False
-        elif word.startswith((".decl", ".input", ".implicit", ".kernel_attr")):
-            if behind:
+        if word.startswith((".kernel ", ".kernel\t", '.kernel"', ".function", ".global_function")):
+            stage = 0
+        elif word.startswith((".decl", ".input", ".implicit")):
+            if stage:
                 return True
+        elif word.startswith(".kernel_attr"):
+            if stage == 2:
+                return True
+            stage = 1
         elif word and not word.startswith(("//", ".version")):
-            behind = True
+            stage = 2
     return False
 
 

@@ -83,3 +83,19 @@ def test_any_kernel_name_is_quoted_so_that_it_reads_back(name: str):
     text = round_trip(renamed)
     assert quoted(name) in text
     assert assemble(text).module.kernels[0].name == name
+
+
+def test_an_address_model_without_a_word_is_no_other_model():
+    text = """.version 4.1
+.kernel "k"
+.decl V32 v_type=G type=uq num_elts=32 align=GRF
+    lsc_load.ugm (M1, 16) V32:d32 flat[V32]:a64
+    ret (M1, 1)
+"""
+    module = assemble(text, "DG2").module
+    load, end = module.kernels[0].instructions
+    values = [128 if f.name == "addrtype" else v for f, v in zip(load.row.fields, load.values, strict=True)]
+    odd = replace(module.kernels[0], instructions=(replace(load, values=tuple(values)), end))
+    printed = module_text(replace(module, kernels=(odd,)))
+    assert "addrtype_128" in printed
+    assert assemble(printed, "DG2").module is None

@@ -231,11 +231,13 @@ class _Binder:
             ctx.problem("missing-property", node.name.span, name=symbol.name, prop="num_elts")
             symbol.unsized = True
         else:
-            # The tool writes a state or an address of no elements, and refuses other variables of none.
-            least = 0 if symbol.kind in _MAY_BE_EMPTY else 1
+            # What the tool writes as it stands, though it makes no sense: states and addresses of none, surfaces of fewer.
+            least = None if symbol.kind is SymbolKind.SURFACE else 0 if symbol.kind in _MAY_BE_EMPTY else 1
             count = ctx.number(node.num_elts, least, None, "element count")
-            if count == 0:
-                ctx.problem("no-elements", node.num_elts.span, name=symbol.name)
+            if count is not None and count < 1:
+                count &= 0xFFFF
+                if not count:
+                    ctx.problem("no-elements", node.num_elts.span)
             symbol.unsized |= count is None
             symbol.num_elements = count if count is not None else 1
         if symbol.unsized:
