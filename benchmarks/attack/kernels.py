@@ -157,7 +157,7 @@ class Kernels:
         """Text for a slot."""
         pick = self.draw
         if slot.types is not None:
-            names = [t.name for t in slot.types if t.name in _SIZES]
+            names = sorted(t.name for t in slot.types if t.name in _SIZES)
             kind = kind if kind in names else pick.choice(names or ["ud"])
         match slot.shape:
             case Shape.VECTOR | Shape.VECTORS:

@@ -190,6 +190,9 @@ def named(kernel: Kernel) -> list[str]:
             return table.get(kind, names.sampler if kind is FieldKind.SAMPLER else {}).get(value, f"{letter}{value}")
         if isinstance(value, State):
             return f"{(names.sampler if value.sampler else names.surface).get(value.var)}({value.offset})"
+        if isinstance(value, AddressOf) and value.var in names.types:
+            # An address has many forms, by row and column: the text says the bytes.
+            return f"&{names.general.get(value.var)}+{value.row * names.grf_bytes + value.col * names.types[value.var].size}"
         numbered = getattr(value, "var", None)
         found = tables.get(type(value), {}).get(numbered, numbered) if numbered is not None else ""
         return f"{found} {structs.replace(value, var=0) if numbered is not None else value}"  # type: ignore[type-var]

@@ -6,6 +6,7 @@ would not end: it is hundreds of times what any case takes.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -82,3 +83,27 @@ def test_what_failed_is_kept(tmp_path: Path) -> None:
     status, _ = failing("--count", "60", "--seed", "7", "--keep", str(tmp_path))
     assert status == 1
     assert {path.read_text() for path in tmp_path.iterdir()} == {"3", "4", "5"}
+
+
+INPUTS = """
+import hashlib
+from benchmarks.attack.__main__ import TARGETS
+from benchmarks.attack.core import drawer
+for name, kind in TARGETS.items():
+    target = kind()
+    seen = [target.shown(target.make(drawer(name, 1, number))) for number in range(12)]
+    target.close()
+    print(name, len(set(seen)), hashlib.sha1(repr(seen).encode()).hexdigest())
+"""
+
+
+def test_the_same_seed_makes_the_same_inputs_in_another_process() -> None:
+    found = []
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        command = [sys.executable, "-c", INPUTS]
+        found.append(
+            subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=environment).stdout
+        )
+    assert found[0] == found[1]
+    assert len(found[0].splitlines()) == len(COUNTS)
