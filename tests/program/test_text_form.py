@@ -158,3 +158,19 @@ def test_an_implicit_input_is_named_and_its_byte_comes_back(number: int, name: s
     text = round_trip(module)
     line = next(line for line in text.splitlines() if line.startswith(".implicit"))
     assert line == f".implicit_UNDEFINED_{number} V33 offset=96 size=32" + (f" /// {name}" if name else "")
+
+
+def test_an_address_model_without_a_word_is_no_other_model():
+    text = """.version 4.1
+.kernel "k"
+.decl V32 v_type=G type=uq num_elts=32 align=GRF
+    lsc_load.ugm (M1, 16) V32:d32 flat[V32]:a64
+    ret (M1, 1)
+"""
+    module = assemble(text, "DG2").module
+    load, end = module.kernels[0].instructions
+    values = [128 if f.name == "addrtype" else v for f, v in zip(load.row.fields, load.values, strict=True)]
+    odd = replace(module.kernels[0], instructions=(replace(load, values=tuple(values)), end))
+    printed = module_text(replace(module, kernels=(odd,)))
+    assert "addrtype_128" in printed
+    assert assemble(printed, "DG2").module is None

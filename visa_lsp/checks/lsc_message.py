@@ -2,6 +2,7 @@
 
 * An address of `:a64` is for global memory, `:a16` for shared local memory, which is addressed `flat`.
 * Plain data of 8 or 16 bits moves one element a lane; transposed data needs execution size 1.
+* Channels (`d32.xyzw`) are for the quad messages; another reads them as the code of a count, which there may not be.
 * An atomic moves one element of `d16c32`, `d32` or `d64`; only `icas` takes `d64` in shared local memory, and `fadd` and
   `fsub` need global memory. Data operands beyond those of the operation are `%null`; those that it has are not.
 * A store has data.
@@ -128,7 +129,14 @@ def _data(bound: Bound, inst: Inst, place: Place) -> Iterator[Found]:
     size, sfid = _WORD.get(_number(inst, "datasize"), ""), inst.get("sfid")
     transposed = inst.get("order") == codes.ORDER_TRANSPOSED
     quad, atomic, mnemonic = inst.row.has(Trait.CHANNELS), inst.row.atomic, inst.row.mnemonic
-    many = not quad and codes.ELEMS_VALUE.get(_number(inst, "elems"), 1) > 1
+    count = 1 if quad else codes.ELEMS_VALUE.get(_number(inst, "elems"))
+    if count is None:
+        yield (
+            place,
+            f"only a quad message has channels; `{mnemonic}` reads these as a count, and there is none of this code",
+        )
+        return
+    many = count > 1
     control = exec_control(bound)
     if atomic is not None:
         if transposed or many:

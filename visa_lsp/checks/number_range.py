@@ -34,12 +34,14 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     what, value = problem.args["what"], problem.args["value"]
     low, high = problem.args["low"], problem.args["high"]
     limit = f"at least {low}" if high is None else f"between {low} and {high}"
-    message = f"{what} {value} is out of range; it must be {limit}"
-    statement = ctx.document.statement(problem.place.line)
-    v_type = statement.v_type.text if isinstance(statement, tree.Decl) and statement.v_type else ""
-    if what == "element count" and (v_type in ("S", "T") or (v_type == "A" and value == 0)):
-        return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
-    return ctx.report(RULE, problem.place, message)
+    if what == "element count":
+        limit = "at least 1"
+    return ctx.report(RULE, problem.place, f"{what} {value} is out of range; it must be {limit}")
+
+
+def _empty(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    message = "element count 0 is out of range; it must be at least 1 (the finalizer does not check)"
+    return ctx.report(RULE, problem.place, message, severity=WARNING)
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -62,7 +64,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 CHECK = Check(
     RULE,
-    {"number-range": _report},
+    {"number-range": _report, "no-elements": _empty},
     instruction=_instruction,
     wants=lambda row: any(slot.limits is not None or slot.choices is not None for slot in row.slots),
 )

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.isa.model import Role
-from visa_lsp.program.model import Immediate
+from visa_lsp.isa.operands import SCALAR_REGION
+from visa_lsp.program.model import AddressOf, General, Immediate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from visa_lsp.checks.context import CheckContext
+    from visa_lsp.checks.facts import Facts
     from visa_lsp.checks.rule import Visit
     from visa_lsp.diagnostics import Diagnostic, Rule, Severity
     from visa_lsp.isa.model import Instruction, Lack, Slot
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
-    from visa_lsp.sema.model import Body, Bound
+    from visa_lsp.sema.model import Body, Bound, BoundOperand
 
     Typed = tuple[tuple[Slot, DataType], ...]
     # What there is to say of operands of some types: the number of the operand, the message, how bad it is.
@@ -46,7 +48,7 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None], 
     def visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
         facts = ctx.facts(body)
         assert bound.row is not None
-        typed = [(o, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None]
+        typed = [(o, t) for o in bound.operands if (t := _type_of(facts, o)) is not None]
         if bound.row.narrow_immediates:
             typed = [(o, t) for o, t in typed if not (isinstance(o.value, Immediate) and t.is_int)]
         verdict = verdict_on(bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform)
@@ -55,3 +57,10 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None], 
             yield ctx.report(rule, operand_place(bound, typed[at][0]), message, severity=severity)
 
     return visit
+
+
+def _type_of(facts: Facts, operand: BoundOperand) -> DataType | None:
+    """The type that the verifier sees: behind the first source ``&V`` is nothing but the first element of V."""
+    if isinstance(operand.value, AddressOf) and operand.slot.name != "src0":
+        return facts.type_of(General(operand.value.var, operand.value.row, operand.value.col, SCALAR_REGION))
+    return facts.type_of(operand.value)

@@ -54,6 +54,7 @@ _TOP: Final = (
 )
 # A kernel's payload has room for far fewer arguments; long arrays belong into .npy files, which are read at once.
 _LIMITS: Final = Limits(of_document=100_000, of_entries=4096, advice="; long arrays belong into .npy files")
+_NAMED: Final = 40  # arguments that a message lists; a kernel has room for some hundreds
 _ADDRESSES: Final = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 
 
@@ -232,7 +233,9 @@ class _Reader(Items):
         if isinstance(arg, bool) or not isinstance(arg, int | str):
             self.fail(keys["arg"], f"arg is the number or the name of an argument, this is {keys['arg'].kind}")
         if arg not in self.places:
-            known = ", ".join(str(name) for name in self.places if not str(name).startswith(":")) or "none"
+            names = [str(name) for name in self.places if not str(name).startswith(":")]
+            known = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+            known = known or "none"
             self.fail(keys["arg"], f"there is no argument {arg}; the arguments are {known}")
         if ("npy" in keys) == ("values" in keys):
             self.fail(item, "an expectation has either npy or values")

@@ -47,6 +47,7 @@ _FIRST_ID = {
 }
 _UNKNOWN_COUNT = 0xFFFF  # elements of a variable whose declaration does not say how many
 _CLASS_CODE = {SymbolKind.GENERAL: 0, SymbolKind.SAMPLER: 1, SymbolKind.SURFACE: 2}
+_MAY_BE_EMPTY = frozenset({SymbolKind.ADDRESS, SymbolKind.SAMPLER, SymbolKind.SURFACE})
 _STATE_TYPE = {SymbolKind.ADDRESS: UW, SymbolKind.PREDICATE: BOOL, SymbolKind.SAMPLER: UD, SymbolKind.SURFACE: UD}
 
 
@@ -254,7 +255,13 @@ class _Binder:
             ctx.problem("missing-property", node.name.span, name=symbol.name, prop="num_elts")
             symbol.unsized = True
         else:
-            count = ctx.number(node.num_elts, 1, None, "element count")
+            # What the tool writes as it stands, though it makes no sense: states and addresses of none, surfaces of fewer.
+            least = None if symbol.kind is SymbolKind.SURFACE else 0 if symbol.kind in _MAY_BE_EMPTY else 1
+            count = ctx.number(node.num_elts, least, None, "element count")
+            if count is not None and count < 1:
+                count &= 0xFFFF
+                if not count:
+                    ctx.problem("no-elements", node.num_elts.span)
             symbol.unsized |= count is None
             symbol.num_elements = count if count is not None else 1
         if symbol.unsized:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HARMLESS: Final = frozenset({
     "seed-alias", "seed-mnemonic", "seed-mask", "seed-option", "seed-word", "seed-elements", "seed-order", "seed-plane",
     "seed-string", "seed-width", "seed-address-of", "seed-region", "seed-property", "seed-count",
-    "unknown-kernel-attribute", "redeclared-body", "ignored-saturation", "inexact-exec-size", "destination-stride",
+    "unknown-kernel-attribute", "redeclared-body", "ignored-saturation", "no-elements", "inexact-exec-size", "destination-stride",
 })  # fmt: skip
 
 
