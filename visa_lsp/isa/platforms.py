@@ -1,6 +1,7 @@
-"""Platforms: names, numbers in objects, register size, order of appearance.
+"""Platforms: names, numbers in objects, register size, order of appearance, and where a thread's number lies.
 
-Sources: seed 000 ``gen_binary_info``, REAL_FORMAT 2 (numbers seen), seed 001 (PVC has 64-byte registers).
+Sources: seed 000 ``gen_binary_info``, REAL_FORMAT 2 (numbers seen), seed 001 (PVC has 64-byte registers). The places of a
+thread's number are those that compiled texts take bits from; from Xe2 on, those that the public compiler would take.
 """
 
 from __future__ import annotations
@@ -8,6 +9,47 @@ from __future__ import annotations
 from typing import Final
 
 from msgspec import Struct
+
+
+class ThreadNumber(Struct, frozen=True):
+    """Where the hardware thread's number lies in ``%sr0`` (element 0) and ``%msg0``.
+
+    ``fields`` are (bits, place of the lowest), the lowest bits of the number first; the bits between them stay zero, and
+    kernels squeeze them out. Each execution unit runs ``threads`` threads, which may leave codes of the first field unused.
+    Where ``message_from`` is not zero, the bits of the number from there on are in ``%msg0`` too.
+    """
+
+    fields: tuple[tuple[int, int], ...]
+    threads: int = 8
+    message_from: int = 0
+
+    @property
+    def codes(self) -> int:
+        """How many numbers the fields can tell apart."""
+        return 1 << sum(bits for bits, _ in self.fields)
+
+    def slot(self, thread: int) -> int:
+        """The number that a kernel finds for thread ``thread`` when it squeezes the zero bits out."""
+        unit, own = divmod(thread, self.threads)
+        return unit << self.fields[0][0] | own
+
+    def registers(self, thread: int) -> tuple[int, int]:
+        """Element 0 of ``%sr0`` and of ``%msg0`` in thread ``thread``; numbers that do not fit lose their upper bits."""
+        left = slot = self.slot(thread)
+        state = 0
+        for bits, place in self.fields:
+            state |= (left & (1 << bits) - 1) << place
+            left >>= bits
+        return state, slot >> self.message_from if self.message_from else 0
+
+
+# Up to TGLLP texts read the number from %hw_id; %sr0 has it without gaps.
+_WHOLE: Final = ThreadNumber(((3, 0), (11, 3)))
+_XE_HP: Final = ThreadNumber(((3, 0), (2, 4), (7, 7)))
+_XE_HPC: Final = ThreadNumber(((3, 0), (2, 4), (7, 8)))
+_XE2: Final = ThreadNumber(((3, 0), (3, 4), (2, 8), (5, 11)), message_from=6)
+_XE3: Final = ThreadNumber(((4, 0), (3, 4), (4, 8), (4, 14)), threads=10, message_from=7)
+_XE3P: Final = ThreadNumber(((3, 0), (3, 4), (8, 8)), message_from=6)
 
 
 class Platform(Struct, frozen=True):
@@ -22,6 +64,7 @@ class Platform(Struct, frozen=True):
     number: int | None
     devices: tuple[str, ...]
     doc: str
+    thread_number: ThreadNumber = _WHOLE
 
     def __repr__(self) -> str:
         return self.name
@@ -34,14 +77,14 @@ PLATFORMS: Final[tuple[Platform, ...]] = (
     Platform("BXT", 91, 32, 6, ("bxt", "glk", "apl"), "Broxton and Gemini Lake, Gen9 low power"),
     Platform("ICLLP", 110, 32, 10, ("icllp", "ehl"), "Ice Lake, Gen11"),
     Platform("TGLLP", 120, 32, 12, ("tgllp", "dg1", "adl-s", "adl-p", "rkl"), "Tiger Lake, Xe-LP"),
-    Platform("XeHP_SDV", 125, 32, 11, ("xe_hp_sdv", "xe-hp-sdv"), "XeHP software development vehicle"),
-    Platform("DG2", 127, 32, 13, ("dg2", "acm-g10", "acm-g11", "acm-g12"), "Arc A series, Xe-HPG"),
-    Platform("MTL", 128, 32, None, ("mtl", "mtl-h", "mtl-u", "arl-h"), "Meteor Lake, Xe-LPG"),
-    Platform("PVC", 130, 64, None, ("pvc-xl",), "Ponte Vecchio, base die, Xe-HPC"),
-    Platform("PVCXT", 131, 64, 15, ("pvc", "pvc-xt"), "Ponte Vecchio XT, Xe-HPC"),
-    Platform("BMG", 200, 64, None, ("bmg", "bmg-g21", "lnl", "lnl-m"), "Battlemage and Lunar Lake, Xe2"),
-    Platform("PTL", 300, 64, None, ("ptl", "ptl-h"), "Panther Lake, Xe3"),
-    Platform("CRI", 350, 64, None, ("cri", "nvl"), "Crescent Island, Xe3P"),
+    Platform("XeHP_SDV", 125, 32, 11, ("xe_hp_sdv", "xe-hp-sdv"), "XeHP software development vehicle", _XE_HP),
+    Platform("DG2", 127, 32, 13, ("dg2", "acm-g10", "acm-g11", "acm-g12"), "Arc A series, Xe-HPG", _XE_HP),
+    Platform("MTL", 128, 32, None, ("mtl", "mtl-h", "mtl-u", "arl-h"), "Meteor Lake, Xe-LPG", _XE_HP),
+    Platform("PVC", 130, 64, None, ("pvc-xl",), "Ponte Vecchio, base die, Xe-HPC", _XE_HPC),
+    Platform("PVCXT", 131, 64, 15, ("pvc", "pvc-xt"), "Ponte Vecchio XT, Xe-HPC", _XE_HPC),
+    Platform("BMG", 200, 64, None, ("bmg", "bmg-g21", "lnl", "lnl-m"), "Battlemage and Lunar Lake, Xe2", _XE2),
+    Platform("PTL", 300, 64, None, ("ptl", "ptl-h"), "Panther Lake, Xe3", _XE3),
+    Platform("CRI", 350, 64, None, ("cri", "nvl"), "Crescent Island, Xe3P", _XE3P),
 )
 
 DEFAULT_PLATFORM: Final = "TGLLP"

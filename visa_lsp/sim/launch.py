@@ -83,7 +83,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     names: dict[int | str, str] = {}
     printf = None
     if info is not None:
-        arguments = Arguments(info, config, geometry, world)
+        arguments = Arguments(info, config, geometry, world, platform)
         block = _with_info(kernel, info, arguments, Layout.of(info, geometry, platform))
         printf = arguments.printf
         names = {arguments.key(index): info.argument_name(index) for index in range(info.argument_count)}

@@ -150,9 +150,10 @@ class Machine:
             _place_input(frame, item, payload)
         mask = dispatch.lanes(number)
         frame.emask = frame.call_mask = mask
+        state, message = dispatch.platform.thread_number.registers(number)
         for variable, value, size in (
             (1, group.id[0], 2), (2, group.id[1], 2), (3, group.id[0], 4), (4, group.id[1], 4), (5, group.id[2], 4),
-            (12, number, 4), (13, number & 0x3FFF, 4),
+            (12, number, 4), (13, state, 4), (20, message, 4),
         ):  # fmt: skip
             frame.put(layout.offset(variable), value, size)
         frame.put(layout.offset(13) + 8, mask)
