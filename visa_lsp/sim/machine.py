@@ -71,6 +71,7 @@ class Machine:
             found = self._codes[id(kernel)] = Code(
                 kernel, self.dispatch.platform.grf_bytes, self.dispatch.file_variables
             )
+            found.grew = self.grew
         return found
 
     def ops_of(self, code: Code) -> list[Op]:
@@ -79,7 +80,7 @@ class Machine:
             return code.ops
         found = self._traced.get(id(code))
         if found is None:
-            found = self._traced[id(code)] = [self._announced(code, op, pc) for pc, op in enumerate(code.ops)]
+            found = self._traced[id(code)] = code.lazily(lambda pc: self._announced(code, code.op(pc), pc))
         return found
 
     def _announced(self, code: Code, op: Op, pc: int) -> Op:
@@ -113,13 +114,17 @@ class Machine:
             frame = free.pop()
             frame.reset()
             return frame
-        self._frame_bytes += code.layout.size
+        self.grew(code.layout.size)
+        return Frame(code)
+
+    def grew(self, size: int) -> None:
+        """Count bytes of registers that activations take."""
+        self._frame_bytes += size
         if self._frame_bytes > MAX_FRAME_BYTES:
             raise KernelFault(
                 FaultKind.CALL,
                 f"the threads and functions of a group have more than {MAX_FRAME_BYTES} bytes of registers",
             )
-        return Frame(code)
 
     def release(self, frame: Frame) -> None:
         """Give a frame back."""

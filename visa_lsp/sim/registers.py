@@ -137,9 +137,11 @@ class Frame:
     def __init__(self, code: Code) -> None:
         layout = code.layout
         self.code = code
-        self.regs: Array = np.zeros(layout.size, np.uint8)
-        self.views: list[Array] = code.make_views(self.regs)
-        self.typed: dict[int, Array] = {s: self.regs[: layout.size // s * s].view(f"<u{s}") for s in (1, 2, 4, 8)}
+        self.regs: Array = np.zeros(0, np.uint8)
+        self.views: list[Array] = []
+        self.typed: dict[int, Array] = {}
+        self.grow()
+        code.frames.append(self)
         self.addr: Array = np.zeros(sum(max(1, v.num_elements) for v in layout.kernel.addresses), np.int64)
         self.preds = [0] * (len(layout.kernel.predicates) + predefined.FIRST_PREDICATE)
         self.surfaces = [0] * layout.surface_cells
@@ -147,6 +149,14 @@ class Frame:
         self.thread: Thread | None = None
         self.shadow: Any = None  # what an observer keeps about this activation
         self.reset()
+
+    def grow(self) -> None:
+        """Give the register file the size that the layout has now; what it holds stays."""
+        old, size = self.regs, self.code.layout.size
+        self.regs = np.zeros(size, np.uint8)
+        self.regs[: old.size] = old
+        self.views[:] = self.code.make_views(self.regs)
+        self.typed = {s: self.regs[: size // s * s].view(f"<u{s}") for s in (1, 2, 4, 8)}
 
     def reset(self) -> None:
         """The state at entry, all registers zero."""
