@@ -6,7 +6,8 @@ The JSON report of a launch has these keys: ``launch`` (the launch file), ``kern
 ``buffers`` (``arg``, ``name``, ``dtype``, ``shape``, ``head`` with the first values, ``path`` of the file written or
 null), ``expectations`` (``arg``, ``ok``, ``message``), ``faults`` (``kind``, ``message``, ``text`` with all in one
 line, ``kernel``, ``group``,
-``thread``, ``lane``, ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
+``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
+same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
 ``other_place``, ``other_excerpt``),
 ``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
 ``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
@@ -22,10 +23,12 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.sim.faults import items_text
+
 if TYPE_CHECKING:
     from visa_lsp.cli.launchreport import BufferReport, RunReport
     from visa_lsp.sim.dispatch import Sent
-    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.faults import Fault, WorkItem
 
 _HEAD: Final = 8
 _PAYLOAD_HEAD: Final = 64  # bytes
@@ -75,6 +78,9 @@ def print_text(outcome: Outcome) -> None:
     for word, faults in (("fault", report.faults), ("note", report.findings)):
         for fault in faults:
             print(f"  {word}: {fault}")
+            for who, items in (("work items", fault.items), ("of the other party", fault.other_items)):
+                if items:
+                    print(f"    {who}: {items_text(items)}")
             for place, excerpt in dict.fromkeys((report.excerpt(fault), report.other_excerpt(fault))):
                 if excerpt:
                     print(f"    {place}: {excerpt}")
@@ -167,6 +173,8 @@ def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
         "group": list(fault.group),
         "thread": fault.thread,
         "lane": fault.lane,
+        "items": _items(fault.items),
+        "other_items": _items(fault.other_items),
         "instruction": fault.instruction,
         "line": fault.line + 1 if fault.line >= 0 else None,
         "address": fault.address,
@@ -176,6 +184,10 @@ def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
         "other_place": other_place,
         "other_excerpt": other_excerpt,
     }
+
+
+def _items(items: tuple[WorkItem, ...]) -> list[dict[str, Any]]:
+    return [{"lane": item.lane, "global": list(item.global_id), "local": list(item.local_id)} for item in items]
 
 
 def _sent(report: RunReport, sent: Sent) -> dict[str, Any]:

@@ -313,6 +313,11 @@ class Instruction(Struct, frozen=True, eq=False):
         return any(f.name == name for f in self.fields)
 
     @property
+    def moves_blocks(self) -> bool:
+        """Whether a message moves a block for the whole thread although it has an exec size."""
+        return self.mnemonic.endswith("_block2d")
+
+    @property
     def syntax(self) -> str:
         """The form of the text: ``[(P)] add[.sat] (M1, 16) dst src0 src1``."""
         parts = ["[(P)] " if self.predicable else "", self.mnemonic]

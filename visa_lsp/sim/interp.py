@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
+from visa_lsp.isa.lsc_codes import ORDER_TRANSPOSED
+from visa_lsp.isa.model import ExecStyle
+from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.effects.recorded import record
-from visa_lsp.sim.faults import FaultKind, KernelFault
+from visa_lsp.sim.faults import FaultKind, KernelFault, WorkItem
 from visa_lsp.sim.lanes import compile_lane
 from visa_lsp.sim.operands import Op, Site, Touch
 from visa_lsp.sim.registers import Frame, Layout
@@ -141,6 +144,18 @@ class Code:
 
         return noted
 
+    def lane(self, pc: int, number: int) -> int | None:
+        """The thread's lane that an instruction's own lane ``number`` is; None where it works for the whole thread."""
+        inst = self.kernel.instructions[pc]
+        if inst.row.exec_style is not ExecStyle.MASKED:
+            return number if inst.row.family == "sampler" else None
+        control = next((c for c in (inst.get("exec"), inst.get("n")) if isinstance(c, ExecControl)), None)
+        if control is None or (control.no_mask and control.exec_size == 1) or inst.row.moves_blocks:
+            return None
+        if inst.get("order") == ORDER_TRANSPOSED and inst.row.family == "lsc":
+            return None
+        return control.mask_offset + number
+
     def touch(self, pc: int, touch: Touch) -> None:
         """Keep which registers an instruction reads or writes, for observers."""
         self.touches.setdefault(pc, []).append(touch)
@@ -228,6 +243,13 @@ class Thread:
     def clock(self) -> int:
         """The time stamp: instructions of all threads so far."""
         return self.machine.steps + self.steps
+
+    def work_items(self, lanes: Sequence[int] | None) -> tuple[WorkItem, ...]:
+        """The work items of some lanes, of all where ``lanes`` is None."""
+        dispatch, group = self.machine.dispatch, self.group.id
+        chosen = range(dispatch.simd) if lanes is None else sorted(lanes)
+        ids = ((lane, dispatch.item(group, self.number, lane)) for lane in chosen)
+        return tuple(WorkItem(lane, *found) for lane, found in ids if found is not None)
 
     def note(self, kind: FaultKind, message: str) -> None:
         """Tell the observers of a mistake that does not stop the thread."""

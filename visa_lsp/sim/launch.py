@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.dispatch import Dispatch
+from visa_lsp.sim.dispatch import Dispatch, no_item
 from visa_lsp.sim.launch_args import Arguments
 from visa_lsp.sim.launch_config import (
     GROUPS,
@@ -109,6 +109,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
         samplers=world.samplers,
         symbols=world.symbols,
         file_variables=program.variables,
+        item=geometry.item if config.threads is None else no_item,
     )
     return PreparedLaunch(dispatch, geometry, world.arrays, names, printf)
 

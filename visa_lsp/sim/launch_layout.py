@@ -73,6 +73,18 @@ class Geometry:
             number, ids[dimension, : self.items] = np.divmod(number, self.local_size[dimension])
         return np.ascontiguousarray(ids.reshape(3, self.threads, self.simd).transpose(1, 0, 2))
 
+    def item(self, group: Triple, thread: int, lane: int) -> tuple[Triple, Triple] | None:
+        """Give the global and the local id of a lane of a thread; None for one without a work item."""
+        if not 0 <= lane < self.simd or not self.lanes(thread) >> lane & 1:
+            return None
+        local = [0, 0, 0]
+        number = thread * self.simd + lane
+        for dimension in _walk(self.walk_order):
+            number, local[dimension] = divmod(number, self.local_size[dimension])
+        first = [o + g * s for o, g, s in zip(self.global_offset, group, self.local_size, strict=True)]
+        x, y, z = (f + n for f, n in zip(first, local, strict=True))
+        return (x, y, z), (local[0], local[1], local[2])
+
 
 def _walk(order: Triple) -> list[int]:
     """Each dimension once, the fastest first: [1, 0, 0] is y, x, z."""

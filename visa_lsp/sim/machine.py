@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.program.model import Input, Kernel
     from visa_lsp.sim.dispatch import Dispatch
+    from visa_lsp.sim.faults import WorkItem
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.observers import Access
     from visa_lsp.sim.operands import Op
@@ -358,16 +359,19 @@ class Machine:
 
 
 def thread_fault(
-    thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None,
+    thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None, lanes: Sequence[int] = (),
     address: int | None = None, other: str | None = None, other_line: int = -1, other_kernel: str = "",
+    note: bool = False, items: Sequence[WorkItem] | None = None, other_items: Sequence[WorkItem] = (),
 ) -> Fault:  # fmt: skip
-    """A fault at the place where a thread stands."""
+    """A fault at the place where a thread stands. ``lanes`` are all in question; without any they are those of ``lane``."""
     frame = thread.frame
     kernel = frame.code.kernel
     line = kernel.instructions[frame.pc].line if frame.pc < len(kernel.instructions) else -1
     return Fault(
         kind, message, kernel.name, thread.group.id, thread.number, lane, frame.pc, line, address, other,
-        other_line=other_line, other_kernel=other_kernel,
+        other_line=other_line, other_kernel=other_kernel, note=note,
+        items=tuple(thread.work_items(lanes or (None if lane is None else (lane,))) if items is None else items),
+        other_items=tuple(other_items),
     )  # fmt: skip
 
 
