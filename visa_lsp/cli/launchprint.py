@@ -8,7 +8,8 @@ null), ``expectations`` (``arg``, ``ok``, ``message``), ``faults`` (``kind``, ``
 line, ``kernel``, ``group``,
 ``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
-``other_place``, ``other_excerpt``),
+``other_place``, ``other_excerpt``; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
+of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
 ``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
 ``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
 hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
@@ -84,9 +85,20 @@ def print_text(outcome: Outcome) -> None:
             for place, excerpt in dict.fromkeys((report.excerpt(fault), report.other_excerpt(fault))):
                 if excerpt:
                     print(f"    {place}: {excerpt}")
+            for place, excerpt in dict.fromkeys(_sources(report, fault)):
+                if place:
+                    print(f"    {place}" + (f": {excerpt}" if excerpt else ""))
     for sent in report.sent:
         _print_sent(report, sent)
     print(f"  {'ok' if report.ok else 'FAILED'}")
+
+
+def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Place and line in the source of both parties."""
+    return (
+        report.source_excerpt(fault.kernel, fault.source),
+        report.source_excerpt(fault.other_kernel or fault.kernel, fault.other_source),
+    )
 
 
 def _print_sent(report: RunReport, sent: Sent) -> None:
@@ -165,6 +177,7 @@ def report_values(report: RunReport, head: int = _HEAD) -> dict[str, Any]:
 def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
     place, excerpt = report.excerpt(fault)
     other_place, other_excerpt = report.other_excerpt(fault)
+    (source, source_line), (other_source, other_source_line) = _sources(report, fault)
     return {
         "kind": fault.kind.value,
         "message": fault.message,
@@ -183,6 +196,10 @@ def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
         "excerpt": excerpt,
         "other_place": other_place,
         "other_excerpt": other_excerpt,
+        "source": source,
+        "source_excerpt": source_line,
+        "other_source": other_source,
+        "other_source_excerpt": other_source_line,
     }
 
 

@@ -301,6 +301,7 @@ class Instruction(Struct, frozen=True, eq=False):
     pitfalls: tuple[str, ...] = ()
     doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
+    marks_source: str = ""  # "file" or "line": not an instruction, but where the following ones come from
     index: Mapping[str, int] = member(default_factory=dict)  # field name -> position; filled by table.py
 
     @property

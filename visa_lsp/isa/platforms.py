@@ -65,26 +65,57 @@ class Platform(Struct, frozen=True):
     devices: tuple[str, ...]
     doc: str
     thread_number: ThreadNumber = _WHOLE
+    products: tuple[int, ...] = ()  # product families in the notes of a zebin
 
     def __repr__(self) -> str:
         return self.name
 
 
 PLATFORMS: Final[tuple[Platform, ...]] = (
-    Platform("BDW", 80, 32, 3, ("bdw",), "Broadwell, Gen8"),
-    Platform("CHV", 81, 32, 4, ("chv",), "Cherryview, Gen8 low power"),
-    Platform("SKL", 90, 32, 5, ("skl", "kbl", "cfl"), "Skylake, Gen9"),
-    Platform("BXT", 91, 32, 6, ("bxt", "glk", "apl"), "Broxton and Gemini Lake, Gen9 low power"),
-    Platform("ICLLP", 110, 32, 10, ("icllp", "ehl"), "Ice Lake, Gen11"),
-    Platform("TGLLP", 120, 32, 12, ("tgllp", "dg1", "adl-s", "adl-p", "rkl"), "Tiger Lake, Xe-LP"),
-    Platform("XeHP_SDV", 125, 32, 11, ("xe_hp_sdv", "xe-hp-sdv"), "XeHP software development vehicle", _XE_HP),
-    Platform("DG2", 127, 32, 13, ("dg2", "acm-g10", "acm-g11", "acm-g12"), "Arc A series, Xe-HPG", _XE_HP),
-    Platform("MTL", 128, 32, None, ("mtl", "mtl-h", "mtl-u", "arl-h"), "Meteor Lake, Xe-LPG", _XE_HP),
+    Platform("BDW", 80, 32, 3, ("bdw",), "Broadwell, Gen8", products=(16,)),
+    Platform("CHV", 81, 32, 4, ("chv",), "Cherryview, Gen8 low power", products=(17,)),
+    Platform("SKL", 90, 32, 5, ("skl", "kbl", "cfl"), "Skylake, Gen9", products=(18, 19, 20)),
+    Platform("BXT", 91, 32, 6, ("bxt", "glk", "apl"), "Broxton and Gemini Lake, Gen9 low power", products=(22, 23)),
+    Platform("ICLLP", 110, 32, 10, ("icllp", "ehl"), "Ice Lake, Gen11", products=(25, 26, 27, 28)),
+    Platform(
+        "TGLLP",
+        120,
+        32,
+        12,
+        ("tgllp", "dg1", "adl-s", "adl-p", "rkl"),
+        "Tiger Lake, Xe-LP",
+        products=(29, 30, 31, 32, 33, 1210),
+    ),
+    Platform(
+        "XeHP_SDV",
+        125,
+        32,
+        11,
+        ("xe_hp_sdv", "xe-hp-sdv"),
+        "XeHP software development vehicle",
+        _XE_HP,
+        products=(1250,),
+    ),
+    Platform(
+        "DG2", 127, 32, 13, ("dg2", "acm-g10", "acm-g11", "acm-g12"), "Arc A series, Xe-HPG", _XE_HP, products=(1270,)
+    ),
+    Platform(
+        "MTL", 128, 32, None, ("mtl", "mtl-h", "mtl-u", "arl-h"), "Meteor Lake, Xe-LPG", _XE_HP, products=(1272, 1273)
+    ),
     Platform("PVC", 130, 64, None, ("pvc-xl",), "Ponte Vecchio, base die, Xe-HPC", _XE_HPC),
-    Platform("PVCXT", 131, 64, 15, ("pvc", "pvc-xt"), "Ponte Vecchio XT, Xe-HPC", _XE_HPC),
-    Platform("BMG", 200, 64, None, ("bmg", "bmg-g21", "lnl", "lnl-m"), "Battlemage and Lunar Lake, Xe2", _XE2),
-    Platform("PTL", 300, 64, None, ("ptl", "ptl-h"), "Panther Lake, Xe3", _XE3),
-    Platform("CRI", 350, 64, None, ("cri", "nvl"), "Crescent Island, Xe3P", _XE3P),
+    Platform("PVCXT", 131, 64, 15, ("pvc", "pvc-xt"), "Ponte Vecchio XT, Xe-HPC", _XE_HPC, products=(1271,)),
+    Platform(
+        "BMG",
+        200,
+        64,
+        None,
+        ("bmg", "bmg-g21", "lnl", "lnl-m"),
+        "Battlemage and Lunar Lake, Xe2",
+        _XE2,
+        products=(1274, 1275),
+    ),
+    Platform("PTL", 300, 64, None, ("ptl", "ptl-h"), "Panther Lake, Xe3", _XE3, products=(1300,)),
+    Platform("CRI", 350, 64, None, ("cri", "nvl"), "Crescent Island, Xe3P", _XE3P, products=(1360, 1380)),
 )
 
 DEFAULT_PLATFORM: Final = "TGLLP"
@@ -93,6 +124,7 @@ _BY_NAME: Final[dict[str, Platform]] = {key.lower(): p for p in PLATFORMS for ke
     "xehp_sdv": PLATFORMS[6],
     "gen12lp": PLATFORMS[5],
 }
+_BY_PRODUCT: Final[dict[int, Platform]] = {number: p for p in PLATFORMS for number in p.products}
 _BY_NUMBER: Final[dict[int, Platform]] = {p.number: p for p in PLATFORMS if p.number is not None}
 
 
@@ -104,6 +136,11 @@ def platform_named(name: str) -> Platform | None:
 def platform_numbered(number: int) -> Platform | None:
     """The platform of a number in a ``gen_binary_info`` record."""
     return _BY_NUMBER.get(number)
+
+
+def platform_of_product(family: int) -> Platform | None:
+    """The platform of a product family, as a zebin's note numbers it."""
+    return _BY_PRODUCT.get(family)
 
 
 ALL: Final = frozenset(p.name for p in PLATFORMS)

@@ -40,7 +40,8 @@ class Fault:
     """One finding about a run. ``instruction`` is an index into the kernel, ``line`` the source line from 0 or -1.
 
     ``lane`` is None where the whole thread is meant; ``items`` are the work items of all lanes in question, those of the
-    other party in ``other_items`` where its lanes are known. ``other`` names the other party: of a race, a barrier, or the
+    other party in ``other_items`` where its lanes are known. ``source`` is the file and line (from 1) of the source that
+    the text was compiled from, where it says so, ``other_source`` that of the other party. ``other`` names the other party: of a race, a barrier, or the
     declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``, which is ``kernel`` where it is empty.
     """
 
@@ -60,6 +61,8 @@ class Fault:
     note: bool = False
     items: tuple[WorkItem, ...] = ()
     other_items: tuple[WorkItem, ...] = ()
+    source: tuple[str, int] | None = None
+    other_source: tuple[str, int] | None = None
 
     @property
     def is_note(self) -> bool:

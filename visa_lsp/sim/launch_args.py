@@ -25,7 +25,7 @@ from visa_lsp.sim.launch_values import cl_dtype, value_bytes
 from visa_lsp.sim.launch_world import World, argument_sampler, inline_sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo, PayloadArgument
@@ -110,13 +110,36 @@ class Arguments:
                     )
             missing = [name for name in names if name not in args]
             if missing:
+                which = "argument" if len(missing) == 1 else "arguments"
                 raise LaunchError(
-                    f"kernel '{self.info.name}' needs argument '{missing[0]}', which is not given", ARGUMENTS
+                    f"kernel '{self.info.name}' needs {which} {self._expected([names[n] for n in missing])}, not given",
+                    ARGUMENTS,
                 )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            raise LaunchError(f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given", ARGUMENTS)
+            takes = f"{count} argument{'' if count == 1 else 's'}" + (
+                f" ({self._expected(range(count))})" if count else ""
+            )
+            are = "is" if len(given) == 1 else "are"
+            raise LaunchError(f"kernel '{self.info.name}' takes {takes}, {len(given)} {are} given", ARGUMENTS)
         return given
+
+    def _expected(self, indexes: Iterable[int]) -> str:
+        """Arguments in words: number, name and type, or what kind of argument is expected."""
+        return ", ".join(self._described(index) for index in indexes)
+
+    def _described(self, index: int) -> str:
+        told = next((a for a in self.info.arguments if a.index == index), None)
+        if told is not None and told.type_name:
+            what = told.type_name.partition(";")[0]
+        else:
+            entry = next((a for a in self.info.payload if a.arg_index == index), None)
+            kind = entry.addrspace if entry is not None and entry.arg_type != "arg_byvalue" else "value"
+            what = {"local": "local", "image": "an image", "sampler": "a sampler", "value": "a value"}.get(
+                kind, "a buffer"
+            )
+        name = told.name if told is not None else ""
+        return f"{index} {name}: {what}" if name else f"{index}: {what}"
 
     def key(self, index: int) -> int | str:
         """Name an argument as the launch does: by index, or by name where the launch has a mapping."""

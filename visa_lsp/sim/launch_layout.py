@@ -16,6 +16,7 @@ from visa_lsp.sim.launch_config import LOCAL_SIZE, MAX_GROUP_REGISTER_BYTES, Lau
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch_config import Array, Triple
 
@@ -122,6 +123,21 @@ class Layout:
         if 0 < self.inline_bytes < grf and offset >= self.inline_bytes:
             offset += grf - self.inline_bytes
         return self.cross_start + offset
+
+    def holds(self, kernel: Kernel, info: KernelInfo) -> bool:
+        """Whether every input of a text lies where this layout has a payload argument, or before them all."""
+        header = {"global_id_offset", "local_size"}
+        places = [(self.cross(a.offset), self.cross(a.offset) + a.size, a.arg_type) for a in info.payload]
+        for entry in kernel.inputs:
+            end = entry.offset + entry.size
+            if entry.offset < self.cross_start:
+                if entry.offset < self.geometry.grf_bytes or end > self.cross_start:
+                    return False
+                continue
+            hits = [kind for start, stop, kind in places if start < end and stop > entry.offset]
+            if len(hits) != 1 and (entry.offset != self.cross_start or not header.issuperset(hits)):
+                return False
+        return True
 
 
 class Block:

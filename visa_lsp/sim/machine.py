@@ -182,7 +182,7 @@ class Machine:
         counts: Counter[str] = Counter()
         for code in self._codes.values():
             for inst, count in zip(code.kernel.instructions, code.counts, strict=False):
-                if count and not inst.row.opens_label:
+                if count and not inst.row.opens_label and not inst.row.marks_source:
                     counts[inst.row.mnemonic] += count
         self.result.instructions = dict(counts)
         self.result.steps = sum(counts.values())

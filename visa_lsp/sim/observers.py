@@ -19,6 +19,7 @@ from visa_lsp.sim.memory import Memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.memory import Space
@@ -58,6 +59,11 @@ class Observer:
 
     wants_instructions = False
     kinds: frozenset[FaultKind] = frozenset()
+
+    def unfit(self, dispatch: Dispatch) -> str:
+        """Why this observer cannot watch a run, in words; empty where it can."""
+        del dispatch
+        return ""
 
     def group(self, number: tuple[int, int, int]) -> None:
         """A group starts."""
