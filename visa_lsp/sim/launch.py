@@ -82,7 +82,8 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     for body in (kernel, *program.functions):
         check_body(body, platform.grf_bytes, program.variables)
     geometry = _geometry(kernel, info, config, platform)
-    _check_platform(kernel, info, geometry, platform)
+    if info is not None:
+        _check_platform(kernel, info, geometry, platform)
     _check_registers(kernel, geometry, program.variables)
     world = World(info.env.slm_size if info else _static_slm(kernel))
     world.add_sections(config.sections)
@@ -170,7 +171,7 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     return geometry
 
 
-def _check_platform(kernel: Kernel, info: KernelInfo | None, geometry: Geometry, platform: Platform) -> None:
+def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platform: Platform) -> None:
     """Refuse a text whose inputs lie as on platforms with registers of another size."""
     own = platform.grf_bytes
     others = [p for p in PLATFORMS if p.grf_bytes != own]
@@ -179,13 +180,10 @@ def _check_platform(kernel: Kernel, info: KernelInfo | None, geometry: Geometry,
         if own < others[-1].grf_bytes
         else next(p for p in reversed(others) if p.generation < platform.generation)
     )
-    if info is None:
-        wrong = any(0 < entry.offset < own for entry in kernel.inputs)
-    else:
-        moved = replace(geometry, grf_bytes=other.grf_bytes)
-        wrong = not Layout.of(info, geometry, platform).holds(kernel, info) and Layout.of(info, moved, other).holds(
-            kernel, info
-        )
+    moved = replace(geometry, grf_bytes=other.grf_bytes)
+    wrong = not Layout.of(info, geometry, platform).holds(kernel, info) and Layout.of(info, moved, other).holds(
+        kernel, info
+    )
     if wrong:
         names = ", ".join(p.name for p in others)
         raise LaunchError(
@@ -193,7 +191,7 @@ def _check_platform(kernel: Kernel, info: KernelInfo | None, geometry: Geometry,
             f"of {platform.name} have {own}: text and platform do not fit",
             PLATFORM,
         )
-    private = info is not None and any(entry.arg_type == "private_base_stateless" for entry in info.payload)
+    private = any(entry.arg_type == "private_base_stateless" for entry in info.payload)
     if private and platform.thread_number == PLATFORMS[0].thread_number and _numbers_by_state(kernel):
         first = next(p.name for p in PLATFORMS if p.thread_number != platform.thread_number)
         raise LaunchError(

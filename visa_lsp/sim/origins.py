@@ -61,14 +61,26 @@ class Origins:
             return known
         bad = np.flatnonzero(fresh.any(axis=1))
         first = int(bad[0])
-        name = frame.code.kernel.variable_name(var) if var >= 0 else "the register file"
-        start = frame.code.layout.offset(var) if var >= 0 else 0
-        byte = places[first][fresh[first]] - start
+        layout, kernel = frame.code.layout, frame.code.kernel
+        byte, element = places[first][fresh[first]], ""
+        found = var if var >= 0 else layout.at(int(byte[0]))
+        name = kernel.variable_name(found) if found is not None else "the register file"
+        if found is not None:
+            byte = byte - layout.offset(found)
+            type_ = kernel.variable_type(found)
+            if var < 0 and type_ is not None:  # an address register led there: the text does not show where
+                elements = sorted({int(n) // type_.size for n in byte})
+                numbers = str(elements[0]) if len(elements) == 1 else f"{elements[0]} to {elements[-1]}"
+                element = f" (element{'' if len(elements) == 1 else 's'} {numbers})"
         more = f", and so {'has' if bad.size == 2 else 'have'} {bad.size - 1} more" if bad.size > 1 else ""
         by_lane = places.shape[0] % plan.lanes == 0 and plan.lanes > 1
         lanes = [first % plan.lanes, *(bad % plan.lanes).tolist()] if by_lane else []
         return self._new(
-            thread, key, f"bytes {int(byte[0])} to {int(byte[-1])} of {name} were never written{more}", name, lanes
+            thread,
+            key,
+            f"bytes {int(byte[0])} to {int(byte[-1])} of {name}{element} were never written{more}",
+            name if found is not None else "",
+            lanes,
         )
 
     def of_memory(self, access: Access, at: int, row: int) -> int:

@@ -103,6 +103,16 @@ class Layout:
         known = predefined.VARIABLES[variable] if variable < len(predefined.VARIABLES) else predefined.SCRATCHLOC
         return known.num_elements * known.type.size
 
+    def at(self, place: int) -> int | None:
+        """The variable, no alias, that has a byte of the file; None for one between or behind them."""
+        declared = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(self.kernel.variables))
+        number: int
+        for number in (*range(1, predefined.FIRST_VARIABLE), *declared):
+            start = self._offsets.get(number)
+            if start is not None and self.root(number) == number and start <= place < start + self.byte_size(number):
+                return number
+        return None
+
     def need(self, end: int) -> None:
         """Make sure that the file reaches to ``end``."""
         self.size = max(self.size, -(-end // self.grf_bytes) * self.grf_bytes)
