@@ -53,3 +53,33 @@ def test_lanes_that_miss_a_barrier_have_their_work_items():
     assert fault.lane is None
     assert [item.local_id[0] for item in fault.other_items] == [0, 1, 2]
     assert [item.local_id[0] for item in fault.items] == list(range(3, 16))
+
+
+SHARED = """.version 4.1
+.kernel "k"
+.decl local_id_x v_type=G type=uw num_elts=16 align=GRF
+.decl at v_type=G type=ud num_elts=16 align=GRF
+.decl other v_type=G type=ud num_elts=16 align=GRF
+.decl value v_type=G type=ud num_elts=16 align=GRF
+.decl out v_type=T num_elts=1
+.input local_id_x offset=32 size=32
+.input out offset=64 size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize=16
+    mov (M1, 16) at(0,0)<1> local_id_x(0,0)<1;1,0>
+    shl (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x2:ud
+    xor (M1, 16) other(0,0)<1> at(0,0)<1;1,0> 0x40:ud
+    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 at.0
+    gather4_scaled.R (M1, 16) %slm 0x0:ud other.0 value.0
+    scatter4_scaled.R (M1, 16) out 0x0:ud at.0 value.0
+    ret (M1, 1)
+"""
+
+
+def test_a_race_is_told_before_the_reads_of_nothing_that_follow_from_it():
+    launch = "groups: [1, 1, 1]\nlocal_size: [32, 1, 1]\nargs: {out: {buffer: {dtype: uint32, shape: [32]}}}"
+    path = CASES / "k.visaasm"
+    report = run_text(SHARED, parse_launch(launch, path), RunOptions(path))
+    kinds = [fault.kind.value for fault in report.faults]
+    assert set(kinds) == {"data-race", "uninitialised-read"}
+    assert kinds == sorted(kinds)

@@ -186,6 +186,9 @@ class Machine:
                     counts[inst.row.mnemonic] += count
         self.result.instructions = dict(counts)
         self.result.steps = sum(counts.values())
+        # Memory that a race leaves unwritten is read as it was: the cause comes first, what follows from it behind.
+        raced = any(fault.kind is FaultKind.RACE for fault in self._faults)
+        self._faults.sort(key=lambda f: raced and f.kind is FaultKind.UNINITIALISED and not f.variable)
         self.result.faults = tuple(self._faults)
         self.result.sent = tuple(self._sent.values())
         self.result.limits = tuple(line for observer in self.observers for line in observer.limits())

@@ -291,21 +291,28 @@ class AlignmentChecker(Checker):
         self._look(access, "writes")
 
     def _look(self, access: Access, verb: str) -> None:
-        if access.alignment <= 1 or access.space is None:
+        frame = access.thread.frame
+        row = frame.code.kernel.instructions[frame.pc].row
+        # The load/store controller takes any address for one element a lane; the type of such an element does not.
+        typed = access.alignment <= 1 and row.family == "lsc" and access.size in (2, 4, 8)
+        alignment = access.size if typed else access.alignment
+        if alignment <= 1 or access.space is None:
             return
-        bad = np.flatnonzero(access.at & access.alignment - 1)
+        bad = np.flatnonzero(access.at & alignment - 1)
         if not bad.size:
             return
         first = int(bad[0])
         lanes = set(access.lanes[bad].tolist())
         more = _others(access, len(lanes))
+        allowed = f"; the message allows that, a type of {alignment} bytes does not" if typed else ""
         self._find(
             FaultKind.MISALIGNED,
             access.thread,
-            f"{verb} at {_place(access, int(access.at[first]))}: no multiple of {access.alignment}{more}",
+            f"{verb} at {_place(access, int(access.at[first]))}: no multiple of {alignment}{more}{allowed}",
             lane=int(access.lanes[first]),
             lanes=lanes,
             address=int(access.at[first]),
+            note=typed,
         )
 
 
