@@ -97,7 +97,7 @@ def test_a_value_of_another_kind_is_refused(launched, named, n, x, message):
 def test_too_few_arguments_list_those_that_are_expected(launched):
     with pytest.raises(LaunchError) as caught:
         launched(f"args: [{OUT}]")
-    assert "takes 3 arguments (0 out: int*, 1 n: int, 2 x: float), 1 is given" in str(caught.value)
+    assert "takes 3 arguments, 1 are given; expected are 0 out: int*, 1 n: int, 2 x: float" in str(caught.value)
 
 
 def test_missing_names_are_listed_all(launched):

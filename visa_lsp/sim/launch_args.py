@@ -117,11 +117,10 @@ class Arguments:
                 )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            takes = f"{count} argument{'' if count == 1 else 's'}" + (
-                f" ({self._expected(range(count))})" if count else ""
+            expected = f"; expected are {self._expected(range(count))}" if count else ""
+            raise LaunchError(
+                f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given{expected}", ARGUMENTS
             )
-            are = "is" if len(given) == 1 else "are"
-            raise LaunchError(f"kernel '{self.info.name}' takes {takes}, {len(given)} {are} given", ARGUMENTS)
         return given
 
     def _expected(self, indexes: Iterable[int]) -> str:
