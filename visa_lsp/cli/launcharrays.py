@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 
 from visa_lsp.reading import opened_file
 from visa_lsp.sim.launch_config import DTYPES, MAX_BUFFER_BYTES, Array, ImageArg
+from visa_lsp.sim.launch_values import CL_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _PART: Final = 1 << 20
 _NPY_HEAD: Final = 1 << 16
 _MOST_AXES: Final = 8
+_SHORT: Final = re.compile(r"([fiu])(8|16|32|64)")
+_KINDS: Final = {"f": "float", "i": "int", "u": "uint"}
 _INITS: Final = ("zeros", "ones", "arange", "random", "values", "npy")
 _SOURCES: Final = ("init", "values", "npy", "random")
 _TEXEL: Final = {
@@ -43,7 +47,9 @@ def dtype_of(items: Items, item: Item) -> np.dtype[Any]:
     """Give the element type that an item names."""
     name = items.text(item)
     if name not in DTYPES:
-        near = difflib.get_close_matches(name, DTYPES, 1)
+        short = _SHORT.fullmatch(name)
+        meant = CL_TYPES.get(name) or (f"{_KINDS[short[1]]}{short[2]}" if short else "")
+        near = [meant] if meant in DTYPES else difflib.get_close_matches(name, DTYPES, 1)
         items.fail(
             item,
             f"unknown dtype '{name}'; " + (f"did you mean '{near[0]}'?" if near else f"known are {', '.join(DTYPES)}"),

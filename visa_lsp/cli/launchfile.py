@@ -19,6 +19,7 @@ from visa_lsp.sim.launch_config import (
     GROUPS,
     LOCAL_SIZE,
     MAX_SHARED_BYTES,
+    PLATFORM,
     Arg,
     Array,
     BufferArg,
@@ -55,6 +56,13 @@ _TOP: Final = (
 # A kernel's payload has room for far fewer arguments; long arrays belong into .npy files, which are read at once.
 _LIMITS: Final = Limits(of_document=100_000, of_entries=4096, advice="; long arrays belong into .npy files")
 _NAMED: Final = 40  # arguments that a message lists; a kernel has room for some hundreds
+_GROUPS_AND_ITEMS: Final = (
+    "groups counts thread groups and local_size the work items of one group, so that groups: [4, 1, 1] and "
+    "local_size: [256, 1, 1] are 1024 work items"
+)
+_SIZES: Final = dict.fromkeys(
+    ("global_size", "global_work_size", "local_work_size", "global", "work_items", "items"), _GROUPS_AND_ITEMS
+)
 _ADDRESSES: Final = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 
 
@@ -110,8 +118,8 @@ class _Reader(Items):
     def launch(self, root: Item) -> LaunchFile:
         if root.value is None:
             self.fail(root, "the launch file is empty; it needs at least groups and args")
-        top = self.entries(root, _TOP, "a launch file")
-        for name, key in ((GROUPS, "groups"), (LOCAL_SIZE, "local_size"), (ARGUMENTS, "args")):
+        top = self.entries(root, _TOP, "a launch file", _SIZES)
+        for name, key in ((GROUPS, "groups"), (LOCAL_SIZE, "local_size"), (ARGUMENTS, "args"), (PLATFORM, "platform")):
             if key in top:
                 self.places[name] = self.place(top[key])
         threads = self._threads(root, top)

@@ -13,7 +13,7 @@ from visa_lsp.reading import is_regular
 from visa_lsp.sim.launch_config import LaunchError, Triple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from visa_lsp.zeinfo.yaml import Item
@@ -36,12 +36,16 @@ class Items:
         """Raise a ``LaunchError`` with the place."""
         raise LaunchError(message, place=self.place(item, key))
 
-    def entries(self, item: Item, allowed: Iterable[str], what: str) -> dict[str, Item]:
-        """Check that an item is a map with known keys, and give its entries."""
+    def entries(
+        self, item: Item, allowed: Iterable[str], what: str, explained: Mapping[str, str] | None = None
+    ) -> dict[str, Item]:
+        """Check that an item is a map with known keys, and give its entries; ``explained`` says more of some wrong keys."""
         if not isinstance(item.value, dict):
             self.fail(item, f"{what} is a map, this is {item.kind}")
         known = tuple(allowed)
         for key in item.value:
+            if key not in known and explained and key in explained:
+                self.fail(item, f"unknown key '{key}'; {explained[key]}", key)
             if key not in known:
                 near = difflib.get_close_matches(key, known, 1)
                 hint = f"; did you mean '{near[0]}'?" if near else f"; {what} knows {', '.join(known)}"

@@ -184,11 +184,16 @@ def _resolved(body: Kernel, places: list[int]) -> Kernel:
     return structs.replace(body, variables=variables, variable_relocs=())
 
 
-def merged(left: Module, right: Module) -> Module:
-    """One program of two, the left one linked already; a name defined twice is refused."""
+def merged(left: Module, right: Module, defined: dict[str, str] | None = None, path: str = "another") -> Module:
+    """One program of two, the left one linked already; a name defined twice is refused.
+
+    ``defined`` says in which file each body of the left one is; those of the right one, which ``path`` holds, are added.
+    """
+    if defined is None:
+        defined = {body.name: "one" for body in left.bodies}
     right = linked(right, left.variables)
-    names = {body.name for body in left.bodies}
-    double = next((body.name for body in right.bodies if body.name in names), None)
+    double = next((body.name for body in right.bodies if body.name in defined), None)
     if double is not None:
-        raise LaunchError(f"'{double}' is defined in two files of the program")
+        raise LaunchError(f"'{double}' is defined in two files of the program, '{defined[double]}' and '{path}'")
+    defined.update({body.name: path for body in right.bodies})
     return Module(left.version, left.kernels + right.kernels, right.variables, left.functions + right.functions)

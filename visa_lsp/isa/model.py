@@ -444,6 +444,7 @@ class Instruction(Struct, frozen=True, eq=False):
     pitfalls: tuple[str, ...] = ()
     doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
+    marks_source: str = ""  # "file" or "line": not an instruction, but where the following ones come from
     index: Mapping[str, int] = member(default_factory=dict)  # field name -> position; filled by table.py
 
     def has(self, trait: Trait) -> bool:
@@ -458,6 +459,11 @@ class Instruction(Struct, frozen=True, eq=False):
     def has_field(self, name: str) -> bool:
         """Whether the record has a field of this name."""
         return any(f.name == name for f in self.fields)
+
+    @property
+    def moves_blocks(self) -> bool:
+        """Whether a message moves a block for the whole thread although it has an exec size."""
+        return self.mnemonic.endswith("_block2d")
 
     @property
     def syntax(self) -> str:

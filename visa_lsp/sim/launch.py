@@ -10,20 +10,25 @@ import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.dispatch import Dispatch
+from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.program.model import General
+from visa_lsp.sim.dispatch import Dispatch, no_item
 from visa_lsp.sim.launch_args import Arguments
 from visa_lsp.sim.launch_config import (
     GROUPS,
     LOCAL_SIZE,
     MAX_GROUP_REGISTER_BYTES,
     MAX_SHARED_BYTES,
+    PLATFORM,
     LaunchConfig,
     LaunchError,
 )
 from visa_lsp.sim.launch_layout import Block, Geometry, Layout
 from visa_lsp.sim.launch_names import Names
 from visa_lsp.sim.launch_world import World
+from visa_lsp.sim.operands import HW_ID
 from visa_lsp.sim.registers import Layout as Registers
+from visa_lsp.sim.registers import is_alias
 from visa_lsp.sim.wellformed import check_body
 
 if TYPE_CHECKING:
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
 MAX_THREADS: Final = 1 << 24
 _DEFAULT_SLM: Final = 65536  # what a group can have, where no ze_info says how much it needs
 _DEFAULT_SIMD: Final = 16
+_STATE: Final = 13  # %sr0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,8 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     for body in (kernel, *program.functions):
         check_body(body, platform.grf_bytes, program.variables)
     geometry = _geometry(kernel, info, config, platform)
+    if info is not None:
+        _check_platform(kernel, info, geometry, platform)
     _check_registers(kernel, geometry, program.variables)
     world = World(info.env.slm_size if info else _static_slm(kernel))
     world.add_sections(config.sections)
@@ -83,7 +91,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     names: dict[int | str, str] = {}
     printf = None
     if info is not None:
-        arguments = Arguments(info, config, geometry, world)
+        arguments = Arguments(info, config, geometry, world, platform)
         block = _with_info(kernel, info, arguments, Layout.of(info, geometry, platform))
         printf = arguments.printf
         names = {arguments.key(index): info.argument_name(index) for index in range(info.argument_count)}
@@ -109,6 +117,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
         samplers=world.samplers,
         symbols=world.symbols,
         file_variables=program.variables,
+        item=geometry.item if config.threads is None else no_item,
     )
     return PreparedLaunch(dispatch, geometry, world.arrays, names, printf)
 
@@ -160,6 +169,49 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
             GROUPS,
         )
     return geometry
+
+
+def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platform: Platform) -> None:
+    """Refuse a text whose inputs lie as on platforms with registers of another size."""
+    own = platform.grf_bytes
+    others = [p for p in PLATFORMS if p.grf_bytes != own]
+    other = (
+        others[-1]
+        if own < others[-1].grf_bytes
+        else next(p for p in reversed(others) if p.generation < platform.generation)
+    )
+    moved = replace(geometry, grf_bytes=other.grf_bytes)
+    wrong = not Layout.of(info, geometry, platform).holds(kernel, info) and Layout.of(info, moved, other).holds(
+        kernel, info
+    )
+    if wrong:
+        names = ", ".join(p.name for p in others)
+        raise LaunchError(
+            f"the inputs of '{kernel.name}' lie as on a platform with registers of {other.grf_bytes} bytes ({names}); those "
+            f"of {platform.name} have {own}: text and platform do not fit",
+            PLATFORM,
+        )
+    private = any(entry.arg_type == "private_base_stateless" for entry in info.payload)
+    if private and platform.thread_number == PLATFORMS[0].thread_number and _numbers_by_state(kernel):
+        first = next(p.name for p in PLATFORMS if p.thread_number != platform.thread_number)
+        raise LaunchError(
+            f"'{kernel.name}' takes the thread's number from %sr0, as compilers do from {first} on; on {platform.name} it "
+            "would be in %hw_id: text and platform do not fit",
+            PLATFORM,
+        )
+
+
+def _numbers_by_state(kernel: Kernel) -> bool:
+    """Whether a text reads element 0 of %sr0 and not %hw_id."""
+    read = {
+        value.var
+        for inst in kernel.instructions
+        for value in inst.values
+        if isinstance(value, General) and (value.row, value.col) == (0, 0)
+    }
+    declared = (kernel.variable(var) for var in read)
+    names = {variable.alias_index for variable in declared if variable is not None and is_alias(variable)}
+    return _STATE in read | names and HW_ID not in read | names
 
 
 def _check_registers(kernel: Kernel, geometry: Geometry, shared: Sequence[FileVariable]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.launch_config import (
     ARGUMENTS,
+    LOCAL_SIZE,
     Arg,
     BufferArg,
     ImageArg,
@@ -24,14 +25,15 @@ from visa_lsp.sim.launch_values import cl_dtype, value_bytes
 from visa_lsp.sim.launch_world import World, argument_sampler, inline_sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo, PayloadArgument
     from visa_lsp.sim.launch_layout import Geometry
     from visa_lsp.sim.memory import Buffer
 
 PRINTF_BYTES: Final = 4 << 20
-CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out %hw_id anew
+CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out the numbers of threads anew
 _PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself included
 # cl_channel_order and cl_channel_type of OpenCL's headers.
 _CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
@@ -61,8 +63,11 @@ _KINDS: Final = {
 class Arguments:
     """The arguments of one launch, written entry by entry."""
 
-    def __init__(self, info: KernelInfo, config: LaunchConfig, geometry: Geometry, world: World) -> None:
+    def __init__(
+        self, info: KernelInfo, config: LaunchConfig, geometry: Geometry, world: World, platform: Platform
+    ) -> None:
         self.info = info
+        self.platform = platform
         self.config = config
         self.geometry = geometry
         self.world = world
@@ -105,13 +110,35 @@ class Arguments:
                     )
             missing = [name for name in names if name not in args]
             if missing:
+                which = "argument" if len(missing) == 1 else "arguments"
                 raise LaunchError(
-                    f"kernel '{self.info.name}' needs argument '{missing[0]}', which is not given", ARGUMENTS
+                    f"kernel '{self.info.name}' needs {which} {self._expected([names[n] for n in missing])}, not given",
+                    ARGUMENTS,
                 )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            raise LaunchError(f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given", ARGUMENTS)
+            expected = f"; expected are {self._expected(range(count))}" if count else ""
+            raise LaunchError(
+                f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given{expected}", ARGUMENTS
+            )
         return given
+
+    def _expected(self, indexes: Iterable[int]) -> str:
+        """Arguments in words: number, name and type, or what kind of argument is expected."""
+        return ", ".join(self._described(index) for index in indexes)
+
+    def _described(self, index: int) -> str:
+        told = next((a for a in self.info.arguments if a.index == index), None)
+        if told is not None and told.type_name:
+            what = told.type_name.partition(";")[0]
+        else:
+            entry = next((a for a in self.info.payload if a.arg_index == index), None)
+            kind = entry.addrspace if entry is not None and entry.arg_type != "arg_byvalue" else "value"
+            what = {"local": "local", "image": "an image", "sampler": "a sampler", "value": "a value"}.get(
+                kind, "a buffer"
+            )
+        name = told.name if told is not None else ""
+        return f"{index} {name}: {what}" if name else f"{index}: {what}"
 
     def key(self, index: int) -> int | str:
         """Name an argument as the launch does: by index, or by name where the launch has a mapping."""
@@ -204,9 +231,10 @@ class Arguments:
 
     def private_base(self, entry: PayloadArgument) -> bytes:
         """Reserve private memory for every thread, or for every lane of it, and give its address."""
-        # Kernels find their part by %hw_id, which only tells apart what runs at the same time.
+        # Kernels find their part by the thread's number, which only tells apart what runs at the same time.
         groups = self.geometry.groups[0] * self.geometry.groups[1] * self.geometry.groups[2]
-        threads = min(groups, CONCURRENT_GROUPS) * self.geometry.threads
+        numbers, threads = self.platform.thread_number, self.geometry.threads
+        slots = numbers.slot(threads - 1) + 1
         each = sum(
             b.size * (self.geometry.simd if b.is_simt_thread else 1)
             for b in self.info.thread_buffers
@@ -215,7 +243,14 @@ class Arguments:
         # A kernel that keeps its private data in scratch space still takes the argument, and does not use it.
         if not each:
             return _number(0, entry.size)
-        return _number(self.world.scratch_space("private memory", each * threads, private=True).address, entry.size)
+        if slots > numbers.codes:
+            raise LaunchError(
+                f"the {threads} threads of a group are more than {self.platform.name} tells apart; kernel '{self.info.name}' "
+                "finds its private memory by the thread's number, so that a group must be smaller",
+                LOCAL_SIZE,
+            )
+        size = each * slots * min(groups, CONCURRENT_GROUPS)
+        return _number(self.world.scratch_space("private memory", size, private=True).address, entry.size)
 
     def printf_buffer(self, entry: PayloadArgument) -> bytes:
         """Reserve a buffer for what the kernel prints, and give its address."""

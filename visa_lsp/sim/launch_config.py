@@ -22,6 +22,7 @@ MAX_GROUP_REGISTER_BYTES: Final = 1 << 28  # of the threads of a group
 GROUPS: Final = ":groups"
 LOCAL_SIZE: Final = ":local_size"
 ARGUMENTS: Final = ":args"
+PLATFORM: Final = ":platform"
 
 DTYPES: Final = (
     "int8",

@@ -16,6 +16,7 @@ from visa_lsp.sim.launch_config import LOCAL_SIZE, MAX_GROUP_REGISTER_BYTES, Lau
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch_config import Array, Triple
 
@@ -73,6 +74,18 @@ class Geometry:
             number, ids[dimension, : self.items] = np.divmod(number, self.local_size[dimension])
         return np.ascontiguousarray(ids.reshape(3, self.threads, self.simd).transpose(1, 0, 2))
 
+    def item(self, group: Triple, thread: int, lane: int) -> tuple[Triple, Triple] | None:
+        """Give the global and the local id of a lane of a thread; None for one without a work item."""
+        if not 0 <= lane < self.simd or not self.lanes(thread) >> lane & 1:
+            return None
+        local = [0, 0, 0]
+        number = thread * self.simd + lane
+        for dimension in _walk(self.walk_order):
+            number, local[dimension] = divmod(number, self.local_size[dimension])
+        first = [o + g * s for o, g, s in zip(self.global_offset, group, self.local_size, strict=True)]
+        x, y, z = (f + n for f, n in zip(first, local, strict=True))
+        return (x, y, z), (local[0], local[1], local[2])
+
 
 def _walk(order: Triple) -> list[int]:
     """Each dimension once, the fastest first: [1, 0, 0] is y, x, z."""
@@ -110,6 +123,21 @@ class Layout:
         if 0 < self.inline_bytes < grf and offset >= self.inline_bytes:
             offset += grf - self.inline_bytes
         return self.cross_start + offset
+
+    def holds(self, kernel: Kernel, info: KernelInfo) -> bool:
+        """Whether every input of a text lies where this layout has a payload argument, or before them all."""
+        header = {"global_id_offset", "local_size"}
+        places = [(self.cross(a.offset), self.cross(a.offset) + a.size, a.arg_type) for a in info.payload]
+        for entry in kernel.inputs:
+            end = entry.offset + entry.size
+            if entry.offset < self.cross_start:
+                if entry.offset < self.geometry.grf_bytes or end > self.cross_start:
+                    return False
+                continue
+            hits = [kind for start, stop, kind in places if start < end and stop > entry.offset]
+            if len(hits) != 1 and (entry.offset != self.cross_start or not header.issuperset(hits)):
+                return False
+        return True
 
 
 class Block:

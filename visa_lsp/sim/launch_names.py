@@ -91,9 +91,8 @@ class Names:
             self._in_order(block, rest, given)
             return
         if rest:
-            raise LaunchError(
-                f"nothing is given for .input {rest[0].name} (offset={rest[0].offset} size={rest[0].size})", ARGUMENTS
-            )
+            told = ", ".join(f"{i.name} (offset={i.offset} size={i.size})" for i in rest)
+            raise LaunchError(f"nothing is given for .input {told}", ARGUMENTS)
         for name, arg in given.items():
             table = _BTI.fullmatch(name)
             if table:

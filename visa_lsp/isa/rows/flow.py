@@ -42,6 +42,7 @@ def _source_mark(mnemonic: str, kind: int, slot: Slot, what: str, page: str, *, 
         detail=f"Names the source {what} of the following instructions, up to the next such mark. It computes nothing and"
         " serves debuggers.",
         doc_page=page,
+        marks_source=what,
     )  # fmt: skip
 
 
