@@ -31,7 +31,7 @@ def test_a_barrier_orders_its_threads_and_no_other():
     start = [clocks.clock(t, 3) for t in range(3)]
     for thread in (0, 1):
         clocks.arrive(thread, 3, barrier)
-        clocks.leave(thread, barrier, 0)
+        clocks.leave(thread, 3, barrier, 0)
     assert clocks.of(1, 3)[0] >= start[0]
     assert clocks.of(0, 3)[1] >= start[1]
     assert clocks.of(2, 3)[:2].tolist() == [0, 0]

@@ -47,11 +47,12 @@ class Fault:
     variable: str = ""
     other_line: int = -1
     other_kernel: str = ""
+    note: bool = False
 
     @property
     def is_note(self) -> bool:
-        """Worth telling, but no fault: the result is defined."""
-        return self.kind is FaultKind.DIVISION
+        """Worth telling, but no fault: the result is defined, or no platform is known where it is not."""
+        return self.note or self.kind is FaultKind.DIVISION
 
     def __str__(self) -> str:
         where = f"{self.kernel}: group {self.group}, thread {self.thread}"

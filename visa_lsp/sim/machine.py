@@ -50,7 +50,7 @@ class Machine:
         self.steps = 0
         self.result = RunResult()
         self._faults: list[Fault] = []
-        self._seen: set[tuple[FaultKind, str, int, str]] = set()
+        self._seen: set[tuple[FaultKind, str, int, str, bool]] = set()
         self._frame_bytes = 0
         self._sent: dict[tuple[str, int], Sent] = {}
         self._codes: dict[int, Code] = {}
@@ -172,6 +172,9 @@ class Machine:
 
     def finish(self) -> RunResult:
         """Close the books: totals, and what the observers found."""
+        for observer in self.observers:
+            observer.finished()
+        self._take()
         counts: Counter[str] = Counter()
         for code in self._codes.values():
             for inst, count in zip(code.kernel.instructions, code.counts, strict=False):
@@ -306,10 +309,10 @@ class Machine:
         for observer in self.observers:
             observer.waits(thread, barrier, generation)
 
-    def fenced(self, thread: Thread) -> None:
-        """A thread has executed a fence."""
+    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+        """A thread has executed a fence of some memories."""
         for observer in self.observers:
-            observer.fenced(thread)
+            observer.fenced(thread, memories)
 
     def sent(self, thread: Thread, pc: int, reason: str, payload: Callable[[], list[tuple[str, bytes]]]) -> None:
         """A message that is recorded, not carried out; the payload of an instruction's first is kept."""
@@ -336,7 +339,8 @@ class Machine:
         self._add(thread_fault(thread, kind, message, lane=lane, address=address, other=other))
 
     def _add(self, fault: Fault) -> None:
-        key = (fault.kind, fault.kernel, fault.instruction, fault.message if fault.instruction < 0 else fault.variable)
+        about = fault.message if fault.instruction < 0 else fault.variable
+        key = (fault.kind, fault.kernel, fault.instruction, about, fault.is_note)
         if key in self._seen or len(self._faults) >= MAX_FAULTS:
             return
         self._seen.add(key)
