@@ -10,21 +10,22 @@ import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.launcharrays import buffer_array, image_arg, literal_array, load_npy
+from visa_lsp.cli.launcharrays import buffer_arg, buffer_array, image_arg, literal_array, load_npy
 from visa_lsp.cli.launchitems import Items
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.sim.launch_config import (
     ARGUMENTS,
+    GLOBAL_SIZE,
     GROUPS,
     LOCAL_SIZE,
     MAX_SHARED_BYTES,
     Arg,
     Array,
-    BufferArg,
     Expectation,
     LaunchConfig,
     LaunchError,
     LocalArg,
+    NullArg,
     SamplerArg,
     ValueArg,
 )
@@ -47,6 +48,7 @@ _TOP: Final = (
     "threads",
     "mode",
     "local_size",
+    "global_size",
     "global_offset",
     "args",
     "expect",
@@ -106,18 +108,26 @@ class _Reader(Items):
         if root.value is None:
             self.fail(root, "the launch file is empty; it needs at least groups and args")
         top = self.entries(root, _TOP, "a launch file")
-        for name, key in ((GROUPS, "groups"), (LOCAL_SIZE, "local_size"), (ARGUMENTS, "args")):
+        for name, key in (
+            (GROUPS, "groups"), (LOCAL_SIZE, "local_size"), (ARGUMENTS, "args"), (GLOBAL_SIZE, "global_size"),
+        ):  # fmt: skip
             if key in top:
                 self.places[name] = self.place(top[key])
         threads = self._threads(root, top)
-        if threads and ("groups" in top or "local_size" in top):
+        if threads and ("groups" in top or "local_size" in top or "global_size" in top):
             self.fail(root, "threads (mode: media) and groups with local_size exclude each other")
-        if not threads and "groups" not in top:
-            self.fail(root, "the key 'groups' is missing: groups: [X, Y, Z]")
+        if "groups" in top and "global_size" in top:
+            self.fail(root, "groups and global_size exclude each other: one follows from the other", "global_size")
+        if not threads and "groups" not in top and "global_size" not in top:
+            self.fail(
+                root,
+                "the key 'groups' is missing: groups: [X, Y, Z], or global_size: [X, Y, Z] where the last groups are not full",
+            )
         config = LaunchConfig(
             kernel=self.text(top["kernel"]) if "kernel" in top else None,
             groups=self.triple(top["groups"], 1) if "groups" in top else (1, 1, 1),
             local_size=self.triple(top["local_size"], 1) if "local_size" in top else None,
+            global_size=self.triple(top["global_size"], 1) if "global_size" in top else None,
             global_offset=self.triple(top["global_offset"], 0) if "global_offset" in top else (0, 0, 0),
             threads=threads,
             args=self._args(top["args"]) if "args" in top else (),
@@ -184,23 +194,29 @@ class _Reader(Items):
         return tuple(self._arg(entry) for entry in item.value)
 
     def _arg(self, item: Item) -> Arg:
-        keys = self.entries(item, ("buffer", "value", "values", "dtype", "local", "image", "sampler"), "an argument")
-        kinds = [key for key in keys if key != "dtype"]
+        keys = self.entries(
+            item, ("buffer", "value", "values", "dtype", "local", "image", "sampler", "access"), "an argument"
+        )
+        kinds = [key for key in keys if key not in ("dtype", "access")]
         if len(kinds) != 1:
             what = f"these are {', '.join(kinds)}" if kinds else "there is none"
             self.fail(item, f"an argument is one of buffer, value, values, local, image, sampler; {what}")
         kind = kinds[0]
         if "dtype" in keys and kind not in ("value", "values"):
             self.fail(item, f"dtype belongs inside of {kind}", "dtype")
+        if "access" in keys and kind not in ("buffer", "image"):
+            self.fail(item, "access belongs to a buffer or an image", "access")
         match kind:
+            case "buffer" if keys["buffer"].value is None:
+                return NullArg()
             case "buffer":
-                return BufferArg(buffer_array(self, keys["buffer"]))
+                return buffer_arg(self, keys["buffer"], keys.get("access"))
             case "value" | "values":
                 return ValueArg(literal_array(self, keys[kind], keys.get("dtype")), typed="dtype" in keys)
             case "local":
                 return LocalArg(self.number(keys["local"], 1, MAX_SHARED_BYTES))
             case "image":
-                return image_arg(self, keys["image"])
+                return image_arg(self, keys["image"], keys.get("access"))
         return self._sampler(keys["sampler"])
 
     def _sampler(self, item: Item) -> SamplerArg:

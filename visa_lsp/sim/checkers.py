@@ -7,8 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.sim.accesses import AccessChecker
 from visa_lsp.sim.definedness import UninitialisedChecker
-from visa_lsp.sim.observers import AlignmentChecker, BarrierChecker, BoundsChecker, Checker, DivisionChecker
+from visa_lsp.sim.observers import (
+    AlignmentChecker,
+    BarrierChecker,
+    BoundsChecker,
+    Checker,
+    DivisionChecker,
+)
 from visa_lsp.sim.races import ItemRaceChecker, RaceChecker
 
 if TYPE_CHECKING:
@@ -21,6 +28,7 @@ CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "barriers": BarrierChecker,
     "alignment": AlignmentChecker,
     "division": DivisionChecker,
+    "access": AccessChecker,
     "item-races": ItemRaceChecker,
 }
 ASKED_FOR: Final = frozenset({"item-races"})  # not part of ``all``: they look at more than what this run depends on

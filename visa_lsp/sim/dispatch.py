@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupShape:
+    """The threads of one group: how many, the lanes that are active in each, and the first bytes of its registers."""
+
+    threads: int
+    lanes: Callable[[int], int]
+    payload: Callable[[tuple[int, int, int], int], bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Dispatch:
     """Everything that a run depends on.
 
@@ -42,6 +51,12 @@ class Dispatch:
     symbols: Mapping[str, int] = field(default_factory=dict)
     file_variables: Sequence[FileVariable] = ()  # by index; aliases of file scope name them
     step_budget: int = 200_000_000
+    partial: Callable[[tuple[int, int, int]], GroupShape | None] | None = None  # the shape of groups that are not full
+
+    def shape(self, group: tuple[int, int, int]) -> GroupShape:
+        """The threads of a group."""
+        found = self.partial(group) if self.partial is not None else None
+        return found or GroupShape(self.threads_per_group, self.lanes, self.payload)
 
 
 @dataclass(slots=True)

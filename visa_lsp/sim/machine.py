@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.program.model import Input, Kernel
-    from visa_lsp.sim.dispatch import Dispatch
+    from visa_lsp.sim.dispatch import Dispatch, GroupShape
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.observers import Access
     from visa_lsp.sim.operands import Op
@@ -136,19 +136,20 @@ class Machine:
     def start(self, number: tuple[int, int, int]) -> tuple[Group, list[Thread]]:
         """A group and its threads, each at its first instruction."""
         dispatch = self.dispatch
-        group = Group(number, dispatch.slm_bytes, dispatch.threads_per_group)
-        return group, [self._make_thread(group, n) for n in range(dispatch.threads_per_group)]
+        shape = dispatch.shape(number)
+        group = Group(number, dispatch.slm_bytes, shape.threads)
+        return group, [self._make_thread(group, n, shape) for n in range(shape.threads)]
 
-    def _make_thread(self, group: Group, number: int) -> Thread:
+    def _make_thread(self, group: Group, number: int, shape: GroupShape) -> Thread:
         dispatch = self.dispatch
         frame = self.acquire(dispatch.kernel)
         layout = frame.code.layout
-        payload = dispatch.payload(group.id, number)
+        payload = shape.payload(group.id, number)
         head = payload[: layout.grf_bytes]
         frame.regs[layout.offset(7) : layout.offset(7) + len(head)] = np.frombuffer(head, np.uint8)
         for item in dispatch.kernel.inputs:
             _place_input(frame, item, payload)
-        mask = dispatch.lanes(number)
+        mask = shape.lanes(number)
         frame.emask = frame.call_mask = mask
         for variable, value, size in (
             (1, group.id[0], 2), (2, group.id[1], 2), (3, group.id[0], 4), (4, group.id[1], 4), (5, group.id[2], 4),

@@ -28,6 +28,8 @@ class Buffer:
     def __init__(self, name: str, data: bytearray | Array, address: int = 0) -> None:
         self.name = name
         self.private = False  # each thread has a part of its own, taken over by others when it has ended
+        self.undefined = False  # nothing was written there before the kernel runs
+        self.access = ""  # readonly, writeonly: what a kernel may do with it; empty or readwrite: both
         self._whole: Buffer | None = None
         self.line: Image | None = None  # the same bytes as an image of dwords, made when a typed message wants one
         if isinstance(data, bytearray):

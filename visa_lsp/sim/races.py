@@ -156,7 +156,7 @@ class RaceChecker(Checker):
     def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
         """A thread goes on after a round of a barrier."""
         self._clocks_of(thread)
-        self._clocks.leave(thread.number, _threads(thread), barrier, generation)
+        self._clocks.leave(thread.number, thread.group.threads, barrier, generation)
 
     def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
         """A thread has fenced its accesses."""

@@ -62,7 +62,7 @@ def sbarrier_signal(site: Site) -> Op:
         thread = f.thread
         assert thread is not None
         thread.machine.at_barrier(thread)
-        split = thread.group.named.setdefault(-1, _new(thread, thread.machine.dispatch.threads_per_group))
+        split = thread.group.named.setdefault(-1, _new(thread, thread.group.threads))
         thread.group.signalled[thread.number, -1] = split.generation
         thread.machine.arrived(thread, split)
         split.signal()
@@ -77,7 +77,7 @@ def sbarrier_wait(site: Site) -> Op:
     def op(f: Frame) -> int | None:
         thread = f.thread
         assert thread is not None
-        split = thread.group.named.setdefault(-1, _new(thread, thread.machine.dispatch.threads_per_group))
+        split = thread.group.named.setdefault(-1, _new(thread, thread.group.threads))
         before = thread.group.signalled.get((thread.number, -1), split.generation)
         if split.generation != before:
             thread.machine.waits(thread, split, before)
@@ -120,7 +120,7 @@ def nbarrier_wait(site: Site) -> Op:
         thread = f.thread
         assert thread is not None
         at = number(f) & 31
-        named = thread.group.named.setdefault(at, _new(thread, thread.machine.dispatch.threads_per_group))
+        named = thread.group.named.setdefault(at, _new(thread, thread.group.threads))
         before = thread.group.signalled.get((thread.number, at), named.generation)
         if named.generation != before:
             thread.machine.waits(thread, named, before)
