@@ -127,15 +127,15 @@ class AccessChecker(Checker):
             self._by_place.setdefault((access.thread.number, id(buffer), byte), []).append(key)
 
     def _stored(self, access: Access, row: int, buffer: Buffer, offset: int) -> None:
-        values = access.values
-        for n in range(access.size):
-            byte = offset + n
+        there = buffer.data[offset : offset + access.size]
+        kept = access.values is not None and bool((access.values[row] == there).all())
+        for byte in range(offset, offset + access.size):
             for key in self._by_place.pop((access.thread.number, id(buffer), byte), ()):
                 load = self._loads.get(key)
                 if load is None:
                     continue
                 load.left.discard((id(buffer), byte))
-                load.kept |= values is not None and bool(values[row, n] == buffer.data[byte])
+                load.kept |= kept
                 if not load.left:
                     del self._loads[key]
                     if not load.kept:

@@ -47,6 +47,18 @@ _GROUP, _THREAD, _CLOCK, _HOW, _CODE, _PC, _ALL = range(7)
 # How a party touches memory. Silent: it stores what is there. Tried: an atomic that changes nothing. Guess: see above.
 _PLAIN, _ATOMIC, _SILENT, _READ, _TRIED, _GUESS = range(6)
 _GUESSED_BYTES: Final = 8
+
+
+def _any_of(*hows: int) -> Array:
+    return np.isin(np.arange(6), hows)
+
+
+_CHANGED: Final = _any_of(_PLAIN)
+_STORED: Final = _any_of(_PLAIN, _SILENT)
+_EXCHANGED: Final = _any_of(_ATOMIC)
+_LOOKED: Final = _any_of(_READ, _TRIED)
+_READERS: Final = _any_of(_READ, _TRIED, _GUESS)
+_PLAIN_READERS: Final = _any_of(_READ, _GUESS)
 _LAST_WITH_ORDERED_SHARED: Final = 109  # generations below Gen11 need no fence of shared local memory
 
 
@@ -108,6 +120,7 @@ class RaceChecker(Checker):
         self._forgot = False
         self._guessing: bool | None = None  # whether the program has a compare-exchange
         self._loaded: dict[tuple[int, int, int], bytes] = {}  # (party, buffer, offset) -> what it has loaded
+        self._joined: dict[tuple[int, int, int], int] = {}  # (party, buffer, offset) -> who stores the same value there
         self._waiting: dict[tuple[int, int, int], list[Fault]] = {}  # races of loads that may turn out to be guesses
 
     def group(self, number: tuple[int, int, int]) -> None:
@@ -126,6 +139,7 @@ class RaceChecker(Checker):
             self._found.extend(faults)
         self._waiting.clear()
         self._loaded.clear()
+        self._joined.clear()
         self._numbers.clear()
         gone = {key for key, buffer in self._buffers.items() if not buffer.address}
         if gone:
@@ -184,10 +198,10 @@ class RaceChecker(Checker):
 
     def _read(self, access: Access, part: _Part, me: Any, *, tried: bool) -> None:
         page, at = part.page, part.at
-        self._compare(access, part, me, page.writer[at], "reads what was written by", (_PLAIN,))
+        self._compare(access, part, me, page.writer[at], "reads what was written by", _CHANGED)
         if page.atomic is not None and page.other_atomic is not None and not tried:
             for table in (page.atomic, page.other_atomic):
-                self._compare(access, part, me, table[at], "reads what was written by", (_ATOMIC,))
+                self._compare(access, part, me, table[at], "reads what was written by", _EXCHANGED)
         # Two readers of different parties are enough for any writer to meet one that is not itself.
         first, how = page.reader[at], self._parties[_HOW]
         if self._one(first, me):
@@ -199,11 +213,10 @@ class RaceChecker(Checker):
             mine = self._parties[_THREAD, first] == self._parties[_THREAD, me]
             page.reader[at] = np.where(free & ~(plain & mine), me, first)
             left = ~free & ((second == _NOBODY) | (how[second] == _TRIED) | ~self._near(second, me, access.thread))
-        else:
-            free |= how[first] == _TRIED
-            page.reader[at] = np.where(free, me, first)
-            left = ~free
-        page.second[at[left]] = _chosen(me, left)
+            page.second[at[left]] = _chosen(me, left)
+            return
+        free |= how[first] == _TRIED
+        _keep(page.reader, page.second, at, me, np.where(free, me, first))
 
     def write(self, access: Access) -> None:
         """Someone else may have read or written there."""
@@ -222,15 +235,13 @@ class RaceChecker(Checker):
                 if not part.at.size:
                     continue
             me = _chosen(mine, part.rows)
-            self._written(access, part, me, (_PLAIN, _SILENT), (_READ, _TRIED, _GUESS))
+            self._written(access, part, me, _STORED, _READERS)
             if part.page.atomic is not None and part.page.other_atomic is not None:
                 for table in (part.page.atomic, part.page.other_atomic):
-                    self._compare(access, part, me, table[part.at], "writes what was written by", (_ATOMIC,))
+                    self._compare(access, part, me, table[part.at], "writes what was written by", _EXCHANGED)
             part.page.writer[part.at] = me
 
-    def _written(
-        self, access: Access, part: _Part, me: Any, writers: tuple[int, ...], readers: tuple[int, ...]
-    ) -> None:
+    def _written(self, access: Access, part: _Part, me: Any, writers: Array, readers: Array) -> None:
         """Meet those that touched the bytes plainly."""
         for table, verb, hows in (
             (part.page.writer, "writes what was written by", writers),
@@ -250,12 +261,11 @@ class RaceChecker(Checker):
                 if not part.at.size:
                     continue
             me = _chosen(wrote, part.rows)
-            self._written(access, part, me, (_PLAIN, _SILENT), (_READ, _GUESS))
+            self._written(access, part, me, _STORED, _PLAIN_READERS)
             first, second = self._atomics(part.page)
             known = first[part.at]
             free = (known == _NOBODY) | ~self._near(known, me, access.thread)
-            first[part.at] = np.where(free, me, known)
-            second[part.at[~free]] = _chosen(me, ~free)
+            _keep(first, second, part.at, me, np.where(free, me, known))
         if access.compared is not None:
             self._check_guesses(access, access.compared, wrote)
         self._order(access)  # what it takes orders what follows, not the atomic itself
@@ -277,6 +287,12 @@ class RaceChecker(Checker):
         )
         kept = free & ~(mine & (writers != _NOBODY))
         page.writer[at[kept]] = _chosen(me, kept)
+        # Where another stores the same value unordered, what is read afterwards is one's own as well.
+        for n in np.flatnonzero(~kept & (writers != _NOBODY) & ~mine).tolist():
+            if len(self._joined) >= MOST_GUESSES:
+                del self._joined[next(iter(self._joined))]
+            owner = int(self._parties[_THREAD, me if np.ndim(me) == 0 else me[n]])
+            self._joined[owner, id(part.buffer), part.base + int(at[n])] = int(writers[n])
 
     def _lanes(self, access: Access, values: Array) -> None:
         """Lanes of one message that store different values at one place: which stays is undefined (seed 001)."""
@@ -348,11 +364,14 @@ class RaceChecker(Checker):
         """A compare-exchange: where it compares with what its party has loaded, that load was a guess."""
         if access.space is None:
             return
+        first: dict[tuple[int, int, int], bytes | None] = {}  # only the exchange that follows a load checks it
         for buffer, offsets, rows in _split(access.space, access.at, access.size):
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
                 owner = self._owner(mine, row)
                 key = (owner, id(buffer), offset)
-                if self._loaded.get(key) != compared[row].tobytes():
+                if key not in first:
+                    first[key] = self._loaded.pop(key, None)
+                if first[key] != compared[row].tobytes():
                     continue
                 for fault in self._waiting.pop(key, ()):
                     self._guess(access.thread, fault)
@@ -403,12 +422,17 @@ class RaceChecker(Checker):
             clock = clocks.clock(thread.number, _threads(thread))
             return self._number(thread.number, frame.code, frame.pc, how, clock, 0)
         lanes, whole = self._item_lanes(access)
-        chosen, places = np.unique(lanes, return_inverse=True)
+        together = np.zeros(lanes.size, bool)
+        if access.kind == "write" and lanes.size > 1 and np.unique(access.at).size < access.at.size:
+            _, where, counts = np.unique(access.at, return_inverse=True, return_counts=True)
+            together = counts[where.reshape(-1)] > 1  # of different values `_lanes` tells
+        chosen, places = np.unique(2 * lanes + together, return_inverse=True)
         numbers = []
-        for lane in chosen.tolist():
+        for number in chosen.tolist():
+            lane, several = divmod(number, 2)
             clock = clocks.clock(thread.number, _threads(thread), lane)
             item = thread.number * clocks.lanes + lane
-            numbers.append(self._number(item, frame.code, frame.pc, how, clock, int(whole)))
+            numbers.append(self._number(item, frame.code, frame.pc, how, clock, int(whole or several)))
         return np.array(numbers, np.int32)[places.reshape(-1)]
 
     def _number(self, party: int, code: Code, pc: int, how: int, clock: int, whole: int) -> int:
@@ -476,16 +500,16 @@ class RaceChecker(Checker):
         own = (column[_THREAD, others] == column[_THREAD, me]) & (column[_ALL, others] == 0) & (column[_ALL, me] == 0)
         # What all lanes store is one value: each finds it, whoever stored it last. What all load, each loads for itself.
         thread = column[_THREAD, others] // lanes == column[_THREAD, me] // lanes
-        stored = (column[_ALL, others] == 1) & np.isin(column[_HOW, others], (_PLAIN, _SILENT))
-        reads = np.isin(column[_HOW, me], (_READ, _TRIED))
+        stored = (column[_ALL, others] == 1) & _STORED[column[_HOW, others]]
+        reads = _LOOKED[column[_HOW, me]]
         return np.asarray(own | (thread & stored & reads))
 
-    def _compare(self, access: Access, part: _Part, me: Any, others: Array, verb: str, hows: tuple[int, ...]) -> bool:
+    def _compare(self, access: Access, part: _Part, me: Any, others: Array, verb: str, hows: Array) -> bool:
         """Report the parties that race with this one; whether there are any."""
         if self._clocks.gave_up or self._one(others, _NOBODY) or (not self.items and self._one(others, me)):
             return False
         column = self._parties
-        met = (others != _NOBODY) & np.isin(column[_HOW, others], hows)
+        met = (others != _NOBODY) & hows[column[_HOW, others]]
         if not met.any():
             return False
         bad = met & self._near(others, me, access.thread)
@@ -499,6 +523,13 @@ class RaceChecker(Checker):
                 group, who, clock = (int(column[i, other]) for i in (_GROUP, _THREAD, _CLOCK))
                 if self._clocks.ordered(group, who, clock, int(column[_THREAD, own])):
                     bad &= ~((others == other) & (np.broadcast_to(me, others.shape) == own))
+            if not bad.any():
+                return False
+        if self._joined and access.kind == "read":
+            for n in np.flatnonzero(bad).tolist():
+                owner = int(column[_THREAD, int(np.broadcast_to(me, others.shape)[n])])
+                place = (owner, id(part.buffer), part.base + int(part.at[n]))
+                bad[n] = self._joined.get(place) != int(others[n])
             if not bad.any():
                 return False
         first = int(np.flatnonzero(bad)[0])
@@ -637,6 +668,13 @@ def compares(inst: Inst) -> bool:
 def _chosen(party: Any, where: Array) -> Any:
     """The parties of some rows; one for all where there is one."""
     return party if np.ndim(party) == 0 else party[where]
+
+
+def _keep(first: Array, second: Array, at: Array, me: Any, found: Array) -> None:
+    """Keep parties in two tables: those that have no room in the first, or lose it to another of their message."""
+    first[at] = found
+    lost = first[at] != me
+    second[at[lost]] = _chosen(me, lost)
 
 
 def _is_shared(thread: Thread, buffer: Buffer) -> bool:
