@@ -321,7 +321,8 @@ class RaceChecker(Checker):
         if access.space is None:
             return
         thread, clocks = access.thread, self._clocks_of(access.thread)
-        lanes = self._item_lanes(access)[0] if self.items else None
+        lanes, whole = self._item_lanes(access) if self.items else (None, False)
+        together = [n for n in range(clocks.lanes) if thread.frame.emask >> n & 1] if whole else []
         for buffer, offsets, rows in _split(access.space, access.at, access.size):
             shared = _is_shared(thread, buffer)
             if lanes is None:
@@ -330,7 +331,8 @@ class RaceChecker(Checker):
                 continue
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
                 place = [(id(buffer), offset)]
-                clocks.atomic(thread.number, _threads(thread), place, lane=int(lanes[row]), shared=shared)
+                for lane in together or [int(lanes[row])]:
+                    clocks.atomic(thread.number, _threads(thread), place, lane=lane, shared=shared)
 
     # ---- guesses
 
