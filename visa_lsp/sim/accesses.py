@@ -17,11 +17,18 @@ from visa_lsp.sim.observers import Checker
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.observers import Access
 
 MOST_LOADS: Final = 1 << 14
 _READONLY: Final = "readonly"
 _WRITEONLY: Final = "writeonly"
+
+
+def lane_in_thread(thread: Thread, number: int) -> int:
+    """The lane of the thread that an instruction counts as ``number``, from its mask offset on."""
+    control = thread.frame.code.kernel.instructions[thread.frame.pc].get("exec")
+    return number + control.mask_offset if isinstance(control, ExecControl) and not control.no_mask else number
 
 
 class _Load:
@@ -102,7 +109,7 @@ class AccessChecker(Checker):
     def _fault(self, access: Access, row: int, buffer: Buffer, offset: int, verb: str) -> Fault:
         from visa_lsp.sim.machine import thread_fault  # noqa: PLC0415 - the machine imports this module
 
-        lane = int(access.lanes[min(row, access.lanes.size - 1)])
+        lane = lane_in_thread(access.thread, int(access.lanes[min(row, access.lanes.size - 1)]))
         message = f"{verb} {access.size} bytes at byte {offset} of {buffer.name}, which is {buffer.access}"
         return thread_fault(access.thread, FaultKind.ACCESS, message, lane=lane, address=int(access.at[row]))
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
+from visa_lsp.sim.accesses import lane_in_thread
 from visa_lsp.sim.faults import Fault, FaultKind
 from visa_lsp.sim.happened import GLOBAL, SHARED, Clocks
 from visa_lsp.sim.memory import Buffer, Memory
@@ -577,7 +578,7 @@ class RaceChecker(Checker):
             where = f", instruction {pc}{where}"
         fault = thread_fault(
             thread, FaultKind.RACE, f"{what}, at byte {part.base + int(part.at[first])} of {part.buffer.name}",
-            lane=int(part.lanes[first]), address=part.base + int(part.at[first]),
+            lane=lane_in_thread(thread, int(part.lanes[first])), address=part.base + int(part.at[first]),
             other=f"group {self._group_id(thread, group)}, thread {other}{where}", other_line=line, other_kernel=kernel.name,
         )  # fmt: skip
         if note:
