@@ -1,8 +1,8 @@
 """Arrays of a launch file: literals, ``.npy`` files, buffers with their first contents, images.
 
-``init`` is zeros, ones, arange, ``random: SEED`` (floats uniform in [0, 1), integers over the whole range of the type),
-``values: [...]`` or ``npy: FILE``; the last three may also stand beside ``dtype`` directly. Invariant: the size of an
-array is checked before it is allocated.
+``init`` is zeros, ones, arange, undefined (zeros that a kernel may not count on), ``random: SEED`` (floats uniform in
+[0, 1), integers over the whole range of the type), ``values: [...]`` or ``npy: FILE``; the last three may also stand
+beside ``dtype`` directly. Invariant: the size of an array is checked before it is allocated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import numpy as np
 
 from visa_lsp.reading import opened_file
-from visa_lsp.sim.launch_config import DTYPES, MAX_BUFFER_BYTES, Array, ImageArg
+from visa_lsp.sim.launch_config import DTYPES, MAX_BUFFER_BYTES, Array, BufferArg, ImageArg
 from visa_lsp.sim.launch_values import CL_TYPES
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ _NPY_HEAD: Final = 1 << 16
 _MOST_AXES: Final = 8
 _SHORT: Final = re.compile(r"([fiu])(8|16|32|64)")
 _KINDS: Final = {"f": "float", "i": "int", "u": "uint"}
-_INITS: Final = ("zeros", "ones", "arange", "random", "values", "npy")
+_INITS: Final = ("zeros", "ones", "arange", "random", "undefined", "values", "npy")
+ACCESSES: Final = ("readonly", "writeonly", "readwrite")
 _SOURCES: Final = ("init", "values", "npy", "random")
 _TEXEL: Final = {
     "uint8": ("unorm8", "uint8"),
@@ -158,6 +159,31 @@ def buffer_array(items: Items, item: Item) -> Array:
     return _array(items, item, items.entries(item, ("dtype", "shape", *_SOURCES), "a buffer"), "a buffer")
 
 
+def buffer_arg(items: Items, item: Item, access: Item | None) -> BufferArg:
+    """Give a buffer: its contents, whether they count, and what may be done with it."""
+    keys = dict(items.entries(item, ("dtype", "shape", *_SOURCES, "access"), "a buffer"))
+    undefined, how = _undefined(keys), _access(items, keys, access)
+    return BufferArg(_array(items, item, keys, "a buffer"), undefined, how)
+
+
+def _undefined(keys: dict[str, Item]) -> bool:
+    """Whether ``init: undefined`` is said; the array is then one of zeros."""
+    if "init" not in keys or keys["init"].value != "undefined":
+        return False
+    said = keys["init"]
+    keys["init"] = type(said)("zeros", said.line, said.column, said.key_places)
+    return True
+
+
+def _access(items: Items, keys: dict[str, Item], beside: Item | None) -> str:
+    """What ``access`` says, inside of the buffer or beside it."""
+    inside = keys.pop("access", None)
+    words = [items.word(item, ACCESSES, "access") for item in (inside, beside) if item is not None]
+    if len(set(words)) > 1 and beside is not None:
+        items.fail(beside, f"access is said twice, as {words[0]} and as {words[1]}")
+    return words[0] if words else ""
+
+
 def _array(items: Items, item: Item, keys: dict[str, Item], what: str) -> Array:
     sources = [key for key in _SOURCES if key in keys]
     if len(sources) > 1:
@@ -216,6 +242,8 @@ def _source(items: Items, keys: dict[str, Item], key: str) -> tuple[str, Item | 
     name = items.word(init, _INITS, "init")
     if name in ("values", "npy"):
         items.fail(init, f"init: {name} needs its value: init: {{{name}: ...}}")
+    if name == "undefined":
+        items.fail(init, "only a buffer or an image of a launch can be undefined")
     return name, None
 
 
@@ -252,12 +280,13 @@ def _shaped(items: Items, item: Item, array: Array, shape: tuple[int, ...] | Non
     return array.reshape(shape)
 
 
-def image_arg(items: Items, item: Item) -> ImageArg:
+def image_arg(items: Items, item: Item, access: Item | None = None) -> ImageArg:
     """Give an image: axes (depth or layer, height, width, channel); a last axis of 1, 2 or 4 after width is the channel.
 
     ``format`` tells how texels read: uint8 as unorm8 unless it says uint8, and so on.
     """
-    keys = items.entries(item, ("dtype", "shape", *_SOURCES, "format", "channels"), "an image")
+    keys = dict(items.entries(item, ("dtype", "shape", *_SOURCES, "format", "channels", "access"), "an image"))
+    undefined, how = _undefined(keys), _access(items, keys, access)
     array = _array(items, item, {k: v for k, v in keys.items() if k not in ("format", "channels")}, "an image")
     formats = _TEXEL.get(array.dtype.name)
     if formats is None:
@@ -280,4 +309,4 @@ def image_arg(items: Items, item: Item) -> ImageArg:
             item, f"an image has one to three axes and its channels, none of them empty; this is {list(array.shape)}"
         )
     width, height, depth = [*reversed(axes), 1, 1][:3]
-    return ImageArg(array, name, channels, (width, height, depth))
+    return ImageArg(array, name, channels, (width, height, depth), undefined, how)

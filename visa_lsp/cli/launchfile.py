@@ -10,23 +10,24 @@ import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.launcharrays import buffer_array, image_arg, literal_array, load_npy
+from visa_lsp.cli.launcharrays import buffer_arg, buffer_array, image_arg, literal_array, load_npy
 from visa_lsp.cli.launchitems import Items
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.reading import read_file
 from visa_lsp.sim.launch_config import (
     ARGUMENTS,
+    GLOBAL_SIZE,
     GROUPS,
     LOCAL_SIZE,
     MAX_SHARED_BYTES,
     PLATFORM,
     Arg,
     Array,
-    BufferArg,
     Expectation,
     LaunchConfig,
     LaunchError,
     LocalArg,
+    NullArg,
     SamplerArg,
     ValueArg,
 )
@@ -49,6 +50,7 @@ _TOP: Final = (
     "threads",
     "mode",
     "local_size",
+    "global_size",
     "global_offset",
     "args",
     "expect",
@@ -58,10 +60,10 @@ _LIMITS: Final = Limits(of_document=100_000, of_entries=4096, advice="; long arr
 _NAMED: Final = 40  # arguments that a message lists; a kernel has room for some hundreds
 _GROUPS_AND_ITEMS: Final = (
     "groups counts thread groups and local_size the work items of one group, so that groups: [4, 1, 1] and "
-    "local_size: [256, 1, 1] are 1024 work items"
+    "local_size: [256, 1, 1] are 1024 work items; global_size stands instead of groups where the last groups are not full"
 )
 _SIZES: Final = dict.fromkeys(
-    ("global_size", "global_work_size", "local_work_size", "global", "work_items", "items"), _GROUPS_AND_ITEMS
+    ("global_work_size", "local_work_size", "global", "work_items", "items"), _GROUPS_AND_ITEMS
 )
 _ADDRESSES: Final = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 
@@ -119,18 +121,27 @@ class _Reader(Items):
         if root.value is None:
             self.fail(root, "the launch file is empty; it needs at least groups and args")
         top = self.entries(root, _TOP, "a launch file", _SIZES)
-        for name, key in ((GROUPS, "groups"), (LOCAL_SIZE, "local_size"), (ARGUMENTS, "args"), (PLATFORM, "platform")):
+        for name, key in (
+            (GROUPS, "groups"), (LOCAL_SIZE, "local_size"), (ARGUMENTS, "args"), (GLOBAL_SIZE, "global_size"),
+            (PLATFORM, "platform"),
+        ):  # fmt: skip
             if key in top:
                 self.places[name] = self.place(top[key])
         threads = self._threads(root, top)
-        if threads and ("groups" in top or "local_size" in top):
+        if threads and ("groups" in top or "local_size" in top or "global_size" in top):
             self.fail(root, "threads (mode: media) and groups with local_size exclude each other")
-        if not threads and "groups" not in top:
-            self.fail(root, "the key 'groups' is missing: groups: [X, Y, Z]")
+        if "groups" in top and "global_size" in top:
+            self.fail(root, f"groups and global_size exclude each other: {_GROUPS_AND_ITEMS}", "global_size")
+        if not threads and "groups" not in top and "global_size" not in top:
+            self.fail(
+                root,
+                "the key 'groups' is missing: groups: [X, Y, Z], or global_size: [X, Y, Z] where the last groups are not full",
+            )
         config = LaunchConfig(
             kernel=self.text(top["kernel"]) if "kernel" in top else None,
             groups=self.triple(top["groups"], 1) if "groups" in top else (1, 1, 1),
             local_size=self.triple(top["local_size"], 1) if "local_size" in top else None,
+            global_size=self.triple(top["global_size"], 1) if "global_size" in top else None,
             global_offset=self.triple(top["global_offset"], 0) if "global_offset" in top else (0, 0, 0),
             threads=threads,
             args=self._args(top["args"]) if "args" in top else (),
@@ -198,23 +209,29 @@ class _Reader(Items):
         return tuple(self._arg(entry) for entry in item.value)
 
     def _arg(self, item: Item) -> Arg:
-        keys = self.entries(item, ("buffer", "value", "values", "dtype", "local", "image", "sampler"), "an argument")
-        kinds = [key for key in keys if key != "dtype"]
+        keys = self.entries(
+            item, ("buffer", "value", "values", "dtype", "local", "image", "sampler", "access"), "an argument"
+        )
+        kinds = [key for key in keys if key not in ("dtype", "access")]
         if len(kinds) != 1:
             what = f"these are {', '.join(kinds)}" if kinds else "there is none"
             self.fail(item, f"an argument is one of buffer, value, values, local, image, sampler; {what}")
         kind = kinds[0]
         if "dtype" in keys and kind not in ("value", "values"):
             self.fail(item, f"dtype belongs inside of {kind}", "dtype")
+        if "access" in keys and kind not in ("buffer", "image"):
+            self.fail(item, "access belongs to a buffer or an image", "access")
         match kind:
+            case "buffer" if keys["buffer"].value is None:
+                return NullArg()
             case "buffer":
-                return BufferArg(buffer_array(self, keys["buffer"]))
+                return buffer_arg(self, keys["buffer"], keys.get("access"))
             case "value" | "values":
                 return ValueArg(literal_array(self, keys[kind], keys.get("dtype")), typed="dtype" in keys)
             case "local":
                 return LocalArg(self.number(keys["local"], 1, MAX_SHARED_BYTES))
             case "image":
-                return image_arg(self, keys["image"])
+                return image_arg(self, keys["image"], keys.get("access"))
         return self._sampler(keys["sampler"])
 
     def _sampler(self, item: Item) -> SamplerArg:

@@ -44,7 +44,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--checks",
         default="all",
         metavar="all|none|LIST",
-        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division; default all",
+        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division; default all; "
+        "all,item-races also looks for races between work items of one thread",
     )
     parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="end the run after so many instructions")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")

@@ -25,6 +25,15 @@ def no_item(_group: Triple, _thread: int, _lane: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupShape:
+    """The threads of one group: how many, the lanes that are active in each, and the first bytes of its registers."""
+
+    threads: int
+    lanes: Callable[[int], int]
+    payload: Callable[[tuple[int, int, int], int], bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Dispatch:
     """Everything that a run depends on.
 
@@ -50,6 +59,12 @@ class Dispatch:
     file_variables: Sequence[FileVariable] = ()  # by index; aliases of file scope name them
     step_budget: int = 200_000_000
     item: Callable[[Triple, int, int], tuple[Triple, Triple] | None] = no_item
+    partial: Callable[[Triple], GroupShape | None] | None = None  # the shape of groups that are not full
+
+    def shape(self, group: Triple) -> GroupShape:
+        """The threads of a group."""
+        found = self.partial(group) if self.partial is not None else None
+        return found or GroupShape(self.threads_per_group, self.lanes, self.payload)
 
 
 @dataclass(slots=True)

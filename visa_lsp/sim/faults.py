@@ -19,6 +19,7 @@ class FaultKind(Enum):
     UNINITIALISED = "uninitialised-read"
     BARRIER = "barrier-divergence"
     MISALIGNED = "misaligned-access"
+    ACCESS = "wrong-access"
     DIVISION = "division-by-zero"
     BUDGET = "step-budget"
     UNMODELLED = "not-modelled"

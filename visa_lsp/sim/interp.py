@@ -244,6 +244,10 @@ class Thread:
         """The time stamp: instructions of all threads so far."""
         return self.machine.steps + self.steps
 
+    def lane(self, number: int) -> int | None:
+        """The lane that the instruction where the thread stands counts as ``number``; None where it works for the whole thread."""
+        return self.frame.code.lane(self.frame.pc, number)
+
     def work_items(self, lanes: Sequence[int] | None) -> tuple[WorkItem, ...]:
         """The work items of some lanes, of all where ``lanes`` is None."""
         dispatch, group = self.machine.dispatch, self.group.id

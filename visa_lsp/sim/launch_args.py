@@ -18,6 +18,7 @@ from visa_lsp.sim.launch_config import (
     LaunchConfig,
     LaunchError,
     LocalArg,
+    NullArg,
     SamplerArg,
     ValueArg,
 )
@@ -53,6 +54,7 @@ _CHANNEL_TYPE: Final = {
 }
 _KINDS: Final = {
     BufferArg: "a buffer",
+    NullArg: "a null buffer",
     ValueArg: "a value",
     LocalArg: "local",
     ImageArg: "an image",
@@ -81,7 +83,10 @@ class Arguments:
             arg = self._arg(binding.arg_index)
             if isinstance(arg, BufferArg | ImageArg):
                 self.world.surfaces[binding.bti_value] = self.world.buffer(
-                    self.key(binding.arg_index), arg, images.get(binding.arg_index, "")
+                    self.key(binding.arg_index),
+                    arg,
+                    images.get(binding.arg_index, ""),
+                    self._access(binding.arg_index),
                 )
         for sampler in self.info.inline_samplers:
             self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
@@ -202,18 +207,30 @@ class Arguments:
             self.world.samplers[max(0, entry.sampler_index)] = state
             return _number(max(0, entry.sampler_index), entry.size)
         surface = self._surface(entry)
+        if entry.addrmode == "stateful" or surface is None:
+            return b"" if surface is not None else bytes(entry.size)
         if entry.addrmode == "bindless":
             return _number(self.world.surface_handle(surface), entry.size)
-        if entry.addrmode == "stateful":
-            return b""
         return _number(surface.address, entry.size)
 
-    def _surface(self, entry: PayloadArgument) -> Buffer:
+    def address(self, entry: PayloadArgument) -> bytes:
+        """Give the address of a buffer; zero for none."""
+        surface = self._surface(entry)
+        return _number(surface.address if surface is not None else 0, 8)
+
+    def _access(self, index: int) -> str:
+        """How the ze_info says that a kernel uses an argument; empty where it does not."""
+        return next((a.access_type for a in self.info.payload if a.arg_index == index and a.access_type), "")
+
+    def _surface(self, entry: PayloadArgument) -> Buffer | None:
+        """Give the buffer or image of an entry; None for a null buffer."""
         arg = self._arg(entry.arg_index)
         image = entry.addrspace == "image" or entry.arg_type.startswith(("image_", "flat_image_"))
+        if isinstance(arg, NullArg) and not image:
+            return None
         if not isinstance(arg, ImageArg if image else BufferArg):
             raise self.wrong(entry, "an image" if image else "a buffer")
-        return self.world.buffer(self.key(entry.arg_index), arg, entry.image_type)
+        return self.world.buffer(self.key(entry.arg_index), arg, entry.image_type, self._access(entry.arg_index))
 
     def image(self, entry: PayloadArgument) -> ImageArg:
         """Give the image that an entry asks the shape of."""
@@ -285,7 +302,7 @@ def _three(values: tuple[int, ...]) -> bytes:
 
 
 def _global_size(a: Arguments) -> tuple[int, ...]:
-    return tuple(g * s for g, s in zip(a.geometry.groups, a.geometry.local_size, strict=True))
+    return a.geometry.totals
 
 
 def _work_dimensions(a: Arguments) -> int:
@@ -313,11 +330,11 @@ _ADDRESS_CODE: Final = {
 _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "arg_byvalue": Arguments.by_value,
     "arg_bypointer": Arguments.by_pointer,
-    "buffer_address": lambda a, e: _number(a._surface(e).address, 8),  # noqa: SLF001 - same module
+    "buffer_address": Arguments.address,
     "buffer_offset": lambda _a, _e: bytes(4),  # every buffer starts at its surface's base
     "global_id_offset": lambda a, _: _three(a.geometry.global_offset),
     "local_size": lambda a, _: _three(a.geometry.local_size),
-    "enqueued_local_size": lambda a, _: _three(a.geometry.local_size),
+    "enqueued_local_size": lambda a, _: _three(a.geometry.enqueued or a.geometry.local_size),
     "group_count": lambda a, _: _three(a.geometry.groups),
     "global_size": lambda a, _: _three(_global_size(a)),
     "work_dimensions": lambda a, _: _number(_work_dimensions(a), 4),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.program.model import Input, Kernel
-    from visa_lsp.sim.dispatch import Dispatch
+    from visa_lsp.sim.dispatch import Dispatch, GroupShape
     from visa_lsp.sim.faults import WorkItem
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.observers import Access
@@ -51,7 +51,7 @@ class Machine:
         self.steps = 0
         self.result = RunResult()
         self._faults: list[Fault] = []
-        self._seen: set[tuple[FaultKind, str, int, str]] = set()
+        self._seen: set[tuple[FaultKind, str, int, str, bool]] = set()
         self._frame_bytes = 0
         self._sent: dict[tuple[str, int], Sent] = {}
         self._codes: dict[int, Code] = {}
@@ -142,19 +142,20 @@ class Machine:
     def start(self, number: tuple[int, int, int]) -> tuple[Group, list[Thread]]:
         """A group and its threads, each at its first instruction."""
         dispatch = self.dispatch
-        group = Group(number, dispatch.slm_bytes, dispatch.threads_per_group)
-        return group, [self._make_thread(group, n) for n in range(dispatch.threads_per_group)]
+        shape = dispatch.shape(number)
+        group = Group(number, dispatch.slm_bytes, shape.threads)
+        return group, [self._make_thread(group, n, shape) for n in range(shape.threads)]
 
-    def _make_thread(self, group: Group, number: int) -> Thread:
+    def _make_thread(self, group: Group, number: int, shape: GroupShape) -> Thread:
         dispatch = self.dispatch
         frame = self.acquire(dispatch.kernel)
         layout = frame.code.layout
-        payload = dispatch.payload(group.id, number)
+        payload = shape.payload(group.id, number)
         head = payload[: layout.grf_bytes]
         frame.regs[layout.offset(7) : layout.offset(7) + len(head)] = np.frombuffer(head, np.uint8)
         for item in dispatch.kernel.inputs:
             _place_input(frame, item, payload)
-        mask = dispatch.lanes(number)
+        mask = shape.lanes(number)
         frame.emask = frame.call_mask = mask
         state, message = dispatch.platform.thread_number.registers(number)
         for variable, value, size in (
@@ -179,6 +180,9 @@ class Machine:
 
     def finish(self) -> RunResult:
         """Close the books: totals, and what the observers found."""
+        for observer in self.observers:
+            observer.finished()
+        self._take()
         counts: Counter[str] = Counter()
         for code in self._codes.values():
             for inst, count in zip(code.kernel.instructions, code.counts, strict=False):
@@ -316,10 +320,10 @@ class Machine:
         for observer in self.observers:
             observer.waits(thread, barrier, generation)
 
-    def fenced(self, thread: Thread) -> None:
-        """A thread has executed a fence."""
+    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+        """A thread has executed a fence of some memories."""
         for observer in self.observers:
-            observer.fenced(thread)
+            observer.fenced(thread, memories)
 
     def sent(self, thread: Thread, pc: int, reason: str, payload: Callable[[], list[tuple[str, bytes]]]) -> None:
         """A message that is recorded, not carried out; the payload of an instruction's first is kept."""
@@ -346,7 +350,8 @@ class Machine:
         self._add(thread_fault(thread, kind, message, lane=lane, address=address, other=other))
 
     def _add(self, fault: Fault) -> None:
-        key = (fault.kind, fault.kernel, fault.instruction, fault.message if fault.instruction < 0 else fault.variable)
+        about = fault.message if fault.instruction < 0 else fault.variable
+        key = (fault.kind, fault.kernel, fault.instruction, about, fault.is_note)
         if key in self._seen or len(self._faults) >= MAX_FAULTS:
             return
         self._seen.add(key)

@@ -44,6 +44,8 @@ class Access:
     surface: int | None = None
     values: Array | None = None  # rows of bytes that a plain write stores
     alignment: int = 1  # what the message asks of its addresses
+    changes: Array | None = None  # of an atomic: which of its accesses change what is there
+    compared: Array | None = None  # of a compare-exchange: rows of bytes that memory is compared with
 
     @property
     def outside(self) -> Array | None:
@@ -94,8 +96,11 @@ class Observer:
     def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
         """A thread will go on when a round of a barrier is complete."""
 
-    def fenced(self, thread: Thread) -> None:
-        """A thread executes a fence."""
+    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+        """A thread executes a fence of some memories: ``SHARED``, ``GLOBAL`` of ``happened``."""
+
+    def finished(self) -> None:
+        """The run is over; findings that waited for its end are taken now."""
 
     def limits(self) -> tuple[str, ...]:
         """What the observer could not look at, in words; asked after the run."""

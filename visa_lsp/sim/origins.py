@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.shadow import UNWRITTEN, RegisterShadow
 
 if TYPE_CHECKING:
@@ -90,7 +90,12 @@ class Origins:
         known = self._numbers.get(key)
         if known is not None:
             return known
-        name = access.space.name if isinstance(access.space, Buffer) else "private memory"
+        name = "private memory"
+        home = (access.space, 0) if isinstance(access.space, Buffer) else None
+        if isinstance(access.space, Memory):
+            home = access.space.find(int(access.at[row]))
+        if home is not None and not home[0].private:
+            name = home[0].name
         lanes = [int(access.lanes[row])] if row < access.lanes.size else []
         return self._new(
             access.thread, key, f"bytes {at} to {at + access.size - 1} of {name} were never written", "", lanes
