@@ -1,7 +1,8 @@
 """Random messages against a real server: ``python -m benchmarks.fuzz_lsp [--count 10000] [--seed N]``.
 
-Valid and invalid requests, notifications and answers in random order. Each request has to be answered exactly once, the
-server must not die, and its findings at the end must be those of a fresh server that is given the same texts.
+Valid and invalid requests, notifications and answers in random order, in a workspace with FIFOs, devices, links, folders and
+files that are no texts, and files that nobody may read. Each request has to be answered exactly once, the server must not
+die, and its findings at the end must be those of a fresh server that is given the same texts.
 Exit status 0 when all of that holds.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
@@ -19,8 +21,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from benchmarks.client_text import apply, line_starts
+from benchmarks.inputs import CORPUS
+
 ROOT = Path(__file__).parents[1]
-CORPUS = ROOT.parent / "shared" / "corpus"
 SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
 _PATIENCE = 300.0
 # The largest number that the protocol has; beyond it a message is invalid and changes nothing.
@@ -118,9 +122,15 @@ class Wire:
             raise RuntimeError(f"no answer to {method}")
         return self.results[json.dumps(ident)].get("result")
 
-    def start(self) -> None:
-        """The handshake."""
-        self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": CAPABILITIES}, "start")
+    def start(self, folder: Path | None = None) -> None:
+        """The handshake, perhaps with a workspace."""
+        root = folder.as_uri() if folder else None
+        folders = [{"uri": root, "name": "w"}] if root else None
+        self.ask(
+            "initialize",
+            {"processId": None, "rootUri": root, "workspaceFolders": folders, "capabilities": CAPABILITIES},
+            "start",
+        )
         self.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
 
     def stop(self) -> int:
@@ -175,27 +185,39 @@ GARBAGE: tuple[Any, ...] = (
 )
 
 
-def apply(text: str, change: dict[str, Any]) -> str:
-    """A content change as the protocol means it, columns in UTF-16 units."""
-    if "range" not in change:
-        return str(change["text"])
-    start, end = (offset(text, change["range"][side]) for side in ("start", "end"))
-    return text[: min(start, end)] + str(change["text"]) + text[max(start, end) :]
+_BIG = 20 << 30
 
 
-def offset(text: str, place: dict[str, int]) -> int:
-    """The offset of a position; a place outside is the nearest one inside."""
-    lines = text.split("\n")
-    if place["line"] >= len(lines):
-        return len(text)
-    line = lines[place["line"]].removesuffix("\r")
-    start = sum(len(one) + 1 for one in lines[: place["line"]])
-    units = 0
-    for index, ch in enumerate(line):
-        if units >= place["character"]:
-            return start + index
-        units += 1 + (ch > "\uffff")
-    return start + len(line)
+def strange_files(folder: Path) -> None:
+    """A workspace with what is no text under the names of texts; nobody writes to the FIFOs."""
+    (folder / "good.visaasm").write_text(SMALL)
+    (folder / "sub").mkdir()
+    for name in (
+        "pipe.visaasm",
+        "pipe.launch.yaml",
+        "pipe.zeinfo.yaml",
+        "f0.zeinfo.yaml",
+        "visa-lsp.toml",
+        "sub/pyproject.toml",
+    ):
+        os.mkfifo(folder / name)
+    (folder / "zero.visaasm").symlink_to("/dev/zero")
+    (folder / "zero.zeinfo.yaml").symlink_to("/dev/zero")
+    (folder / "null.visaasm").symlink_to("/dev/null")
+    (folder / "tty.visaasm").symlink_to("/dev/tty")
+    (folder / "gone.visaasm").symlink_to(folder / "nowhere")
+    (folder / "self.visaasm").symlink_to(folder / "self.visaasm")
+    (folder / "sub" / "up").symlink_to(folder)
+    (folder / "folder.visaasm").mkdir()
+    with (folder / "huge.visaasm").open("wb") as file:
+        file.truncate(_BIG)
+    with (folder / "huge.isa").open("wb") as file:
+        file.write(b"CISA\4\1")
+        file.truncate(_BIG)
+    (folder / "secret.visaasm").write_text(SMALL)
+    (folder / "secret.visaasm").chmod(0)
+    (folder / "bytes.visaasm").write_bytes(bytes(range(256)) * 40)
+    (folder / "returns.visaasm").write_bytes(SMALL.replace("\n", "\r").encode())
 
 
 class Fuzz:
@@ -215,6 +237,8 @@ class Fuzz:
             "untitled:one",
             (folder / "z.zeinfo.yaml").as_uri(),
         ]
+        # What a workspace has beside texts: asked about, never opened.
+        self.strange = [path.as_uri() for path in sorted(folder.rglob("*")) if path.suffix and path.parent.name != "up"]
 
     def request(self, method: Any, params: Any, *, broken: bool = False) -> None:
         """Ask something, with an id of its own."""
@@ -237,9 +261,9 @@ class Fuzz:
                 "line": self.draw.choice((0, 10**6, 2**31 - 1)),
                 "character": self.draw.choice((0, 10**6, 2**31 - 1)),
             }
-        lines = text.split("\n")
+        lines = line_starts(text)
         line = self.draw.randrange(len(lines))
-        return {"line": line, "character": self.draw.randrange(len(lines[line]) + 2)}
+        return {"line": line, "character": self.draw.randrange(lines[line][1] - lines[line][0] + 2)}
 
     def one(self) -> None:
         """Send one message."""
@@ -257,6 +281,8 @@ class Fuzz:
         elif kind < 0.74:
             self.whole(uri)
         elif kind < 0.78:
+            if self.draw.random() < 0.3:
+                uri = self.draw.choice(self.strange)
             argument = self.draw.choice((uri, {"uri": uri}, {"word": "mad"}, "V101", self.draw.choice(GARBAGE)))
             self.request("workspace/executeCommand", {"command": self.draw.choice(COMMANDS), "arguments": [argument]})
         elif kind < 0.82:
@@ -320,9 +346,12 @@ class Fuzz:
     def piece(self, text: str) -> str:
         """Something to write."""
         lines = text.split("\n")
+        line = self.draw.choice(lines)
+        # A lone return ends a line; one beside a newline, before or behind it, makes or breaks an end of two characters.
         return self.draw.choice(
             ("", "", " ", "\n", "x", "V32", "/*", "*/", '"', "{", "}", "<", "(M1, 8)", "\U0001d4b3", "ü", "\t", "\r\n", "0x", ":f",
-             self.draw.choice(lines) + "\n", "\n".join(lines[: self.draw.randrange(6)]))
+             "\r", "\r", "\n\r", "\r\r\n", line + "\r", line + "\r\n", "{ " + line.strip() + "\n", line + "}\n", line + " }\r\n",
+             "{ " + line.strip() + " }\n", "{}\n", "}}\n", line + "\n", "\n".join(lines[: self.draw.randrange(6)]))
         )  # fmt: skip
 
     def range(self, text: str) -> dict[str, Any]:
@@ -345,6 +374,8 @@ class Fuzz:
         """Ask about a place."""
         text = self.texts.get(uri, (0, SMALL))[1]
         where = self.place(text)
+        if self.draw.random() < 0.05:
+            uri = self.draw.choice(self.strange)
         params = {
             "textDocument": {"uri": uri}, "position": where, "positions": [where], "newName": self.piece(text), "ch": "\n",
             "context": {"includeDeclaration": True}, "options": {"tabSize": 4, "insertSpaces": True},
@@ -376,7 +407,7 @@ class Fuzz:
                     self.draw.choice(
                         ("none/such", "$/none", "workspace/didChangeWatchedFiles", "textDocument/didSave")
                     ),
-                    rubbish,
+                    self.draw.choice((rubbish, {"changes": [{"uri": self.draw.choice(self.strange), "type": 2}]})),
                 )
             case 4:
                 self.wire.send(
@@ -435,8 +466,9 @@ def fuzz(count: int, seed: int, log: Path | None = None) -> list[str]:
     """Send the messages; gives what went wrong."""
     problems = []
     with tempfile.TemporaryDirectory() as folder:
+        strange_files(Path(folder))
         wire = Wire()
-        wire.start()
+        wire.start(Path(folder))
         fuzzer = Fuzz(wire, random.Random(seed), Path(folder))
         for number in range(count):
             try:
@@ -464,7 +496,7 @@ def fuzz(count: int, seed: int, log: Path | None = None) -> list[str]:
         )
         mine = findings(wire, fuzzer.texts, "end")
         fresh = Wire()
-        fresh.start()
+        fresh.start(Path(folder))
         fresh.send(
             {
                 "jsonrpc": "2.0",

@@ -1,7 +1,7 @@
 """Inputs for benchmarks and speed tests: one kernel of any number of lines, from real text or from a seed.
 
 Real text is a kernel of the corpus, repeated with other names for its variables and labels; declarations come first and
-the code behind them, as compilers print it. Without the corpus a kernel is made from the seed.
+the code behind them, as compilers print it. Without a corpus a kernel is made from the seed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import random
 import re
 from pathlib import Path
 
-CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
-_SOURCE = CORPUS / "run" / "TGLLP" / "mathf" / "m1.visaasm"
+_ROOT = Path(__file__).resolve().parents[1]
+_OWN, _BESIDE = _ROOT / "tests" / "own", _ROOT.parent / "shared" / "corpus"
+# The larger corpus beside the repository, where there is one; that of the tests has the same layout.
+CORPUS = _BESIDE if _BESIDE.is_dir() else _OWN
+_SOURCE = CORPUS / "run" / "TGLLP" / ("maths/curves.visaasm" if CORPUS == _OWN else "mathf/m1.visaasm")
 _NAME = re.compile(r"(?<![\w.:%])(?:[VPATS][0-9]+|_[A-Za-z0-9_]+)\b")
 
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from benchmarks.inputs import CORPUS
 from benchmarks.measure import PEER
 from benchmarks.mutation import Mutant, mutants
-from visa_lsp.diagnostics import Severity
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic

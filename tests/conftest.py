@@ -1,4 +1,4 @@
-"""For all tests: what processes keep on disk between them goes to a folder of this run, not to the user's."""
+"""For all tests: what they share can be imported; what processes keep on disk goes to a folder of this run, not to the user's."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import os
 import shutil
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
+
+sys.path[:0] = [str(Path(__file__).parent / room) for room in ("support", "own", "oracle")]
 
 if "VISA_LSP_CACHE" not in os.environ:
     _folder = tempfile.mkdtemp(prefix="visa-lsp-tests-")

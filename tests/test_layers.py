@@ -11,11 +11,12 @@ L1 = {"text", "diagnostics", "isa", "syntax", "program"}
 L2 = L1 | {"sema"}
 ALLOWED = {
     "text": set(),
-    "kept": set(),
+    "kept": {"reading"},
     "isa": set(),
     "diagnostics": {"text"},
     "syntax": {"text", "diagnostics", "kept"},
     "program": {"text", "isa"},
+    "reading": set(),
     "sema": L1,
     "checks": L2,
     "codec": {"text", "diagnostics", "isa", "program"},
@@ -23,7 +24,7 @@ ALLOWED = {
     "zeinfo": {"text", "diagnostics", "program"},
     "ide": L2 | {"checks", "codec", "zeinfo", "kept"},
     "debug": {"text", "program", "sim"},
-    "lsp": {"ide", "text", "diagnostics", "kept"},
+    "lsp": {"ide", "text", "diagnostics", "kept", "reading"},
     "dap": {"debug", "ide", "text", "diagnostics"},
 }
 # Third parties that only these rooms may import; ``cli`` glues and is judged by what it imports at its top.

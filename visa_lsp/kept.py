@@ -3,13 +3,15 @@
 A file is lines ``checksum TAB key TAB value``, key and value in JSON, below a first line, the mark, that says for which
 files of the package they hold; a file with another mark is as good as empty. A key may have several values.
 Knows nothing of what is kept. Invariant: nothing here fails: a file that cannot be read or written is empty, and a line
-that was torn or damaged is none. A file that has grown too large is begun again.
+that was torn or damaged is none. A file that has grown too large is begun again. What another user may have written is not
+believed: neither a file nor a folder is used that is not the user's own, or that others may write to.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 import zlib
 from pathlib import Path
@@ -17,11 +19,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from visa_lsp.reading import opened_file, read_stream
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 MAX_BYTES: Final = 16 << 20
 _MANY: Final = 64
+# A FIFO that stands in a file's place is not waited for; a link in its place is not followed.
+_CAREFUL: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Kept:
@@ -80,27 +86,38 @@ class Kept:
                 self._begin(fresh)
             else:
                 # One write to the end of the file: two processes may do so at once, and a torn line fails its checksum.
-                file = os.open(self._path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+                file = os.open(self._path, os.O_WRONLY | os.O_APPEND | _CAREFUL)
                 try:
-                    self._size += os.write(file, fresh)
+                    if _is_own(os.fstat(file), stat.S_ISREG):
+                        self._size += os.write(file, fresh)
                 finally:
                     os.close(file)
 
     def _begin(self, fresh: bytes) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        scratch = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        if not self._folder_is_own():
+            return
+        # A name that nobody can know before, and no file that is there already.
+        scratch = self._path.with_name(f"{self._path.name}.{os.urandom(8).hex()}")
+        file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CAREFUL, 0o600)
         try:
-            scratch.write_bytes(self._mark + fresh)
+            with os.fdopen(file, "wb") as stream:
+                stream.write(self._mark + fresh)
             scratch.replace(self._path)
         finally:
             scratch.unlink(missing_ok=True)
         self._size = len(self._mark) + len(fresh)
 
+    def _folder_is_own(self) -> bool:
+        return _is_own(self._path.parent.stat(), stat.S_ISDIR)
+
     def _read(self) -> dict[bytes, list[bytes]]:
         data = b""
         with contextlib.suppress(OSError):
-            if self._path.stat().st_size <= MAX_BYTES:
-                data = self._path.read_bytes()
+            if self._folder_is_own():
+                with opened_file(self._path, MAX_BYTES) as (stream, about):
+                    if _is_own(about, stat.S_ISREG):
+                        data = read_stream(stream, MAX_BYTES)
         if not data.startswith(self._mark):
             data = b""
         self._size = len(data)
@@ -110,6 +127,14 @@ class Kept:
             if len(parts) == 3:
                 self._entries.setdefault(parts[1], []).append(line)
         return self._entries
+
+
+def _is_own(about: os.stat_result, kind: Callable[[int], bool]) -> bool:
+    """Whether something is of this kind and nobody but the user, or the system, can have written to it."""
+    if not kind(about.st_mode):
+        return False
+    # Where there are no such owners, folders of users are kept apart by the system.
+    return not hasattr(os, "geteuid") or (about.st_uid == os.geteuid() and not about.st_mode & 0o022)
 
 
 def kept_for_user(name: str, files: Iterable[Path]) -> Kept | None:

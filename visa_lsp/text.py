@@ -2,19 +2,22 @@
 
 Everything below the protocol rim speaks of code-point offsets from the start of the text.
 This module knows nothing of vISA and nothing of any protocol.
-Invariant: only a newline ends a line; a carriage return before it belongs to the line's end, not to its text.
+Invariant: a line ends with a newline, with a carriage return and a newline, or with a carriage return alone, as editors
+count lines; nothing else ends one, whatever Unicode calls it.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from io import StringIO
 from itertools import accumulate
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
+_LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 
 
 class Span(Struct, frozen=True, order=True):
@@ -33,6 +36,22 @@ class Span(Struct, frozen=True, order=True):
     def touches(self, offset: int) -> bool:
         """Whether a cursor at ``offset`` is in the range or just behind its last character."""
         return self.start <= offset <= self.end
+
+
+def with_newlines(text: str) -> str:
+    """The text with a newline for each carriage return that ends a line by itself: offsets and lines stay what they are.
+
+    Behind it only a newline ends a line, with or without a carriage return before it.
+    """
+    if "\r" not in text or text.count("\r") == text.count("\r\n"):
+        return text
+    return _LONE_RETURN.sub("\n", text)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text without their ends; one that ends with a line end has an empty last line."""
+    lines = with_newlines(text).split("\n")
+    return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
 
 
 def units(text: str, encoding: Encoding) -> int:
@@ -62,6 +81,7 @@ class LineIndex:
     __slots__ = ("_length", "_starts")
 
     def __init__(self, text: str) -> None:
+        text = with_newlines(text)
         starts = [0, *accumulate(map(len, StringIO(text, newline="\n")))]
         if len(starts) > 1 and not text.endswith("\n"):
             starts.pop()

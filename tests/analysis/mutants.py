@@ -6,7 +6,9 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from benchmarks.inputs import CORPUS, generated
+from corpus import files
+
+from benchmarks.inputs import generated
 
 if TYPE_CHECKING:
     import random
@@ -36,10 +38,9 @@ PIECES = (
 
 def sources(most_lines: int) -> list[str]:
     """Texts to start from."""
-    paths = [*CORPUS.glob("dev*/*/*.visaasm"), *CORPUS.glob("errors/*.visaasm")]
-    texts = [path.read_text(encoding="utf-8") for path in sorted(paths)]
+    texts = [path.read_text(encoding="utf-8") for path in files("dev*/*/*.visaasm", "errors/*.visaasm")]
     texts = [text for text in texts if text.count("\n") <= most_lines]
-    return texts or [generated(seed, min(most_lines, 250)) for seed in range(20)]
+    return texts + [generated(seed, min(most_lines, 250)) for seed in range(20)]
 
 
 def damaged(pick: random.Random, text: str) -> str:

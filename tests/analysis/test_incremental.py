@@ -132,3 +132,27 @@ def test_a_line_that_came_with_another_kind_of_body_is_known_in_the_first_kind()
     at += len(wrong)
     left = both.edited(at, at + len(other), "")
     assert left.incremental_diagnostics() == left.full_diagnostics != ()
+
+
+def test_the_first_brace_of_a_text_that_was_to_be_looked_at_once() -> None:
+    """Which names stand where is not kept of such a text until a brace asks for it: then it is of all of its bodies."""
+    decl = ".decl V{0} v_type=G type=d num_elts=8 align=dword\n"
+    head, decls = '.kernel "{0}"\n', "".join(decl.format(n) for n in range(40, 100))
+    code = "".join(f"    mov (M1, 8) V{n}(0,0)<1> V{n + 1}(0,0)<1;1,0>\n" for n in range(40, 99))
+    body = head + decls + code * 8 + "    ret (M1, 1)\n"
+    for braced, changed in ((0, 1), (1, 0), (0, 0), (1, 1)):
+        text = ".version 4.1\n" + body.format("a") + body.format("b")
+        analysis = Analysis.of(text, "TGLLP", once=True)
+        assert [d.name for d in analysis.incremental_diagnostics()] == [d.name for d in analysis.full_diagnostics]
+        for where, piece, new in (
+            (braced, "    mov (M1, 8) V40(0,0)", "{\n}\n    mov (M1, 8) V40(0,0)"),
+            (changed, decl.format(70), ""),
+            (changed, "    mov (M1, 8) V41(0,0)", "{\n" + decl.format(98) + "}\n    mov (M1, 8) V41(0,0)"),
+            (changed, decl.format(60), decl.format(60).replace("type=d", "type=f")),
+        ):
+            at = text.index(piece, text.index(f'.kernel "{"ab"[where]}"'))
+            text = text[:at] + new + text[at + len(piece) :]
+            analysis = analysis.edited(at, at + len(piece), new)
+            fresh = Analysis.of(text, "TGLLP").full_diagnostics
+            check_same(analysis.incremental_diagnostics(), fresh, 0, f"brace in {braced}, {new!r} in {changed}")
+        assert fresh

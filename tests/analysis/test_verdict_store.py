@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from corpus import CORPUS
+from corpus import files
 
 from visa_lsp.analysis import body, line_classes
 from visa_lsp.analysis.analysis import Analysis
@@ -17,7 +17,7 @@ from visa_lsp.kept import Kept
 if TYPE_CHECKING:
     from pathlib import Path
 
-TEXTS = sorted(CORPUS.glob("dev/*/*.visaasm"))[::29]
+TEXTS = files("dev/*/*.visaasm")[::29]
 
 
 def broken(text: str, chooser: random.Random) -> str:

@@ -4,32 +4,24 @@ Where both call for an error there is one; where only the specification does the
 no finding. The messages of all of them are a golden text, to be read.
 """
 
-import csv
 import re
 from pathlib import Path
 
 import pytest
+from corpus import HAS_MORE, OWN, faults
 
 from visa_lsp.analysis.analysis import Analysis
 
-ERRORS = Path(__file__).parents[2].parent / "shared" / "corpus" / "errors"
-GOLDEN = Path(__file__).parent / "verdicts.txt"
-needs_errors = pytest.mark.skipif(not ERRORS.is_dir(), reason=f"the oracle corpus is not at {ERRORS}")
-pytestmark = needs_errors
-
-
-def rows():
-    if not ERRORS.is_dir():
-        return []
-    with (ERRORS / "verdicts.tsv").open() as file:
-        return list(csv.DictReader(file, delimiter="\t"))
+HERE = Path(__file__).parent
+# Of the project's own texts and, where they are, of those beside the repository.
+GOLDENS = [HERE / "verdicts_own.txt", *([HERE / "verdicts.txt"] if HAS_MORE else [])]
 
 
 def analysis(row):
-    return Analysis.of((ERRORS / f"{row['id']}.visaasm").read_text(), row["platform"])
+    return Analysis.of(Path(row["path"]).read_text(), row["platform"])
 
 
-each_text = pytest.mark.parametrize("row", rows(), ids=lambda row: row["id"])
+each_text = pytest.mark.parametrize("row", faults(), ids=lambda row: row["id"])
 
 
 @each_text
@@ -56,6 +48,12 @@ ELSEWHERE = {
     "input_of_pred": 19,
     "operand_missing": 24,
     "indirect_no_type": 24,
+    "twice": 10,
+    "alias_of_nothing": 9,
+    "one_source": 31,
+    "raw_without_byte": 31,
+    "no_end": 31,
+    "flag_input": 29,
 }
 
 
@@ -69,9 +67,11 @@ def test_line_is_that_of_the_fault(row):
     assert line + 1 == ELSEWHERE.get(row["id"], int(told[1]))
 
 
-def listing():
+def listing(own):
     lines = []
-    for row in rows():
+    for row in faults():
+        if Path(row["path"]).is_relative_to(OWN) != own:
+            continue
         checked = analysis(row)
         for d in checked.diagnostics:
             line, column = checked.document.position(d.span.start)
@@ -82,5 +82,6 @@ def listing():
     return "\n".join(lines) + "\n"
 
 
-def test_messages_are_those_that_were_read():
-    assert listing() == GOLDEN.read_text()
+@pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
+def test_messages_are_those_that_were_read(golden):
+    assert listing(golden.stem == "verdicts_own") == golden.read_text()

@@ -1,24 +1,25 @@
 """The command on texts of the oracle corpus: the two spellings, many processes, fixes that never make worse."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from check_support import check, run  # noqa: F401 - fixtures
-from corpus import CORPUS, needs_corpus, read
+from corpus import faults, read
 
-from visa_lsp.cli.fixes import mend
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.cli.fixes import mend
 from visa_lsp.ide.suppressions import visible
 
 # ruff: noqa: F811 - a fixture is asked for by its name
 
-pytestmark = needs_corpus
-TEXTS = sorted(CORPUS.glob("errors/*.visaasm"))
+FOLDER = Path(faults()[-1]["path"]).parent  # the larger one, where there are two
+TEXTS = sorted(FOLDER.glob("*.visaasm"))
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    shutil.copytree(CORPUS / "errors", tmp_path / "errors")
+    shutil.copytree(FOLDER, tmp_path / "errors")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "errors"
 

@@ -9,6 +9,8 @@ import xml.etree.ElementTree as ET
 import pytest
 from check_support import check, run, words  # noqa: F401 - fixtures
 
+from visa_lsp.cli.main import main
+
 TEXT = "// start\n\tBAD 漢 ODD // DULL\n"
 
 
@@ -165,3 +167,30 @@ def test_rdjson_counts_bytes_and_suggests_single_replacements(report):
     assert second["location"]["range"] == {"start": {"line": 2, "column": 10}, "end": {"line": 2, "column": 13}}
     assert [s["text"] for s in first["suggestions"]] == ["GOOD", ""]
     assert first["code"] == {"value": "V901"}
+
+
+@pytest.mark.parametrize("form", ["sarif", "rdjson", "gitlab"])
+def test_a_name_makes_no_link_where_messages_are_shown_as_markdown(tmp_path, monkeypatch, capsys, form):
+    """Those formats go into comments and alerts that are Markdown."""
+    monkeypatch.chdir(tmp_path)
+    name = "[x](http://127.0.0.1/x)"
+    (tmp_path / "k.visaasm").write_text(
+        f'.version 4.1\n.kernel "{name}"\n    ret (M1, 1)\n.kernel "{name}"\n    ret (M1, 1)\n'
+    )
+    main(["check", "--format", form, "k.visaasm"])
+    messages = list(shown(json.loads(capsys.readouterr().out)))
+    assert any("[x] (http" in message for message in messages)
+    assert not any("](" in message for message in messages)
+
+
+def shown(value, key=""):
+    """Every message of a report, without the pages of rules."""
+    if isinstance(value, dict):
+        for inner, item in value.items():
+            if inner not in ("rules", "snippet", "contextRegion"):
+                yield from shown(item, inner)
+    elif isinstance(value, list):
+        for item in value:
+            yield from shown(item, key)
+    elif key in ("text", "message", "description"):
+        yield value

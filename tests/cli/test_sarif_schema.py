@@ -7,19 +7,17 @@ import json
 
 import pytest
 from check_support import run  # noqa: F401 - fixture
-from corpus import CORPUS, needs_corpus
+from corpus import place
 
 # ruff: noqa: F811 - a fixture is asked for by its name
 
-pytestmark = needs_corpus
 
-
-@pytest.mark.parametrize("folder", ["errors", "run/TGLLP/saxpy"])
+@pytest.mark.parametrize("folder", ["errors", "run/TGLLP/axpy"])
 def test_report_is_a_sarif_log(run, folder):
     sarif = pytest.importorskip(
         "sarif_pydantic", reason="sarif-pydantic (the schema of SARIF as models) is not installed"
     )
-    _, out, _ = run("check", "--format", "sarif", "--platform", "TGLLP", CORPUS / folder)
+    _, out, _ = run("check", "--format", "sarif", "--platform", "TGLLP", place(folder))
     log = sarif.Sarif.model_validate(json.loads(out), strict=False)
     assert log.version == "2.1.0"
     assert len(log.runs) == 1

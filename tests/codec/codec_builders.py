@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import struct
-from pathlib import Path
 
 from visa_lsp.codec.instruction_reader import InstructionReader
 from visa_lsp.codec.instruction_writer import InstructionWriter
@@ -25,8 +24,6 @@ from visa_lsp.program.model import (
     StateVariable,
     Variable,
 )
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 
 DST = Region(None, None, 1)
 FREE_OPCODE = 0xF0  # no instruction has it

@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 
 import pytest
-from codec_builders import DST, made_up, old_object, read, small_module
+from codec_builders import DST, made_up, old_object, read, small_module, write
+from msgspec.structs import replace
 
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
@@ -14,6 +15,7 @@ from visa_lsp.isa.operands import CONTIGUOUS_REGION
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import UW, ExecControl, F
 from visa_lsp.program.model import Attribute, GenBinary, General, Immediate, Input, RawOperand, StateVariable, Variable
+from visa_lsp.sema.lower import assemble
 
 VERSIONS = [(3, 0), (3, 1), (3, 3), (3, 4), (3, 5), (3, 6), (3, 7), (3, 8), (4, 0), (4, 1)]
 
@@ -177,3 +179,23 @@ def test_instructions_must_lie_behind_the_declarations() -> None:
 def test_a_decoded_line_is_unknown_and_a_bytearray_will_do() -> None:
     module = decode(bytearray(encode(small_module())))
     assert {-1} == {i.line for body in module.bodies for i in body.instructions}
+
+
+STORE = """.version 4.1
+.kernel "k"
+.decl V32 v_type=G type=uq num_elts=32 align=GRF
+.decl V33 v_type=G type=ud num_elts=32 align=GRF
+    lsc_store.ugm (M1, 16) flat[V32]:a64 V33:d32
+"""
+
+
+@pytest.mark.parametrize("name", ["dst", "src2"])
+def test_a_register_that_no_text_can_show_is_an_error(name: str) -> None:
+    module = assemble(STORE, "DG2").module
+    assert module is not None
+    (store,) = module.kernels[0].instructions
+    assert read(write(store)) == (store,)
+    values = list(store.values)
+    values[store.row.index[name]] = RawOperand(33, 0)
+    with pytest.raises(CodecError, match="`lsc_store` has no such operand"):
+        read(write(replace(store, values=tuple(values))))

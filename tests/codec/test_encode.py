@@ -24,6 +24,7 @@ from visa_lsp.program.model import (
     StateVariable,
     Variable,
 )
+from visa_lsp.sema.lower import assemble
 
 
 def test_the_header_of_one_kernel() -> None:
@@ -167,3 +168,13 @@ def test_an_operand_of_the_wrong_kind_is_named() -> None:
     bad = inst("mul", ExecControl(8), None, General(33, 0, 0, DST), RawOperand(1, 0), General(33, 0, 0, DST))
     with pytest.raises(CodecError, match=r"instructions\[0\].src0: RawOperand.* is no vector operand"):
         encode(Module(kernels=(small_kernel(instructions=(bad,)),)))
+
+
+@pytest.mark.parametrize("letter", ["S", "T", "A"])
+def test_a_state_of_no_elements_is_written_as_it_stands(letter: str) -> None:
+    text = f'.version 4.1\n.kernel "k"\n.decl X9 v_type={letter} num_elts=0\n    ret (M1, 1)\n'
+    made = assemble(text).module
+    assert made is not None
+    kernel = decode(encode(made)).kernels[0]
+    states = {"S": kernel.samplers, "T": kernel.surfaces, "A": kernel.addresses}[letter]
+    assert [state.num_elements for state in states] == [0]

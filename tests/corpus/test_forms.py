@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from corpus import Form, code_of_lines, forms, framed, needs_corpus
+from corpus import HAS_MORE, Form, at_least, code_of_lines, forms, framed
 
 from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.codec.encode import encode
 from visa_lsp.sema.lower import assemble
-
-pytestmark = needs_corpus
 
 _XE_HP = ("XeHP_SDV", "DG2")
 
@@ -57,7 +55,7 @@ def test_the_bytes_of_every_accepted_form_are_those_of_the_finalizer():
     for form in forms():
         if form.status != 0:
             continue
-        text, lines = framed(form.text)
+        text, lines = framed(form.text, form.root)
         result = assemble(text, form.platform)
         code = None
         if result.module is not None:
@@ -80,7 +78,7 @@ def test_the_bytes_of_every_accepted_form_are_those_of_the_finalizer():
             )
     print(f"\nforms: {dict(count)}")
     assert not wrong
-    assert count["equal"] > 1000
+    assert count["equal"] >= at_least(450, 1000)
 
 
 def test_the_verdict_on_every_form_is_that_of_the_finalizer():
@@ -90,7 +88,7 @@ def test_the_verdict_on_every_form_is_that_of_the_finalizer():
         if form.crashes:
             count["crashes of the tool"] += 1
             continue
-        text, _ = framed(form.text)
+        text, _ = framed(form.text, form.root)
         result = assemble_text(text, form.platform)
         agrees = (result.data is not None) == (form.status == 0)
         if exception(VERDICTS, form):
@@ -104,6 +102,7 @@ def test_the_verdict_on_every_form_is_that_of_the_finalizer():
     assert not wrong, "\n".join(map(str, wrong))
 
 
+@pytest.mark.skipif(not HAS_MORE, reason="the forms of the exceptions are of the corpus beside the repository")
 @pytest.mark.parametrize("table", [BYTES, VERDICTS])
 def test_every_exception_is_about_a_form_that_exists(table):
     for text, where, _ in table:

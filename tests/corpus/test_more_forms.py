@@ -6,18 +6,16 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from corpus import code_of_lines, framed, needs_corpus
-from test_finalizer import finalizer
+from corpus import code_of_lines, framed
+from finalizer import finalizer
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.codec.encode import encode
 from visa_lsp.diagnostics import Severity
-from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.sema.lower import assemble
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pytestmark = needs_corpus
 
 ACCEPTED = (
     ("TGLLP", "jmp (M1_NM, 16) L1"),

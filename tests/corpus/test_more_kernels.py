@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 import opencl
 import pytest
-from test_finalizer import finalizer, normal, truncated
+from finalizer import finalizer, normal, truncated
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.launchfile import LaunchFile
 from visa_lsp.cli.launchrun import RunOptions, run_module
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.layout import summary
-from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble

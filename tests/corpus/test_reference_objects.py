@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from corpus import code_lines, needs_corpus, read, reference_texts
+from corpus import at_least, code_lines, read, reference_texts
 
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble
-
-pytestmark = needs_corpus
 
 
 def test_asm_equals_the_reference_and_dis_equals_the_text():
@@ -37,4 +35,4 @@ def test_asm_equals_the_reference_and_dis_equals_the_text():
     assert not differ
     assert not wording
     assert not round_trip
-    assert total == 384
+    assert total >= at_least(80, 384)

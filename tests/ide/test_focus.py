@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from corpus import needs_corpus, read, reference_texts
+from corpus import read, reference_texts
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.definition import definition, type_definition
@@ -36,7 +36,6 @@ def both(text: str) -> tuple[Analysis, Analysis]:
     return analysis, Focus(analysis.document, analysis.platform, Analysis.of(text, "TGLLP").bound)
 
 
-@needs_corpus
 @pytest.mark.parametrize("number", range(3))
 def test_a_focused_answer_equals_a_whole_one(number):
     draw = random.Random(number)
@@ -53,7 +52,6 @@ def test_a_focused_answer_equals_a_whole_one(number):
         assert renamed(focused, offset, other) == renamed(whole, offset, other)
 
 
-@needs_corpus
 @pytest.mark.parametrize("number", range(3))
 def test_templates_colour_as_binding_does(number):
     texts = [p for p in reference_texts() if 200 < read(p).count("\n") < 900]

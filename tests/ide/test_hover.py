@@ -1,8 +1,11 @@
+import re
+
 import pytest
 from cursor import DECLARATIONS, marked
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.hover import hover
+from visa_lsp.ide.markdown import block, code, strong
 from visa_lsp.isa.table import TABLE
 
 
@@ -95,3 +98,60 @@ def test_uses_of_a_very_busy_name_are_said_to_be_cut():
     assert "400 writes" in some.markdown
     assert "further down" not in some.markdown
     assert many.markdown.rstrip().endswith("; more further down")
+
+
+ODD = "[x](command:workbench.action.quit) ![p](http://127.0.0.1/p) <img src=x> `` ` **b**"
+# What makes a link, an image, HTML or emphasis where it does not stand inside of a code span.
+_LIVE = ("[x](", "![p](", "<img", "**b**")
+
+
+def spans_removed(markdown: str) -> str:
+    """Markdown without its code: fenced blocks, and spans by the rule that a run of ticks ends at the next as long."""
+    markdown = re.sub(r"(?ms)^(`{3,})[^`\n]*\n.*?^\1`*$", "", markdown)
+    return re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", markdown)
+
+
+@pytest.mark.parametrize("word", [".kernel", ".function", ".global_function"])
+def test_a_name_makes_no_markdown(word: str):
+    quoted_name = ODD.replace('"', '\\"')
+    text = f'.version 4.1\n.kernel "k"\n{word} "{quoted_name}"\n    ret (M1, 1)\n'
+    analysis = Analysis.of(text)
+    result = hover(analysis, text.index("command:"))
+    assert result is not None
+    assert "command:" in result.markdown, "the name is shown"
+    assert not any(piece in spans_removed(result.markdown) for piece in _LIVE), result.markdown
+
+
+def test_a_called_name_and_a_line_with_ticks_make_no_markdown():
+    text = (
+        '.version 4.1\n.kernel "k"\n'
+        ".decl V32 v_type=G type=ud num_elts=1 // ``` [x](command:a)\n"
+        "L:\n    goto (M1, 1) L // ` [x](command:a) ![p](http://h) <img>\n"
+        f'    fcall (M1, 1) "{ODD}" 0x0:ud 0x0:ud\n    mov (M1, 1) V32(0,0)<1> 0x0:ud\n    ret (M1, 1)\n'
+    )
+    analysis = Analysis.of(text)
+    for needle in ("L:", "workbench", "V32(0"):
+        result = hover(analysis, text.index(needle))
+        assert result is not None, needle
+        assert not any(piece in spans_removed(result.markdown) for piece in _LIVE), result.markdown
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "`", "``", "a`b", "`a", "a`", "a\nb", "a\r\rb\x00\u2028c", "```\n[x](y)", "a" * 5000, ODD]
+)
+def test_any_text_is_one_code_span_and_one_block(text: str):
+    for shown in (code(text), strong(text).strip("*")):
+        assert spans_removed(shown).strip() in ("", shown if re.fullmatch(r"\w+", shown) else "")
+        assert not set("\n\r\x00\u2028") & set(shown)
+        assert len(shown) < 400
+    assert spans_removed(block(text)).strip() == ""
+
+
+@pytest.mark.parametrize("name", ["V32", "%r0", "L_1", "k", "saxpy_kernel", "a.b", "@x?", "BB-1"])
+def test_a_plain_name_is_only_bold(name: str):
+    assert strong(name) == f"**{name}**"
+
+
+@pytest.mark.parametrize("name", ["_x_", "x_", "a b", "*", "[x]", "a__b", "<b>"])
+def test_a_name_that_could_be_markdown_is_code(name: str):
+    assert strong(name) == f"**`{name}`**"

@@ -21,6 +21,7 @@ from visa_lsp.ide.references import highlights, places
 from visa_lsp.ide.semantic_tokens import chunk_lines, coloured_by_chunk, semantic_tokens
 from visa_lsp.ide.symbols import document_symbols, workspace_symbols
 from visa_lsp.ide.token_pieces import lines_of, numbers_of, pieces_of
+from visa_lsp.syntax import document as document_module
 
 EDITS = 30
 
@@ -137,3 +138,36 @@ def test_lines_of_one_key_have_one_colouring(seed: int) -> None:
     assert before == [chunk_lines(analysis, at) for at in range(len(analysis.document.chunks))]
     again = Analysis.of(analysis.document.text)
     assert before == [chunk_lines(again, at) for at in range(len(again.document.chunks))]
+
+
+def test_what_is_offered_of_too_many_names_does_not_depend_on_where_chunks_end(monkeypatch):
+    """Each name is declared twice, and labels stand closer together in one place than in another."""
+    decls = [f".decl V{n} v_type=G type=d num_elts=8 align=dword" for n in range(1000, 1400)]
+    code = ["    mov (M1, 8) V1000(0,0)<1> V1000(0,0)<1;1,0>"] * 200
+    labels = [f"_label{n}:" for n in range(500)]
+    spread = [line for n in range(500) for line in (f"_spread{n}:", code[0], code[0])]
+    places = ["    add (M1, 8) V1000(0,0)<1> V", "    goto (M1, 8) _"]
+    lines = [
+        ".version 4.1",
+        '.kernel "k"',
+        *decls[::2],
+        *decls,
+        *decls[1::2],
+        *code,
+        *labels,
+        *code,
+        *spread,
+        *code,
+        *labels,
+    ]
+    for place in places:
+        for at in (1300, 1500, 2100):
+            text = "\n".join([*lines[:at], place, *lines[at:], "    ret (M1, 1)", ""])
+            offset = text.index(place + "\n") + len(place)
+            found = []
+            for size in (16, 100, 256):
+                monkeypatch.setattr(document_module, "CHUNK_LINES", size)
+                found.append(offers(Analysis.of(text), offset))
+            assert len(found[0][0]) > 150
+            assert found[0][1], "more than are looked at"
+            assert found[0] == found[1] == found[2]

@@ -1,15 +1,14 @@
 """The rows of the lane and flow families: complete, consistent with themselves, and as long as real records are.
 
-The bytes of real one-instruction texts come from the corpus beside the repository; without it those tests are skipped.
+The bytes of real one-instruction texts are those of the corpus.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from importlib import import_module
-from pathlib import Path
 
+import corpus
 import pytest
 
 from visa_lsp.isa.lane import VOCABULARY, Effect, Expr, Lane, Unmodelled
@@ -17,7 +16,6 @@ from visa_lsp.isa.model import EVERY_DIALECT, Dialect, ExecStyle, FieldKind, Ins
 
 FAMILIES = ("mov", "arith", "math", "logic", "compare", "address", "flow", "simd_flow", "sync", "matrix", "misc")
 ROWS: list[Instruction] = [row for family in FAMILIES for row in import_module(f"visa_lsp.isa.rows.{family}").ROWS]
-CORPUS = Path(__file__).parents[2] / "../shared/corpus"
 
 _EFFECTS = (
     "select compare setp movs addr_add mov addc subb madw bfn dot2 dot3 dot4 doth line plane sad2 sad2add dpas fcvt srnd"
@@ -180,20 +178,13 @@ def record_length(row: Instruction, data: bytes) -> int | None:
 
 
 def real_records() -> list[tuple[str, bytes]]:
-    path = CORPUS / "forms/forms.tsv"
-    if not path.exists():
-        return []
-    with path.open(newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        pairs = [(r["form"], r["bytes"]) for r in rows if r["bytes"] and re.fullmatch("[0-9a-f]+", r["bytes"])]
-    return [(form, bytes.fromhex(text)) for form, text in pairs]
+    return list({(form.text, form.code): None for form in corpus.forms() if form.code})
 
 
 OPCODES = {row.opcode for row in ROWS} - {None}
 REAL = [(form, data) for form, data in real_records() if data[0] in OPCODES]
 
 
-@pytest.mark.skipif(not REAL, reason="the corpus (../shared/corpus/forms/forms.tsv) is not here")
 def test_corpus_forms_reach_most_rows() -> None:
     assert len(REAL) > 90
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -386,3 +388,124 @@ def test_random_messages():
         cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
+
+
+def asked(*messages: dict) -> list[dict]:
+    """The answers to messages, each request answered before the next message is sent; a minute for each."""
+    child = subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    timer, answers = threading.Timer(120, child.kill), []
+    timer.start()
+    for message in messages:
+        body = json.dumps(message).encode()
+        child.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        child.stdin.flush()
+        while "id" in message and (not answers or answers[-1].get("id") != message["id"]):
+            length = 0
+            while (line := child.stdout.readline()).strip():
+                name, _, value = line.partition(b":")
+                length = int(value) if name.lower() == b"content-length" else length
+            assert length, f"no answer to {message['method']}"
+            answers.append(json.loads(child.stdout.read(length)))
+    child.communicate(timeout=60)
+    timer.cancel()
+    return answers
+
+
+HOVERED = {"textDocument": {"uri": "file:///x.visaasm"}, "position": {"line": 0, "character": 0}}
+WHOLE = {"textDocument": {"uri": "file:///x.visaasm"}}
+ASKED = {
+    "workspace/diagnostic": {"previousResultIds": []},
+    "workspace/symbol": {"query": "x"},
+    "textDocument/diagnostic": WHOLE,
+    "textDocument/hover": HOVERED,
+    "textDocument/references": {**HOVERED, "context": {"includeDeclaration": True}},
+    "textDocument/semanticTokens/full": WHOLE,
+    "textDocument/formatting": {**WHOLE, "options": {"tabSize": 4, "insertSpaces": True}},
+    "workspace/executeCommand": {"command": "visa.explain", "arguments": [{"word": "mad"}]},
+}
+
+
+@pytest.mark.parametrize("name", ["workDoneToken", "partialResultToken"])
+def test_a_token_that_is_none_is_told(name: str):
+    """JSON values that no token can be: two of them cannot even be the key of a table."""
+    odd = [[], {}, [1], {"a": []}, True, 1.5]
+    good = ["t", 7, None]
+    messages, wanted = [], {}
+    for method, params in ASKED.items():
+        for value in [*odd, *good]:
+            ident = len(messages) + 10
+            wanted[ident] = -32602 if any(value is o for o in odd) else None
+            messages.append(request(ident, method, {**params, name: value}))
+    cancels = [
+        {"jsonrpc": "2.0", "method": "window/workDoneProgress/cancel", "params": {"token": value}} for value in odd
+    ]
+    answers = asked(START, *messages, *cancels, request(2, "shutdown"), EXIT)
+    codes = {a["id"]: a.get("error", {}).get("code") for a in answers if "id" in a and "method" not in a}
+    assert {ident: codes[ident] for ident in wanted} == wanted
+    assert not [a for a in answers if a.get("method") == "window/showMessage"]
+
+
+def test_results_before_that_are_none_are_passed_over():
+    odd = [
+        [{"uri": [], "value": "x"}],
+        [{"uri": {}, "value": {}}],
+        [{"uri": "a", "value": []}],
+        [{"uri": 1, "value": 1}],
+    ]
+    messages = [request(10 + n, "workspace/diagnostic", {"previousResultIds": value}) for n, value in enumerate(odd)]
+    answers = asked(START, *messages, request(2, "shutdown"), EXIT)
+    assert [a.get("result") for a in answers if a.get("id", 0) >= 10] == [{"items": []}] * len(odd)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="FIFOs and devices of POSIX systems")
+def test_what_is_no_file_in_a_folder_keeps_nobody_waiting(tmp_path):
+    text = '.version 4.1\n.kernel "k"\n    ret (M1, 1)\n'
+    (tmp_path / "good.visaasm").write_text(text.replace("ret (M1, 1)", "mov (M1, 1) V99(0,0)<1> 0x0:d"))
+    for name in ("pipe.visaasm", "good.zeinfo.yaml", "visa-lsp.toml", "other.ze_info", "good.launch.yaml"):
+        os.mkfifo(tmp_path / name)
+    for name in ("zero.visaasm", "good.ze_info"):
+        (tmp_path / name).symlink_to("/dev/zero")
+    (tmp_path / "loop.visaasm").symlink_to("loop.visaasm")
+    (tmp_path / "folder.visaasm").mkdir()
+    with (tmp_path / "long.visaasm").open("wb") as file:
+        file.truncate(20 << 30)
+    uri = tmp_path.as_uri()
+    settings = {"trusted": True, "visa": {"workspaceDiagnostics": True}}
+    start = request(
+        1,
+        "initialize",
+        {
+            "processId": None, "rootUri": uri, "workspaceFolders": [{"uri": uri, "name": "w"}],
+            "capabilities": {"textDocument": {"diagnostic": {}}}, "initializationOptions": settings,
+        },
+    )  # fmt: skip
+    good = {"textDocument": {"uri": f"{uri}/good.visaasm"}}
+    document = {"uri": f"{uri}/good.visaasm", "languageId": "visa", "version": 1, "text": text}
+    messages = [
+        start,
+        {"jsonrpc": "2.0", "method": "initialized", "params": {}},
+        request(2, "workspace/diagnostic", {"previousResultIds": []}),
+        request(3, "workspace/symbol", {"query": "k"}),
+        {"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}},
+        request(4, "textDocument/documentLink", good),
+        request(5, "textDocument/inlayHint", {**good, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 3, "character": 0}}}),
+        request(6, "textDocument/definition", {**good, "position": {"line": 1, "character": 9}}),
+        *(
+            request(7 + n, "workspace/executeCommand", {"command": command, "arguments": [{"uri": f"{uri}/{name}"}]})
+            for n, (command, name) in enumerate(
+                [("visa.assemble", "pipe.visaasm"), ("visa.disassemble", "zero.visaasm"), ("visa.showZeInfo", "good.visaasm"), ("visa.run", "good.visaasm")]
+            )
+        ),
+        request(20, "shutdown"),
+        EXIT,
+    ]  # fmt: skip
+    found = {a["id"]: a for a in asked(*messages) if "id" in a and "method" not in a}
+    assert not [a for a in found.values() if "error" in a]
+    reports = {item["uri"].rpartition("/")[2]: item for item in found[2]["result"]["items"]}
+    assert reports["good.visaasm"]["items"]
+    assert not {"pipe.visaasm", "zero.visaasm", "loop.visaasm", "long.visaasm"} & set(reports)
+    assert "not a regular file" in found[7]["result"]["error"]
+    assert "not a regular file" in found[8]["result"]["error"]
+    assert not found[10]["result"]["ok"]

@@ -7,13 +7,15 @@ kernel gives no report but those named there.
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING
 
 import corpus_cases
 import numpy as np
 import opencl
+import own_cases
 import pytest
-from corpus import CORPUS, needs_corpus
+from corpus import HAS_MORE, OWN, ROOTS, files, place
 
 from visa_lsp.cli.launchfile import LaunchFile
 from visa_lsp.cli.launchprogram import module_of_text
@@ -21,7 +23,7 @@ from visa_lsp.cli.launchrun import RunOptions, run_module
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.launch_config import LaunchConfig
+from visa_lsp.sim.launch_config import BufferArg, ImageArg, LaunchConfig
 from visa_lsp.sim.launch_expect import ulp_distance
 
 if TYPE_CHECKING:
@@ -29,14 +31,16 @@ if TYPE_CHECKING:
 
 PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 SYMBOLS = "Intel_Symbol_Table_Void_Program"
-CASES = list(corpus_cases.cases())
-pytestmark = needs_corpus
+OWN_CASES = list(own_cases.cases())
+CASES = [*OWN_CASES, *(corpus_cases.cases() if HAS_MORE else ())]
+ACCURACY = corpus_cases.ACCURACY | own_cases.ACCURACY
+NO_READ_ON_PVC = (*corpus_cases.NO_READ_ON_PVC, *own_cases.NO_READ_ON_PVC)
 
 
 @functools.cache
 def program(source, kernel, platform) -> Module:
     """The kernel's text, and the functions of its program from their own files."""
-    folder = CORPUS / "run" / platform / source
+    folder = place(f"run/{platform}/{source}")
     entry = (folder / f"{source}.zeinfo.yaml").read_text()
     notes: list[str] = []
     modules = [
@@ -51,7 +55,7 @@ def program(source, kernel, platform) -> Module:
 
 
 def launched(case, platform, checks="all") -> RunReport:
-    folder = CORPUS / "run" / platform / case.source
+    folder = place(f"run/{platform}/{case.source}")
     config = LaunchConfig(
         kernel=case.kernel, groups=case.groups, local_size=case.local, args=case.args, global_offset=case.offset or (0, 0, 0)
     )  # fmt: skip
@@ -69,7 +73,7 @@ def simd_of(case, platform) -> int:
 
 def wanted(case) -> tuple[dict, list[str]]:
     """Buffers and printed text as pocl gives them."""
-    source = (CORPUS / f"dev/cl/{case.source}.cl").read_text()
+    source = place(f"dev/cl/{case.source}.cl").read_text()
     if case.fused:
         source = source.replace("mad(", "fma(")
     if case.exact_rsqrt:
@@ -81,7 +85,7 @@ def wanted(case) -> tuple[dict, list[str]]:
 
 
 def compare(case, found, expected):
-    rtol, atol, ulp, _ = corpus_cases.ACCURACY.get(case.kernel, (0, 0, 0, ""))
+    rtol, atol, ulp, _ = ACCURACY.get(case.kernel, (0, 0, 0, ""))
     if case.settle:
         found, expected = case.settle(found), case.settle(expected)
     for index, array in expected.items():
@@ -96,25 +100,43 @@ def compare(case, found, expected):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_same_result(case):
     expected = None
-    if case.reference is None:
+    own = place(f"run/{case.platforms[0]}/{case.source}").is_relative_to(OWN)
+    if case.reference is None and not own:
         if opencl.missing():
             pytest.skip(opencl.missing())
         expected, printed = wanted(case)
     for platform in case.platforms:
         report = launched(case, platform)
         kinds = {fault.kind for fault in report.faults}
-        if platform == "PVCXT" and case.kernel in corpus_cases.NO_READ_ON_PVC:
+        if platform == "PVCXT" and case.kernel in NO_READ_ON_PVC:
             assert kinds == {FaultKind.UNINITIALISED}
             continue
         assert [str(f) for f in report.faults if f.kind.value != case.reports] == []
-        assert not case.reports or report.faults
+        told = {f.kind.value for f in report.faults} | {f"note: {f.kind.value}" for f in report.findings}
+        assert not case.reports or case.reports in told
         found = {buffer.arg: buffer.array for buffer in report.buffers}
-        if case.reference:
+        if own:
+            expected = kept(case, simd_of(case, platform))
+        elif case.reference:
             arrays = [getattr(arg, "array", None) for arg in case.args]
             expected = case.reference(arrays, simd_of(case, platform))
         compare(case, found, expected)
+        if case.kernel == "talk":
+            assert sorted(report.printed.splitlines()) == kept_text(case)
         if case.kernel == "pr":
             compare_printed(report.printed, printed[0])
+
+
+def kept(case, simd) -> dict:
+    """The buffers of a launch of the project's own, as ``make.py`` keeps them: those that change, the others as given."""
+    expected = {i: arg.array for i, arg in enumerate(case.args) if isinstance(arg, BufferArg | ImageArg)}
+    found = [path for suffix in ("", f".simd{simd}") for path in (OWN / "expected").glob(f"{case}{suffix}.[0-9].npy")]
+    assert found or case.kernel == "talk"
+    return expected | {int(path.name.split(".")[-2]): np.load(path) for path in found}
+
+
+def kept_text(case) -> list[str]:
+    return (OWN / "expected" / f"{case}.printed.txt").read_text().splitlines()
 
 
 def compare_printed(ours, theirs):
@@ -128,17 +150,28 @@ def test_no_kernel_is_left_out():
     """Each text of ``run`` that has an entry in its ze_info is launched."""
     seen = {(case.source, case.kernel, platform) for case in CASES for platform in case.platforms}
     there = set()
-    for path in CORPUS.glob("run/*/*/*.visaasm"):
+    for path in files("run/*/*/*.visaasm"):
         platform, source = path.parts[-3:-1]
         if f"name:            {path.stem}\n" in (path.parent / f"{source}.zeinfo.yaml").read_text():
             there.add((source, path.stem, platform))
     there = {entry for entry in there if entry[1] != SYMBOLS}
     assert there - seen == set()
-    assert len({source for source, _, _ in there}) == 43
+    assert len({source for source, _, _ in there}) == 22 + (43 if HAS_MORE else 0)
 
 
 def test_every_exception_is_used():
-    kernels = {case.kernel for case in CASES}
-    assert set(corpus_cases.ACCURACY) <= kernels
-    assert {case.source for case in CASES if case.reference} == set(corpus_cases.WITHOUT_POCL)
-    assert {case.kernel for case in CASES if case.reports} == set(corpus_cases.RIGHT)
+    for module in (corpus_cases, own_cases):
+        cases = list(module.cases())
+        assert set(module.ACCURACY) <= {case.kernel for case in cases}
+        assert {case.source for case in cases if case.reference} == set(module.WITHOUT_POCL)
+        assert {case.kernel for case in cases if case.reports} == set(module.RIGHT)
+
+
+def test_no_source_is_in_two_places():
+    names = [{path.name for path in root.glob("run/*/*")} for root in ROOTS]
+    assert not set.intersection(*names) or len(names) == 1
+
+
+def test_every_kept_result_is_of_a_launch():
+    names = {str(case) for case in OWN_CASES}
+    assert {re.sub(r"(\.simd\d+)?\.(\d\.npy|printed\.txt)$", "", path.name) for path in files("expected/*")} == names

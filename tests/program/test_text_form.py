@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.model import Attribute, Input
 from visa_lsp.program.operand_text import quoted
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble
@@ -83,3 +86,91 @@ def test_any_kernel_name_is_quoted_so_that_it_reads_back(name: str):
     text = round_trip(renamed)
     assert quoted(name) in text
     assert assemble(text).module.kernels[0].name == name
+
+
+def changed(**parts):
+    """The module of ``TEXT`` with other parts of its kernel."""
+    module = assemble(TEXT, "TGLLP").module
+    return replace(module, kernels=(replace(module.kernels[0], **parts),))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("name", ["SLMSize", "NBarrierCnt", "SimdSize", "NoBarrier"])
+def test_numbers_of_any_size_are_printed_as_numbers(name: str, size: int):
+    kernel = assemble(TEXT, "TGLLP").module.kernels[0]
+    strings = (*kernel.strings, name)
+    attribute = Attribute(len(strings) - 1, size, (1).to_bytes(size, "little"))
+    text = module_text(changed(strings=strings, attributes=(*kernel.attributes, attribute)))
+    assert f".kernel_attr {name}=1" in text.splitlines()
+    assert assemble(text).module.kernels[0].int_attribute(name) == 1
+
+
+@pytest.mark.parametrize("value", ["a", "ab", "abcd", "abcde"])
+def test_texts_of_any_length_are_printed_as_texts(value: str):
+    text = TEXT.replace('"a \\"b\\" \\\\"', f'"{value}"')
+    assert f'.kernel_attr OutputAsmPath="{value}"' in round_trip(assemble(text, "TGLLP").module)
+
+
+def test_check_has_nothing_to_say_of_printed_attributes():
+    kernel = assemble(TEXT, "TGLLP").module.kernels[0]
+    strings = (*kernel.strings, "SLMSize", "NBarrierCnt")
+    more = (Attribute(len(strings) - 2, 1, b"\x04"), Attribute(len(strings) - 1, 1, b"\x10"))
+    text = module_text(changed(strings=strings, attributes=(*kernel.attributes, *more)))
+    assert ".kernel_attr SLMSize=4" in text
+    assert [d for d in Analysis.of(text).diagnostics if d.name in ("attribute-value", "kernel-attribute")] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "name", "what"),
+    [(0, 77, "V0077", "general"), (1, 5, "S0005", "sampler"), (2, 99, "T0099", "surface"), (8, 77, "V0077", "general")],
+)
+def test_an_input_of_a_stripped_object_keeps_its_number(kind: int, number: int, name: str, what: str):
+    module = changed(inputs=(Input(kind, number, 64, 4),))
+    text = module_text(decode(encode(module)))
+    line = next(line for line in text.splitlines() if "offset=64" in line)
+    assert f" {name} offset=64 size=4" in line
+    assert f"the object has no {what} variable {number}: it has been stripped" in line
+    found = Analysis.of(text).diagnostics
+    assert any(d.name == "undeclared-name" and name in d.message for d in found), "it is not taken for another variable"
+
+
+def test_the_name_of_an_absent_variable_is_that_of_no_other():
+    kernel = assemble(TEXT, "TGLLP").module.kernels[0]
+    strings = list(kernel.strings)
+    strings[kernel.variables[0].name_index] = "V0077"
+    module = changed(
+        strings=tuple(strings),
+        inputs=(Input(0, 77, 64, 4),),
+        variables=(kernel.variables[0], replace(kernel.variables[1], alias_index=77)),
+    )
+    text = module_text(module)
+    assert ".input V0077_ offset=64" in text
+    assert "alias=<V0077_, 0> /// the object has no general variable 77" in text
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [(1, "LOCAL_SIZE"), (2, "GROUP_COUNT"), (3, "LOCAL_ID"), (4, "PSEUDO_INPUT"), (16, "PSEUDO_INPUT"), (7, "")],
+)
+def test_an_implicit_input_is_named_and_its_byte_comes_back(number: int, name: str):
+    module = assemble(TEXT.replace("UNDEFINED_4", f"UNDEFINED_{number}"), "TGLLP").module
+    assert module.kernels[0].inputs[1].kind == number << 3
+    text = round_trip(module)
+    line = next(line for line in text.splitlines() if line.startswith(".implicit"))
+    assert line == f".implicit_UNDEFINED_{number} V33 offset=96 size=32" + (f" /// {name}" if name else "")
+
+
+def test_an_address_model_without_a_word_is_no_other_model():
+    text = """.version 4.1
+.kernel "k"
+.decl V32 v_type=G type=uq num_elts=32 align=GRF
+    lsc_load.ugm (M1, 16) V32:d32 flat[V32]:a64
+    ret (M1, 1)
+"""
+    module = assemble(text, "DG2").module
+    load, end = module.kernels[0].instructions
+    values = [128 if f.name == "addrtype" else v for f, v in zip(load.row.fields, load.values, strict=True)]
+    odd = replace(module.kernels[0], instructions=(replace(load, values=tuple(values)), end))
+    printed = module_text(replace(module, kernels=(odd,)))
+    assert "addrtype_128" in printed
+    assert assemble(printed, "DG2").module is None

@@ -150,7 +150,8 @@ def forms_of(row, kind, expr):
     for entry in mods:
         if len(entry) <= count:
             yield Form(mods=entry)
-    allowed = row.saturates is None or any(t.name == kind for t in row.saturates)
+    types = row.saturation.types if row.saturation is not None else None
+    allowed = types is None or any(t.name == kind for t in types)
     sat = allowed and any(m.field == "sat" or "sat" in m.words for m in row.modifiers)
     destinations = (
         [d for d in types_of(row, "dst") if d != kind]

@@ -24,6 +24,8 @@ CHECKER_OF = {
     "barrier": "barriers",
     "misaligned": "alignment",
     "division": "division",
+    "items": "item-races",
+    "access": "access",
 }
 ALWAYS = {
     "barrier_thread", "barrier_named_missing", "barrier_split_missing", "barrier_two",
@@ -32,8 +34,9 @@ ALWAYS = {
 WITH_REPORTS = {path.stem for path in CASES if "\n//! " in path.read_text()}
 
 
-def report_of(path, checks="all"):
+def report_of(path, checks=None):
     text = path.read_text()
+    checks = checks or ("all,item-races" if path.stem.startswith("items") else "all")
     launch = parse_launch("\n".join(line[3:].strip() for line in text.splitlines() if line.startswith("//@")), path)
     return run_text(text, launch, RunOptions(path, engine="interp", checks=checks, budget=10_000))
 
@@ -59,6 +62,9 @@ def test_exactly_these_reports(path):
 def test_checks_choose_who_looks(check):
     found = {path.stem for path in CASES if lines_of(report_of(path, check))}
     of_checker = {stem for stem in WITH_REPORTS - ALWAYS if CHECKER_OF[stem.split("_")[0]] == check}
+    if check == "item-races":  # lanes of different threads race like their threads
+        of_checker |= {stem for stem in WITH_REPORTS if stem.startswith("race_")}
+        of_checker.add("misaligned_block")  # a block is loaded for all lanes, and each stores into it
     assert found == of_checker | ALWAYS
 
 
@@ -69,7 +75,8 @@ def test_without_checks_only_what_ends_a_run_is_reported():
 def test_every_checker_has_five_cases_and_clean_kernels_have_no_report():
     for check in CHECKERS:
         cases = [stem for stem in WITH_REPORTS if CHECKER_OF.get(stem.split("_")[0]) == check]
-        assert len(cases) >= (3 if check == "division" else 5), (check, cases)
+        assert len(cases) >= {"division": 3, "access": 3}.get(check, 5), (check, cases)
     assert {p.stem for p in CASES} - WITH_REPORTS == {
-        "clean", "clean_barrier", "clean_division", "clean_released", "clean_undefined", "race_not_atomic"
+        "clean", "clean_barrier", "clean_division", "clean_released", "clean_undefined", "race_not_atomic",
+        "items_clean", "access_put_back", "race_fenced_other_platform",
     }  # fmt: skip

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +12,11 @@ import pytest
 
 from visa_lsp.cli.launchfile import parse_launch
 from visa_lsp.cli.launchrun import RunOptions, run_text
+from visa_lsp.sim import group as group_module
 from visa_lsp.sim import happened, races
 from visa_lsp.sim.group import Barrier
 from visa_lsp.sim.happened import Clocks
+from visa_lsp.sim.memory import Buffer
 
 CASES = Path(__file__).parent / "cases"
 
@@ -31,7 +36,7 @@ def test_a_barrier_orders_its_threads_and_no_other():
     start = [clocks.clock(t, 3) for t in range(3)]
     for thread in (0, 1):
         clocks.arrive(thread, 3, barrier)
-        clocks.leave(thread, barrier, 0)
+        clocks.leave(thread, 3, barrier, 0)
     assert clocks.of(1, 3)[0] >= start[0]
     assert clocks.of(0, 3)[1] >= start[1]
     assert clocks.of(2, 3)[:2].tolist() == [0, 0]
@@ -92,9 +97,113 @@ def test_what_was_forgotten_is_told(monkeypatch, limit, value):
 
 def test_memory_of_the_checker_does_not_grow_with_the_buffer():
     checker = races.RaceChecker()
-    from visa_lsp.sim.memory import Buffer
-
     buffer = Buffer("big", np.zeros(1 << 28, np.uint8))
     for at in (0, 1 << 20, (1 << 28) - 4):
         checker._page(buffer, at >> races.PAGE_BITS)
     assert len(checker._pages) == 3
+
+
+def test_a_fence_is_told_by_the_memory_that_it_is_for():
+    clocks, barrier = Clocks(), Barrier(2)
+    clocks.group(0)
+    clock = clocks.clock(0, 2)
+    clocks.fence(0, 2, (happened.GLOBAL,))
+    for thread in (0, 1):
+        clocks.arrive(thread, 2, barrier)
+        clocks.leave(thread, 2, barrier, 0)
+    known = clocks.table(1, 2)[1, :, 0]
+    assert known[0] >= clock
+    assert known[happened.GLOBAL] >= clock
+    assert known[happened.SHARED] < clock
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_barrier_without_any_fence_orders_shared_memory_and_where_it_always_does(ordered):
+    clocks, barrier = Clocks(), Barrier(2)
+    clocks.group(0)
+    clock = clocks.clock(0, 2)
+    if ordered:
+        clocks.fence(0, 2, (happened.GLOBAL,))
+    for thread in (0, 1):
+        clocks.arrive(thread, 2, barrier, orders_shared=ordered)
+        clocks.leave(thread, 2, barrier, 0)
+    assert clocks.table(1, 2)[1, happened.SHARED, 0] >= clock
+
+
+def test_what_one_thread_takes_of_another_group_its_barrier_hands_on():
+    clocks, barrier, place = Clocks(), Barrier(2), (1, 0)
+    clocks.group(0)
+    clock = clocks.clock(0, 2)
+    clocks.fence(0, 2)
+    clocks.atomic(0, 2, [place])
+    clocks.group(1)
+    clocks.atomic(0, 2, [place])
+    assert not clocks.ordered(0, 0, clock, 1)
+    for thread in (0, 1):
+        clocks.arrive(thread, 2, barrier)
+        clocks.leave(thread, 2, barrier, 0)
+    clocks.table(1, 2)
+    assert clocks.ordered(0, 0, clock, 1)
+
+
+def test_places_of_many_givers_are_joined_and_lose_nothing():
+    clocks, place, threads = Clocks(), (1, 0), 100
+    clocks.group(0)
+    before = []
+    for thread in range(threads - 1):
+        before.append(clocks.clock(thread, threads))
+        clocks.fence(thread, threads)
+        clocks.atomic(thread, threads, [place], shared=True)
+    clocks.atomic(threads - 1, threads, [place], shared=True)
+    assert (clocks.of(threads - 1, threads)[:-1] >= before).all()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_memory_of_atomics_is_linear_in_their_number(shared):
+    """60 atomics of 1,024 items on 15,000 places, in fenced steps."""
+    clocks = Clocks()
+    tracemalloc.start()
+    try:
+        for group in range(3):
+            clocks.group(group)
+            for step in range(60):
+                for thread in range(64):
+                    if step % 8 == 0:
+                        clocks.fence(thread, 64)
+                    places = [(1, (thread * 960 + lane * 60 + step) * 2654435761 % 15000) for lane in range(16)]
+                    clocks.atomic(thread, 64, places, shared=shared)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert not clocks.gave_up
+    assert peak < (60 << 20 if shared else 200 << 20)
+
+
+@pytest.mark.parametrize("checks", ["none", "all"])
+def test_shared_memory_of_a_group_ends_with_it(monkeypatch, checks):
+    alive: list[weakref.ref[Buffer]] = []
+    most = []
+
+    class Counted(group_module.Buffer):
+        def __init__(self, name, data):
+            super().__init__(name, data)
+            alive.append(weakref.ref(self))
+            most.append(sum(each() is not None for each in alive))
+
+    monkeypatch.setattr(group_module, "Buffer", Counted)
+    path = CASES / "clean_barrier.visaasm"
+    text = path.read_text()
+    launch = "\n".join(line[3:].strip() for line in text.splitlines() if line.startswith("//@"))
+    gc.collect()
+    gc.disable()
+    try:
+        found = run_text(
+            text,
+            parse_launch(launch.replace("groups: [1, 1, 1]", "groups: [20, 1, 1]"), path),
+            RunOptions(path, engine="interp", checks=checks),
+        )
+    finally:
+        gc.enable()
+    assert found.ok
+    assert len(alive) == 20
+    assert max(most) <= 2  # the group that starts, and the one before

@@ -1,6 +1,6 @@
 """How threads are made: media and GPGPU modes, three dimensions, every SIMD width, several files, barriers by name.
 
-Programs are texts, launched by launch files as users do; those of the corpus come with zebin.
+Programs are texts, launched by launch files as users do; those of the compiler come with zebin.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from corpus import place
 
 from visa_lsp.cli.launchfile import parse_launch
 from visa_lsp.cli.launchrun import RunOptions, run_text
 from visa_lsp.cli.run import add_arguments, run_command
-
-CORPUS = Path(__file__).parents[2] / "../shared/corpus/run/TGLLP"
-needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus beside the repository")
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -164,59 +162,67 @@ def command(tmp_path, monkeypatch):
     return lambda *words: run_command(parser.parse_args(words))
 
 
-@needs_corpus
 def test_functions_from_other_files(command, capsys):
-    for path in (CORPUS / "stackcall").iterdir():
+    for path in place("run/TGLLP/deep").iterdir():
         shutil.copy(path, path.name)
-    Path("recur.launch.yaml").write_text(
-        "files: [even_.visaasm, odd_.visaasm, tak.visaasm]\nzebin: stackcall.zebin\ngroups: [1]\nlocal_size: [8]\n"
-        "args: [{buffer: {dtype: int32, shape: [8]}}]\nexpect: [{arg: 0, values: [2, 1, 2, 1, 2, 1, 2, 1]}]\n"
+    names = ("up", "down", "steps")
+    files = [path.name for path in Path().glob("*.visaasm") if path.stem in names]
+    assert len(files) == len(names)
+
+    def up(n, k):
+        return k if n <= 0 else down(n - 1, k + n)
+
+    def down(n, k):
+        return -k if n <= 0 else up(n - 2, k * 3 - n)
+
+    def steps(n):
+        return n + 1 if n < 2 else steps(n - 1) + steps(n - 2)
+
+    values = [up(i & 7, i) + steps(i & 3) for i in range(8)]
+    text = (
+        f"files: [{', '.join(sorted(files))}]\nzebin: deep.zebin\ngroups: [1]\nlocal_size: [8]\n"
+        f"args: [{{buffer: {{dtype: int32, shape: [8]}}}}]\nexpect: [{{arg: 0, values: {values}}}]\n"
     )
-
-    def tak(x, y, z):
-        return z if y >= x else tak(tak(x - 1, y, z), tak(y - 1, z, x), tak(z - 1, x, y))
-
-    values = [int(i % 2 == 0) + tak(i & 3, 2, 1) for i in range(8)]
-    text = Path("recur.launch.yaml").read_text().replace("[2, 1, 2, 1, 2, 1, 2, 1]", str(values))
-    Path("recur.launch.yaml").write_text(text)
-    assert command("recur.visaasm") == 0, capsys.readouterr()
+    Path("climb.launch.yaml").write_text(text)
+    assert command("climb.visaasm") == 0, capsys.readouterr()
     assert "expect arg 0: holds" in capsys.readouterr().out
-    Path("recur.launch.yaml").write_text(text.replace(", tak.visaasm", ""))
-    assert command("recur.visaasm") == 1
-    assert "bad-call: fcall: no function tak is part of the program" in capsys.readouterr().out
+    Path("climb.launch.yaml").write_text(text.replace(", steps.visaasm", ""))
+    assert command("climb.visaasm") == 1
+    assert "bad-call: fcall: no function steps is part of the program" in capsys.readouterr().out
 
 
-@needs_corpus
 def test_written_image_comes_back(command, capsys):
-    for name in ("imgui.visaasm", "image_rw.zebin"):
-        shutil.copy(CORPUS / "image_rw" / name, name)
+    for name in ("swizzle.visaasm", "pixels.zebin"):
+        shutil.copy(place("run/TGLLP/pixels") / name, name)
     pixels = np.random.default_rng(1).integers(0, 255, (6, 10, 4), np.uint8)
     np.save("in.npy", pixels)
-    Path("imgui.launch.yaml").write_text(
-        "zebin: image_rw.zebin\ngroups: [2, 3]\nlocal_size: [5, 2]\nargs:\n"
+    Path("swizzle.launch.yaml").write_text(
+        "zebin: pixels.zebin\ngroups: [2, 3]\nlocal_size: [5, 2]\nargs:\n"
         "  - {image: {dtype: uint8, npy: in.npy, format: uint8}}\n"
         "  - {image: {dtype: uint8, shape: [6, 10, 4], format: uint8}}\n"
     )
-    assert command("imgui.visaasm", "--out", "out", "--format", "json") == 0
+    assert command("swizzle.visaasm", "--out", "out", "--format", "json") == 0
     report = json.loads(capsys.readouterr().out)
     assert report["opcodes"]["scatter4_typed"] == 24
     assert np.array_equal(np.load("out/arg1.npy"), pixels[..., ::-1])
 
 
-@needs_corpus
 def test_printf_is_in_the_report(command, capsys):
-    for name in ("pr.visaasm", "printf_k.zebin"):
-        shutil.copy(CORPUS / "printf_k" / name, name)
-    Path("pr.launch.yaml").write_text(
-        "zebin: printf_k.zebin\ngroups: [1]\nlocal_size: [2]\nargs:\n  - {buffer: {dtype: float32, values: [0.5, -2]}}\n  - {value: 2}\n"
+    for name in ("talk.visaasm", "talk.zebin"):
+        shutil.copy(place("run/TGLLP/talk") / name, name)
+    Path("talk.launch.yaml").write_text(
+        "zebin: talk.zebin\ngroups: [1]\nlocal_size: [2]\nargs:\n  - {buffer: {dtype: float32, values: [0.5, -2]}}\n  - {value: 2}\n"
     )
-    assert command("pr.visaasm") == 0
+    assert command("talk.visaasm") == 0
     assert (
-        "  printed: x[0]=0.500000 end\n  printed: x[1]=-2.000000 end\n  printed: v=1,2,3,0 c=z l=2\n"
-        in capsys.readouterr().out
+        "  printed: item 0 has 0.500000\n  printed: item 1 has -2.000000\n"
+        "  printed: vector 7,8,9,-1 char q long 17179869184 hex 0x2002\n" in capsys.readouterr().out
     )
-    assert command("pr.visaasm", "--format", "json") == 0
-    assert json.loads(capsys.readouterr().out)["printed"].splitlines()[2] == "v=1,2,3,0 c=z l=2"
+    assert command("talk.visaasm", "--format", "json") == 0
+    assert (
+        json.loads(capsys.readouterr().out)["printed"].splitlines()[2]
+        == "vector 7,8,9,-1 char q long 17179869184 hex 0x2002"
+    )
 
 
 def printed(form, *arguments):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from visa_lsp.cli.launchfile import parse_launch
@@ -61,6 +62,16 @@ FILES = {
     "deep": ("groups: " + "[" * 3000 + "]" * 3000, "nested too deeply"),
     "not utf-8": (b"\xff\xfe", "is not UTF-8 text (byte 0)"),
     "list": ("- 1\n", ":1:1: a launch file is a map, this is a list"),
+    "digits": ("groups: 0x" + "f" * 600_000 + "\n", ":1:9: a number of 600002 digits is not read"),
+    "decimal digits": ("groups: " + "9" * 5000 + "\n", ":1:9: a number of 5000 digits is not read"),
+    "empty axis": (launch(X, "shape: [0, 1073741824, 1073741824, 1073741824]"), ":8:39: the axes of the shape make"),
+    "axes of values": (launch(X, "values: " + "[" * 70 + "1" + "]" * 70), "an array has at most 8 axes, this has 70"),
+    "arguments": ("groups: 1\nargs:\n" + "  - {value: 1, dtype: int32}\n" * 200_000, "more than the 4096 entries that are read"),
+    "named arguments": (
+        "groups: 1\nargs:\n" + "".join(f"  a{n}: {{value: 1}}\n" for n in range(200_000)),
+        "more than the 4096 entries that are read; long arrays belong into .npy files",
+    ),
+    "symbols": ("groups: 1\nsymbols: {" + ", ".join(f"s{n}: 1" for n in range(200_000)) + "}\n", "more than the 4096 entries"),
     "no file": (launch("init: arange", "npy: nowhere.npy"), "there is no file"),
 }  # fmt: skip
 
@@ -110,6 +121,72 @@ def test_npy_that_promises_more_than_it_has(tmp_path):
     done = run(tmp_path, "k.visaasm")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "is not an array file that can be read" in done.stderr
+
+
+def npy(header: bytes, data: bytes = bytes(400), version: int = 1) -> bytes:
+    length = len(header).to_bytes(2 if version == 1 else 4, "little")
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header + data
+
+
+def shaped(shape: str, descr: str = "'<f4'") -> bytes:
+    return npy(f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}\n".encode())
+
+
+ARRAYS = {
+    "archive": (b"PK\x03\x04" + bytes(100), "this is an archive of arrays (.npz)"),
+    "nothing": (b"", "does not begin as a .npy file does"),
+    "magic alone": (b"\x93NUMPY", "does not begin as a .npy file does"),
+    "version": (npy(b"x", version=9), "it has version 9 of the format; 1 to 3 are known"),
+    "negative": (shaped("(-1,)"), "its shape (-1,) is none"),
+    "2**62": (shaped("(4611686018427387904,)"), "its shape (4611686018427387904,) is none"),
+    "2**62 of nothing": (shaped("(0, 4611686018427387904)"), "its shape (0, 4611686018427387904) is none"),
+    "many of nothing": (shaped("(0, 1073741824, 1073741824)"), "the array has"),
+    "flag": (shaped("(True,)"), "its shape (True,) is none"),
+    "word": (shaped("'abc'"), "no header that can be read"),
+    "axes": (shaped("(" + "1," * 40 + ")"), "is none"),
+    "number": (shaped("(" + "9" * 5000 + ",)"), "is not an array file that can be read"),
+    "no header": (npy(b"hello world (((("), "no header that can be read"),
+    "deep header": (npy(b"(" * 9000), "no header that can be read"),
+    "zero byte": (npy(b"{'descr': \x00}"), "no header that can be read"),
+    "cut header": (b"\x93NUMPY\x02\x00\xff\xff\xff\xffxx", "no header that can be read"),
+    "objects": (shaped("(3,)", "'|O'"), "it holds Python objects, which are not read"),
+    "fields": (shaped("(3,)", "[('a', '<f4')]"), "holds void"),
+    "dates": (shaped("(3,)", "'<M8[s]'"), "holds datetime64"),
+    "no type": (shaped("(3,)", "'xyz'"), "no header that can be read"),
+    "cut": (shaped("(101,)"), "it has 400 of the 404 bytes that its header tells of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_npy(name, tmp_path):
+    data, message = ARRAYS[name]
+    (tmp_path / "x.npy").write_bytes(data)
+    path = tmp_path / "k.launch.yaml"
+    with pytest.raises(LaunchError) as failed:
+        parse_launch(launch(", " + X, ", npy: x.npy"), path)
+    assert str(failed.value).startswith(f"{path}:8:")
+    assert message in str(failed.value)
+    assert len(str(failed.value)) < 600
+
+
+def test_npy_without_end(tmp_path):
+    path = tmp_path / "k.launch.yaml"
+    with (tmp_path / "x.npy").open("wb") as file:
+        file.truncate(20 << 30)
+    with pytest.raises(LaunchError, match="more than the 1024 MiB that are read"):
+        parse_launch(launch(", " + X, ", npy: x.npy"), path)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_npy_of_every_version_and_order_is_read(tmp_path, order, version):
+    array = np.asarray(np.arange(100, dtype=">f4").reshape(4, 25), order=order)
+    with (tmp_path / "x.npy").open("wb") as file:
+        np.lib.format.write_array(file, array, version=version)
+    read = parse_launch(launch(", " + X, ", npy: x.npy"), tmp_path / "k.launch.yaml").config.args["x"].array
+    assert (read == array).all()
+    assert read.flags.c_contiguous
+    assert read.dtype == np.float32
 
 
 def test_endless_loop_ends_with_its_budget(tmp_path):

@@ -1,10 +1,10 @@
 """Where per-thread and cross-thread bytes lie: against every kernel that the compiler printed, and by hand."""
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
+from corpus import files
 
 from visa_lsp.codec.decode import decode
 from visa_lsp.isa.platforms import platform_named
@@ -13,18 +13,14 @@ from visa_lsp.sim.launch_config import LaunchError
 from visa_lsp.sim.launch_layout import Block, Geometry, Layout
 from visa_lsp.zeinfo.read import read
 
-CORPUS = Path(__file__).parents[2] / "../shared/corpus"
 HEADER = {"global_id_offset", "local_size"}
 
 
 @pytest.mark.parametrize("platform", ["BDW", "SKL", "BXT", "ICLLP", "TGLLP", "XeHP_SDV", "DG2", "PVCXT"])
 def test_every_input_of_the_corpus_is_one_payload_argument(platform):
-    index = CORPUS / "dev/index.tsv"
-    if not index.is_file():
-        pytest.skip("the corpus is not here")
     checked = 0
     where = platform_named(platform)
-    for row in csv.DictReader(index.open(), delimiter="\t"):
+    for index, row in ((i, row) for i in files("dev/index.tsv") for row in csv.DictReader(i.open(), delimiter="\t")):
         if row["platform"] != platform or row["object_kind"] != "kernel" or not row["ze_info"]:
             continue
         infos = {info.name: info for info in read((index.parent / row["ze_info"]).read_text())}

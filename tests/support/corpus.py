@@ -1,4 +1,8 @@
-"""The oracle corpus beside the repository: where it lies, its texts, its one-instruction forms."""
+"""What the tests are run on: texts, objects, programs, faulty texts and one-instruction forms, wherever they lie.
+
+``tests/own`` is the project's own corpus and always there. A larger one beside the repository (``../shared/corpus``, or
+where ``VISA_LSP_CORPUS`` says) has the same layout and only adds to it; tests do not know where a file comes from.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +17,57 @@ import pytest
 from visa_lsp.codec.encode import instruction_offsets
 from visa_lsp.codec.layout import summary
 
-CORPUS = Path(os.environ.get("VISA_LSP_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
-SEEDS = CORPUS.parent / "spec" / "seeds"
+OWN = Path(__file__).parents[1] / "own"
+BESIDE = Path(os.environ.get("VISA_LSP_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
+HAS_MORE = BESIDE.is_dir()
+ROOTS = (OWN, BESIDE) if HAS_MORE else (OWN,)
+SEEDS = BESIDE.parent / "spec" / "seeds"
 
-needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason=f"no corpus at {CORPUS}")
 needs_seeds = pytest.mark.skipif(not SEEDS.is_dir(), reason=f"no seed documents at {SEEDS}")
 
 
+def files(*patterns: str) -> list[Path]:
+    """What matches, the project's own first."""
+    return [path for root in ROOTS for path in sorted({p for pattern in patterns for p in root.glob(pattern)})]
+
+
+def place(name: str) -> Path:
+    """A file or folder by its path in the corpus. Sources are named differently in both, so that no name has two places."""
+    return next((root / name for root in ROOTS if (root / name).exists()), OWN / name)
+
+
+def root_of(path: Path) -> Path:
+    return next(root for root in ROOTS if path.is_relative_to(root))
+
+
+def inside(path: Path) -> Path:
+    """A path in its corpus."""
+    return path.relative_to(root_of(path))
+
+
+def at_least(own: int, more: int) -> int:
+    """How many there must be: here, and with what the corpus beside the repository adds."""
+    return own + (more if HAS_MORE else 0)
+
+
+def texts() -> list[Path]:
+    """Every text that a compiler printed, or that is written by hand as one would print it."""
+    return [path for part in ("dev", "dev42", "run") for path in files(f"{part}/**/*.visaasm")]
+
+
 def reference_texts() -> list[Path]:
-    """The texts of ``dev/`` that have a reference object."""
-    return sorted(p for p in CORPUS.glob("dev/[A-Z]*/*.visaasm") if p.with_suffix(".isa").exists())
+    """The texts that have a reference object."""
+    return [path for path in files("dev/[A-Z]*/*.visaasm") if path.with_suffix(".isa").exists()]
+
+
+def faults() -> list[dict[str, str]]:
+    """The rows of ``verdicts.tsv``: texts with one fault each. ``path`` is where the text lies."""
+    rows = []
+    for table in files("errors/verdicts.tsv"):
+        with table.open(encoding="utf-8", newline="") as file:
+            found = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            rows += [row | {"path": str(table.parent / f"{row['id']}.visaasm")} for row in found]
+    return rows
 
 
 def read(path: Path) -> str:
@@ -31,13 +76,14 @@ def read(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Form:
-    """A row of ``forms.tsv`` on one platform."""
+    """A row of ``forms.tsv`` on one platform; ``root`` is the corpus that it is of, whose template it stands in."""
 
     text: str
     platform: str
     status: int
     message: str
     code: bytes
+    root: Path = OWN
 
     @property
     def crashes(self) -> bool:
@@ -46,19 +92,21 @@ class Form:
 
 def forms() -> list[Form]:
     """Every form on every platform. A form may hold tabs: the columns count from the right."""
-    with (CORPUS / "forms" / "forms.tsv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
     out = []
-    for row in rows:
-        platforms, status, message, code = row[-4:]
-        text = "\t".join(row[:-4])
-        out += [Form(text, p, int(status), message, bytes.fromhex(code)) for p in platforms.split(",")]
+    for table in files("forms/forms.tsv"):
+        with table.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+        for row in rows:
+            platforms, status, message, code = row[-4:]
+            text, root = "\t".join(row[:-4]), root_of(table)
+            out += [Form(text, p, int(status), message, bytes.fromhex(code), root) for p in platforms.split(",")]
     return out
 
 
-def framed(form: str) -> tuple[str, range]:
+def framed(form: str, root: Path = OWN) -> tuple[str, range]:
     """A form inside the template that the oracle ran it in, and the lines it stands on."""
-    head = (CORPUS / "forms" / "template.visaasm.part").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    template = OWN / "template.visaasm.part" if root == OWN else root / "forms" / "template.visaasm.part"
+    head = template.read_text(encoding="utf-8").rstrip("\n").split("\n")
     lines = [f"    {line}" for line in form.split("\\n")]
     labels = ["L1:", "L2:"] if "L1" in form else []
     return "\n".join([*head, *lines, *labels, "    ret (M1, 1)", ""]), range(len(head), len(head) + len(lines))

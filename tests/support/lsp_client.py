@@ -7,11 +7,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from corpus import place
 from lsprotocol import types
 
 ROOT = Path(__file__).parents[2]
-CORPUS = ROOT.parent / "shared" / "corpus"
 SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
 
 LAUNCH = """\
@@ -51,12 +50,10 @@ class Kernel:
 
 
 def saxpy(folder: Path) -> Kernel:
-    """The compiler's dump of saxpy with its ze_info and a launch file; skips where the corpus is missing."""
-    source = CORPUS / "run" / "TGLLP" / "saxpy"
-    if not source.is_dir():
-        pytest.skip("the corpus ../shared/corpus is not on this machine")
-    for name in ("saxpy.visaasm", "saxpy.zeinfo.yaml"):
-        shutil.copy(source / name, folder / name)
+    """The compiler's dump of saxpy with its ze_info and a launch file."""
+    source = place("run/TGLLP/axpy")
+    shutil.copy(source / "saxpy.visaasm", folder)
+    shutil.copy(source / "axpy.zeinfo.yaml", folder / "saxpy.zeinfo.yaml")
     (folder / "saxpy.launch.yaml").write_text(LAUNCH)
     path = folder / "saxpy.visaasm"
     return Kernel(path, path.read_text())

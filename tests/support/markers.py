@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext
-from visa_lsp.analysis.analysis import Analysis
 
 MARKER = re.compile(
     r"^(?P<lead>\s*//\s*)(?P<home><?)(?P<carets>\^*) (?P<severity>\w+)\[(?P<slug>[\w-]+)\](?:: (?P<part>.*))?$"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from corpus import CORPUS, needs_corpus, read
+from corpus import files, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,12 +36,11 @@ def some_edit(length: int, chooser: random.Random) -> tuple[int, int, str]:
     return start, min(length, start + size), "".join(chooser.choices(PIECES, k=chooser.choice([0, 1, 1, 2, 6])))
 
 
-@needs_corpus
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))
 def test_random_edits_of_a_real_text(seed: int):
     print(f"\nseed {seed}")
     chooser = random.Random(seed)
-    path = sorted(CORPUS.glob("dev/TGLLP/*.visaasm"))[seed]
+    path = files("dev/TGLLP/*.visaasm")[seed]
     document, text = Document.parse(read(path)), read(path)
     for number in range(40):
         start, end, new = some_edit(len(text), chooser)

@@ -6,7 +6,6 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from corpus import needs_corpus
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from parsimonious.exceptions import ParseError
@@ -42,7 +41,6 @@ def expected(rules: Grammar, line: str) -> Node | None:
         return None
 
 
-@needs_corpus
 def test_real_and_damaged_lines():
     chooser = random.Random(SEED)
     for line in real_lines()[:1200]:

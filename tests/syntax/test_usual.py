@@ -6,7 +6,6 @@ import random
 from functools import cache
 
 import pytest
-from corpus import needs_corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from parsimonious.grammar import Grammar
@@ -42,7 +41,6 @@ def read(by: Recogniser, line: str) -> tree.Statement | None:
     return None if node is None else build.statement(node)
 
 
-@needs_corpus
 def test_real_and_damaged_lines():
     chooser = random.Random(SEED + 1)
     for line in real_lines():

@@ -1,8 +1,7 @@
 """A document against its kernels: the corpus agrees, and each planted disagreement is found at its place in both files."""
 
-from pathlib import Path
-
 import pytest
+from corpus import at_least, files
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo_facts import kernel_texts
@@ -10,8 +9,6 @@ from visa_lsp.isa.platforms import platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document, in_text
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.source import Source
-
-CORPUS = Path(__file__).parents[2] / "../shared/corpus"
 
 # The dump of another width than the one that was taken: the compiler tried both (REAL_FORMAT 9 has the final one).
 OTHER_WIDTH = {("TGLLP", "gen"), ("TGLLP", "mmt"), ("DG2", "mmt")}
@@ -164,12 +161,10 @@ def test_fix_of_a_disagreement_mends():
 
 @pytest.mark.parametrize("platform", ["TGLLP", "DG2", "PVCXT"])
 def test_every_kernel_of_the_corpus_agrees(platform):
-    if not CORPUS.is_dir():
-        pytest.skip("the corpus is not here")
     known = platform_named(platform)
     where = registers(known.grf_bytes, known.generation)
     compared = 0
-    for folder in sorted((CORPUS / "run" / platform).iterdir()):
+    for folder in files(f"run/{platform}/*"):
         source = Source.of(next(folder.glob("*.zeinfo.yaml")).read_text())
         for path in sorted(folder.glob("*.visaasm")):
             texts = [t for t in kernel_texts(Analysis.of(path.read_text(), platform), str(path)) if t.kernel.is_kernel]
@@ -182,4 +177,4 @@ def test_every_kernel_of_the_corpus_agrees(platform):
                 )
                 assert found == expected, path
             compared += len(texts)
-    assert compared > 70
+    assert compared >= at_least(15, 70)

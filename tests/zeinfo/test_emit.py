@@ -1,18 +1,20 @@
 """Documents that are made: valid, in agreement with their kernel, and good for a launch.
 
-The 20 corpus kernels are launched with the compiler's document and with the made one; the buffers are the same.
+The kernels of the corpus are launched with the compiler's document and with the made one; the buffers are the same.
 """
 
 from pathlib import Path
 
 import numpy as np
+import own_cases
 import pytest
+from corpus import HAS_MORE, place
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.launchfile import read_launch_file
 from visa_lsp.cli.launchprogram import module_of_text
 from visa_lsp.cli.launchrun import RunOptions, run_text
 from visa_lsp.cli.zeinfo import zeinfo_command
-from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo_facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.dispatch import run
@@ -27,7 +29,6 @@ from visa_lsp.zeinfo.validate import validate
 from visa_lsp.zeinfo.write import document
 
 ROOT = Path(__file__).parents[2]
-CORPUS = ROOT / "../shared/corpus"
 EXAMPLES = sorted((ROOT / "examples").glob("*.visaasm"))
 
 
@@ -201,6 +202,27 @@ LAUNCHES = {
     "transpose/transpose_c16": ((1, 1, 1), (16, 1, 1), (ints(1024, dtype=np.int8), ints(1024, dtype=np.int8))),
     "stencil/stencil2d": ((1, 1, 1), (16, 4, 1), (floats(4, 16), floats(4, 16), i32(16), i32(4))),
 }
+OWN_KERNELS = [
+    "saxpy",
+    "smooth",
+    "julia",
+    "plain",
+    "tiles",
+    "total",
+    "ends",
+    "straight",
+    "tiled",
+    "bytes4",
+    "box3",
+    "deque",
+    "things",
+    "where3",
+]
+LAUNCHES = {
+    f"{case.source}/{case.kernel}": (case.groups, case.local, case.args)
+    for case in own_cases.cases()
+    if case.kernel in OWN_KERNELS and case.offset is None
+} | (LAUNCHES if HAS_MORE else {})
 
 
 def launched(module, info, case, platform):
@@ -214,13 +236,13 @@ def hint(arg) -> Hint:
     return Hint(kinds[type(arg)], arg.array.size if isinstance(arg, ValueArg) else 1)
 
 
-@pytest.mark.parametrize("platform", ["TGLLP", "PVCXT"])
-@pytest.mark.parametrize("name", LAUNCHES)
+@pytest.mark.parametrize(
+    ("name", "platform"),
+    [(n, p) for n in LAUNCHES for p in ("TGLLP", "PVCXT") if place(f"run/{p}/{n}.visaasm").exists()],
+)
 def test_launch_is_the_same_with_the_made_document(name, platform):
-    if not CORPUS.is_dir():
-        pytest.skip("the corpus is not here")
     source, kernel = name.split("/")
-    folder = CORPUS / "run" / platform / source
+    folder = place(f"run/{platform}/{source}")
     known = platform_named(platform)
     text = (folder / f"{kernel}.visaasm").read_text()
     module = module_of_text(text, None, known, [])

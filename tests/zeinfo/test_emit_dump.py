@@ -2,8 +2,8 @@
 
 import pytest
 
-from visa_lsp.cli.main import main
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.cli.main import main
 from visa_lsp.ide.zeinfo_facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.zeinfo.emit import EmitError, Hint, emitted

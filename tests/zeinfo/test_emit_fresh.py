@@ -22,10 +22,10 @@ sys.path.insert(0, str(HERE.parent / "support"))
 
 from zeinfo_answers import answers, same, where  # noqa: E402
 
+from visa_lsp.analysis.analysis import Analysis  # noqa: E402
 from visa_lsp.cli.launchrun import module_of_text  # noqa: E402
 from visa_lsp.cli.launchzebin import program_data  # noqa: E402
 from visa_lsp.cli.zeinfo import _hint  # noqa: E402
-from visa_lsp.analysis.analysis import Analysis  # noqa: E402
 from visa_lsp.ide.zeinfo_facts import kernel_texts  # noqa: E402
 from visa_lsp.isa.platforms import platform_named  # noqa: E402
 from visa_lsp.sim.dispatch import run  # noqa: E402

@@ -3,15 +3,14 @@
 import random
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
+from corpus import at_least, files, place
 
 from visa_lsp.zeinfo.pack import pack_zebin
 from visa_lsp.zeinfo.validate import validate
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, read_zebin
 
-CORPUS = Path(__file__).parents[2] / "../shared/corpus"
 DEVICES = ("bdw", "skl", "kbl", "glk", "icllp", "tgllp", "dg1", "adl-s", "xe_hp_sdv", "acm-g10", "pvc")
 SOURCE = """\
 constant int table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -20,10 +19,8 @@ kernel void k(global int *out, int n) { int i = get_global_id(0); if (i < n) out
 
 
 def test_every_zebin_of_the_corpus_has_its_ze_info():
-    if not CORPUS.is_dir():
-        pytest.skip("the corpus is not here")
-    paths = sorted(CORPUS.glob("run/*/*/*.zebin"))
-    assert len(paths) > 100
+    paths = files("run/*/*/*.zebin")
+    assert len(paths) >= at_least(40, 100)
     for path in paths:
         zebin = read_zebin(path.read_bytes())
         assert zebin.ze_info_bytes == path.with_suffix(".zeinfo.yaml").read_bytes()
@@ -32,19 +29,17 @@ def test_every_zebin_of_the_corpus_has_its_ze_info():
 
 
 def test_data_symbols_and_relocations():
-    if not CORPUS.is_dir():
-        pytest.skip("the corpus is not here")
-    zebin = read_zebin((CORPUS / "run/TGLLP/consttab/consttab.zebin").read_bytes())
-    assert zebin.data_symbols() == {"TAB": (".data.const", 0, 64), "CT": (".data.const", 64, 48)}
+    zebin = read_zebin((place("run/TGLLP/lookup/lookup.zebin")).read_bytes())
+    assert zebin.data_symbols() == {"WAVE": (".data.const", 0, 64), "STEP": (".data.const", 64, 96)}
     assert [(r.section, r.symbol, r.type) for r in zebin.relocations][:2] == [
-        (".text.lut", "TAB", 2),
-        (".text.lut", "TAB", 3),
+        (".text.lut", "WAVE", 2),
+        (".text.lut", "WAVE", 3),
     ]
     assert ("IntelGT", 4, b"1.20\0") in [(n.owner, n.type, n.data) for n in zebin.notes]
-    strings = read_zebin((CORPUS / "run/DG2/printf_k/printf_k.zebin").read_bytes())
+    strings = read_zebin((place("run/DG2/talk/talk.zebin")).read_bytes())
     section = strings.section(".data.const.string")
     assert section is not None
-    assert section.data.startswith(b"x[%d]=%f")
+    assert section.data.startswith(b"item %d has %f")
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -1,13 +1,10 @@
 """ze_info texts to values: what is read, and what bad texts end in."""
 
-from pathlib import Path
-
 import pytest
+from corpus import at_least, files
 
 from visa_lsp.program.payload import Binding, PayloadArgument
 from visa_lsp.zeinfo.read import ZeInfoError, read
-
-CORPUS = Path(__file__).parents[2] / "../shared/corpus"
 
 SAXPY = """\
 version: '1.20'
@@ -86,9 +83,7 @@ def test_aliases_do_not_multiply():
 
 
 def test_read_takes_every_ze_info_of_the_corpus():
-    if not CORPUS.is_dir():
-        pytest.skip("the corpus is not here")
-    paths = sorted(CORPUS.glob("run/TGLLP/*/*.zeinfo.yaml")) + sorted(CORPUS.glob("dev42/bmg/*.zeinfo.yaml"))
+    paths = files("run/TGLLP/*/*.zeinfo.yaml", "dev42/bmg/*.zeinfo.yaml")
     infos = [info for path in paths for info in read(path.read_text())]
-    assert len(infos) > 80
+    assert len(infos) >= at_least(30, 80)
     assert all(info.env.simd_size in (8, 16, 32) for info in infos)

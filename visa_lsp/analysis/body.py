@@ -167,11 +167,9 @@ class BodyFindings:
         if again:
             self._outline.directives = Directives(self._facts)
 
-    def opening_lines(self, document: Document) -> Iterator[int]:
-        """The line of the directive that opens the body."""
-        if self.directives.opening is not None:
-            index, offset, _ = self.directives.places[0]
-            yield self._line(document, index, offset)
+    def start(self, document: Document) -> int | None:
+        """The line of the directive that opens the body; without one, of the first statement that needs a body."""
+        return self._line(document, *self._outline.start) if self._outline.start is not None else None
 
     def _line(self, document: Document, index: int, offset: int) -> int:
         return document.line_of(self.first + index) + offset

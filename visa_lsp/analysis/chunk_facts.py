@@ -46,11 +46,11 @@ def _derived(chunk: Chunk) -> Facts | None:
     if origin is None or not isinstance(origin.base.facts, Facts):
         return None
     known, base, head = origin.base.facts, origin.base, origin.head
-    if known.strange or not known.narrow or chunk.opens_in_block or base.opens_in_block:
+    if known.strange or known.braced or not known.narrow or chunk.opens_in_block or base.opens_in_block:
         return None
     new = facts_of(code_of(origin.between(chunk), False))
     old = facts_of(code_of(origin.between(base), False))
-    if new.strange or not new.narrow or new.labels or old.labels:
+    if new.strange or new.braced or not new.narrow or new.labels or old.labels:
         return None
     has_code = new.has_code or known.has_code
     if old.has_code and not new.has_code:

@@ -15,15 +15,18 @@ _DIGITS: Final = "0123456789"
 class Stems:
     """The stems of all names that were ever declared: a name without the number at its end."""
 
-    __slots__ = ("_plain", "_stems")
+    __slots__ = ("_plain", "_stems", "_widths")
 
     def __init__(self) -> None:
         self._stems: dict[str, set[str]] = {}  # by their small letters
         self._plain: set[str] = set()  # names without a number at the end
+        self._widths: set[int] = set()  # how many digits the numbers have
 
     def note(self, names: Collection[str]) -> None:
         """Some names are declared."""
-        stems = {n.rstrip(_DIGITS) for n in names}
+        stemmed = [n.rstrip(_DIGITS) for n in names]
+        self._widths.update(map(int.__sub__, map(len, names), map(len, stemmed)))
+        stems = set(stemmed)
         for stem in stems:
             self._stems.setdefault(stem.lower(), set()).add(stem)
         self._plain.update(stems.intersection(names))
@@ -42,12 +45,11 @@ class Stems:
         stem = word.rstrip(_DIGITS)
         found: set[str] = set()
         if stem != word:
-            number = int(word[len(stem) :])
+            number = word[len(stem) :].lstrip("0") or "0"
+            widths = [width for width in self._widths if width >= len(number)]
             for other in self._stems.get(stem.lower(), ()):
-                for width in range(1, 12):
-                    name = f"{other}{number:0{width}d}"
-                    if name in declared:
-                        found.add(name)
+                names = [other + number.zfill(width) for width in widths]
+                found.update(filter(declared.__contains__, names))
             if len(stem) <= 2:
                 return found
         by_kind: dict[str, list[str]] = {}

@@ -17,8 +17,10 @@ from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.limits import BODIES, MOST_BODIES, REPEATED, unchecked
 from visa_lsp.analysis.line_classes import judge
 from visa_lsp.analysis.mentions import Ids, Numbering
-from visa_lsp.checks import CHECKS
+from visa_lsp.checks import CHECKS, run_checks
+from visa_lsp.checks.context import CheckContext, dialect_of
 from visa_lsp.checks.rule import Scope
+from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import Version
@@ -50,12 +52,16 @@ class TextFindings:
         # Bodies that a comment has swallowed, by their first chunk.
         self._dormant: dict[int, BodyFindings] = {}
         self._end: int | None = None  # the first chunk that is not looked at, where there are too many bodies
+        self._braced = 0  # chunks with braces on the lines of statements
 
     def update(self, document: Document) -> Findings:
         """All findings of a snapshot."""
         chunks = document.chunks
         head, tail = document.changed_since(self._chunks)
         fresh, gone = chunks[head : len(chunks) - tail], self._chunks[head : len(self._chunks) - tail]
+        self._braced += sum([facts_in(c).braced for c in fresh]) - sum([facts_in(c).braced for c in gone])
+        if self._braced:
+            return self._whole(document)
         if any(facts_in(c).opens_body for c in (*fresh, *gone)) or not self._bodies or self._end is not None:
             self._match(chunks)
         else:
@@ -74,6 +80,19 @@ class TextFindings:
         """Steps that make ready what the first edits would have to wait for."""
         for body in self._bodies:
             yield from body.prepare()
+
+    def _whole(self, document: Document) -> Findings:
+        """All findings by the full path: with braces on the lines of statements, lines are not told by their classes.
+
+        What is known of bodies is given up; the next text without such braces is looked at as one that was just opened.
+        """
+        self._chunks = document.chunks
+        self._bodies, self._clean_frame, self._end = [], None, None
+        self._dormant.clear()
+        for chunk in document.chunks:
+            chunk.origin = None
+        bound = bind(document, self.platform)
+        return Findings(document, (), run_checks(CheckContext(document, bound, self.platform, dialect_of(bound))))
 
     def _splice(self, head: int, gone: int, fresh: Sequence[Chunk]) -> None:
         """Give the one body in which something changed its chunks, and those behind it their place."""
@@ -121,14 +140,14 @@ class TextFindings:
     def _of_text(self, document: Document, setup: Setup) -> list[Diagnostic]:
         """What rules of scope TEXT tell."""
         first = _first_statement(document)
-        openings = tuple([body.directives.opening for body in self._bodies])
+        openings = tuple([body.directives.opening or body.start(document) is None for body in self._bodies])
         open_comment = document.chunks[-1].closes_in_block
         frame = setup.versions, openings, isinstance(document.statement(first), Version), open_comment
         if frame == self._clean_frame:
             return []
-        repeated = self._bodies if len(self._bodies) <= BODIES else _repeated(self._bodies)
-        lines = {first, *setup.version_lines, *[line for body in repeated for line in body.opening_lines(document)]}
-        judged = judge(document, sorted(lines - {-1}), self.platform, _TEXT_SCOPES)
+        some = self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_repeated(self._bodies)]
+        starts = [line for body in some if (line := body.start(document)) is not None]
+        judged = judge(document, sorted({first, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES)
         found = [d for d in judged.findings if d.name in _TEXT_RULES]
         judged.forget()
         self._clean_frame = None if found else frame

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # By code; a new rule is one line here.
 MODULES: Final = (
     # 0xx syntax
-    "syntax_error", "unclosed_comment", "version_line", "unmatched_brace", "literal_length",
+    "syntax_error", "unclosed_comment", "version_line", "unmatched_brace", "literal_length", "missing_kernel",
     # 1xx names, declarations, inputs
     "undeclared_name", "redeclared_name", "missing_label", "duplicate_label", "indented_label", "reserved_name",
     "redeclared_kernel", "incomplete_declaration", "unknown_class", "unknown_type", "bad_alignment",

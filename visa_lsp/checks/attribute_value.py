@@ -12,7 +12,8 @@ Instead:
     .kernel_attr SimdSize=8
 
 Authority: seed 000, pre-defined attributes. The finalizer rejects a wrong `Target` word and a second `SLMSize` or
-`NBarrierCnt`; a wrong `SimdSize` it accepts silently, so that is a warning.
+`NBarrierCnt`; a wrong `SimdSize` it accepts silently, so that is a warning. A text where a number belongs it takes, and writes
+an object that announces more bytes than it has, unless the text has 1, 2 or 4 characters.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V121", "attribute-value", ERROR, __doc__)
+_INTEGER_SIZES = (1, 2, 4)  # as what a text stands in the object where a number belongs
 _ONCE = ("SLMSize", "NBarrierCnt")
 _RANGES = {"ArgSize": (0, 32), "RetValSize": (0, 12)}
 
@@ -56,12 +58,18 @@ def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Itera
     assert statement.name is not None
     name, value = statement.name.text, statement.value
     known = KERNEL_ATTRIBUTES.get(name)
-    if known is None or known.kind is not AttributeKind.INTEGER or value is None:
+    if known is None or known.kind is AttributeKind.STRING or name == "Target" or value is None:
         return
     where = Place(place.line, value.span)
     if isinstance(value, (tree.Quoted, tree.Word)):
-        if name != "Target":
+        takes = "a number" if known.kind is AttributeKind.INTEGER else "no value"
+        if len(value.text.encode("latin-1", "replace")) not in _INTEGER_SIZES:
+            message = f"`{name}` takes {takes}, not a text; an object with a text of this length cannot be read again"
+            yield ctx.report(RULE, where, message)
+        elif known.kind is AttributeKind.INTEGER:
             yield ctx.report(RULE, where, f"`{name}` takes a number, not a text", severity=WARNING)
+        return
+    if known.kind is not AttributeKind.INTEGER:
         return
     if not isinstance(value, tree.Number):
         return

@@ -7,7 +7,7 @@ Invariant: a line with problems keeps at least one.
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -28,11 +28,14 @@ _INCOMPLETE = frozenset({
     "raw-form", "indirect-form", "missing-shape", "missing-address-size",
 })  # fmt: skip
 
+# How many problems of one line are looked at: each is compared with the others.
+_MOST = 64
+
 
 def root_problems(document: Document, bound: BoundModule) -> Iterator[Problem]:
     """The problems that are worth a finding of their own, in text order."""
     for line, group in groupby(bound.problems, key=lambda p: p.place.line):
-        problems = list(group)
+        problems = list(islice(group, _MOST))
         alone = len(problems) == 1 and problems[0].kind != "syntax"
         yield from problems if alone else _roots(document.line_text(line), problems)
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # How like a word another one has to be to be what was meant, as ``difflib`` counts.
 _LIKE: Final = 0.7
+# Longer words are not compared letter by letter: that takes the square of their length, and nobody has typed them.
+_LONGEST: Final = 255
 
 
 class CheckContext(Struct, frozen=True):
@@ -127,6 +129,8 @@ def near(word: str, candidates: Iterable[str]) -> str | None:
     low = word.lower()
     if pool.get(low, word) != word:
         return pool[low]
+    if len(low) > _LONGEST:
+        return None
     mine, size = _letters(low), len(low)
     # As many letters may match as likeness asks for: those that the other word does not have cannot.
     some = [

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import exec_control, operand_place
 from visa_lsp.checks.rule import HINT, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.model import Shape
+from visa_lsp.isa.model import FlowClass, Shape
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     places = {name: at_line.get(s.place.line) for name, s in body.labels.items() if s.place is not None}
     for number, bound in enumerate(body.code):
         control = exec_control(bound)
-        if bound.row is None or bound.row.mnemonic != "goto" or control is None or control.exec_size == 1:
+        if bound.row is None or bound.row.flow is not FlowClass.GOTO or control is None or control.exec_size == 1:
             continue
         if not isinstance(bound.statement, tree.Instruction) or bound.statement.predicate is None:
             continue
@@ -77,11 +77,11 @@ def _reaches(body: Body, places: dict[str, int | None], start: int, wanted: int)
             continue
         seen.add(number)
         bound = body.code[number]
-        name = bound.row.mnemonic if bound.row else ""
+        flow = bound.row.flow if bound.row else FlowClass.NEXT
         ends = isinstance(bound.statement, tree.Instruction) and bound.statement.predicate is None
-        if name == "switchjmp":
+        if flow is FlowClass.SWITCH:
             return True
-        if name in ("jmp", "goto"):
+        if flow in (FlowClass.JUMP, FlowClass.GOTO):
             for operand in _targets(bound):
                 to = places.get(_name(operand))
                 if to is None:
@@ -89,9 +89,9 @@ def _reaches(body: Body, places: dict[str, int | None], start: int, wanted: int)
                 todo.append(to)
         # Lanes that end by a return of all lanes, or that wait at a label, let the waiting ones go on.
         control = exec_control(bound)
-        if name in ("ret", "fret") and control is not None and control.exec_size > 1:
+        if flow.returns and control is not None and control.exec_size > 1:
             return True
-        if not (ends and name in ("jmp", "ret", "fret")):
+        if not (ends and (flow is FlowClass.JUMP or flow.returns)):
             todo.append(number + 1)
     return False
 

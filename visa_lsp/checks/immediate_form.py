@@ -1,6 +1,7 @@
 """A decimal number is given a type that cannot be written that way.
 
 Decimal fractions are of type `f` or `df`; a `hf` or `bf` is written as its bits in hexadecimal, even where the number is whole.
+No number is of type `bool`.
 
 Why: the finalizer reads a fraction as single or double precision only.
 
@@ -27,6 +28,9 @@ from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# Types that only variables have, as far as text 4.1 goes.
+_REGISTERS_ONLY = frozenset({"bf", "tf32", "bf8", "hf8", "e2m1"})
 
 RULE = rule("V215", "immediate-form", ERROR, __doc__)
 
@@ -56,12 +60,20 @@ def _half(value: float) -> str | None:
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    if ctx.dialect is not Dialect.V41:
-        return
     for operand in bound.operands:
         node = operand.node
-        if isinstance(node, tree.Literal) and node.suffix is not None and node.suffix.text.lower() == "bf":
-            message = "there is no immediate of type `bf`; a number of type `f` stands beside `bf` registers"
+        if not isinstance(node, tree.Literal) or node.suffix is None:
+            continue
+        name = node.suffix.text
+        if name.lower() == "bool":
+            place = operand_place(bound, operand)
+            text = ctx.text(place)
+            number = text[: text.rfind(":")].rstrip()
+            fix = ctx.fix(f"write `{number}:ud`", place, f"{number}:ud")
+            message = f"there is no immediate of type `bool`; a number has a type such as `ud`: `{number}:ud`"
+            yield ctx.report(RULE, place, message, fixes=(fix,))
+        elif ctx.dialect is Dialect.V41 and name.lower() in _REGISTERS_ONLY:
+            message = f"there is no immediate of type `{name}`; a number of type `f` stands beside `{name}` registers"
             yield ctx.report(RULE, operand_place(bound, operand), message)
 
 

@@ -1,7 +1,7 @@
 """A part of the line is a form of text 4.2 in a text of an older version.
 
 Such are addresses `:a32u` and `surf(..)`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
-offsets in typed addresses, and the narrow float types.
+offsets in typed addresses, the data sizes `d8u32`, `d16u32` and `d16u32h`, and the narrow float types.
 
 Why: the finalizer of 4.1 rejects the line, and an object has no place for it.
 
@@ -25,16 +25,16 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.model import Dialect, Field, FieldKind
+from visa_lsp.isa.model import Dialect, Field, FieldKind, Shape
 from visa_lsp.isa.types import TYPE_BY_CODE
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
+from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.isa.model import Instruction
-    from visa_lsp.text import Span
 
 RULE = rule("V235", "newer-form", WARNING, __doc__)
 
@@ -49,6 +49,22 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             place = Place(bound.line, _span(bound, field.name))
             yield ctx.report(RULE, place, f"{what} is a form of text 4.2; this text is {ctx.dialect.value}")
             return
+    yield from _shape(ctx, bound)
+
+
+def _shape(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
+    """A data size that text 4.2 writes with another word than 4.1: the object is the same."""
+    for operand in bound.operands:
+        if operand.slot.shape not in _SHAPED or not isinstance(operand.node, tree.Ref) or operand.node.suffix is None:
+            continue
+        tag, span = operand.node.suffix.text, operand.node.suffix.span
+        word = tag[: len(tag) - len(tag.lstrip(_WORD))].partition("x")[0]
+        older = _OLDER.get(word)
+        if older is None:
+            continue
+        place = Place(bound.line, Span(span.start, span.start + len(word)))
+        message = f"`{word}` is a form of text 4.2; this text is {ctx.dialect.value}, where it is `{older}`"
+        yield ctx.report(RULE, place, message, fixes=(ctx.fix(f"write `{older}`", place, older, safe=True),))
 
 
 @lru_cache(maxsize=4096)
@@ -79,6 +95,10 @@ def _newer(field: Field, value: object) -> str | None:
     return None
 
 
+_SHAPED = frozenset({Shape.LSC_DATA, Shape.LSC_DATA_2D})
+# What a word of a data size is made of, and the words of 4.2 with those of 4.1.
+_WORD = "abcdefghijklmnopqrstuvwxyz0123456789"
+_OLDER = {size.text42: size.text41 for size in lsc_codes.DATASIZES.values() if size.text42 != size.text41}
 _STATES = (FieldKind.SURFACE, FieldKind.SAMPLER)
 _CODED = frozenset({"addrsize", "addrtype", "l1", "l3", "prec1", "prec2"})  # some of their codes are newer
 _NEWER_PRECISIONS = frozenset({11, 14, 15})  # bf8, hf8, e2m1
@@ -112,4 +132,8 @@ def _types(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             )
 
 
-CHECK = Check(RULE, instruction=_instruction, wants=lambda row: bool(_suspects(row)), body=_types)
+def _wants(row: Instruction) -> bool:
+    return bool(_suspects(row)) or any(slot.shape in _SHAPED for slot in row.slots)
+
+
+CHECK = Check(RULE, instruction=_instruction, wants=_wants, body=_types)

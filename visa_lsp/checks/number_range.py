@@ -26,7 +26,6 @@ from visa_lsp.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.isa.model import Instruction
 
 RULE = rule("V213", "number-range", ERROR, __doc__)
 
@@ -35,19 +34,14 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     what, value = problem.args["what"], problem.args["value"]
     low, high = problem.args["low"], problem.args["high"]
     limit = f"at least {low}" if high is None else f"between {low} and {high}"
-    message = f"{what} {value} is out of range; it must be {limit}"
-    statement = ctx.document.statement(problem.place.line)
-    v_type = statement.v_type.text if isinstance(statement, tree.Decl) and statement.v_type else ""
-    if what == "element count" and (v_type in ("S", "T") or (v_type == "A" and value == 0)):
-        return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
-    return ctx.report(RULE, problem.place, message)
+    if what == "element count":
+        limit = "at least 1"
+    return ctx.report(RULE, problem.place, f"{what} {value} is out of range; it must be {limit}")
 
 
-_IME_MODES, _IME_SEARCHES = (0, 1, 2, 3), (0, 1, 3, 7)
-
-
-def _is_ime(row: Instruction | None) -> bool:
-    return row is not None and row.mnemonic == "vme_ime"
+def _empty(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    message = "element count 0 is out of range; it must be at least 1 (the finalizer does not check)"
+    return ctx.report(RULE, problem.place, message, severity=WARNING)
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -61,8 +55,8 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             elif high is not None and not low <= int(text) <= high:
                 message = f"`{operand.slot.name}` {text} is out of range; it must be between {low} and {high}"
                 yield ctx.report(RULE, place, message)
-        elif _is_ime(bound.row) and isinstance(node, tree.Group) and bound.inst is not None:
-            for field, legal in (("mode", _IME_MODES), ("search", _IME_SEARCHES)):
+        elif operand.slot.choices is not None and isinstance(node, tree.Group) and bound.inst is not None:
+            for field, legal in operand.slot.choices.items():
                 value = bound.inst.get(field)
                 if value not in legal:
                     yield ctx.report(RULE, place, f"`{field}` {value} is out of range; it is {words(legal)}")
@@ -70,7 +64,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 CHECK = Check(
     RULE,
-    {"number-range": _report},
+    {"number-range": _report, "no-elements": _empty},
     instruction=_instruction,
-    wants=lambda row: _is_ime(row) or any(slot.limits is not None for slot in row.slots),
+    wants=lambda row: any(slot.limits is not None or slot.choices is not None for slot in row.slots),
 )

@@ -1,7 +1,7 @@
 """An operand is of the right kind but not written in full.
 
 A raw operand needs its offset (`V1.0`), an address operand its element (`A0(0)<1>`), an indirect one its region and type
-(`r[A0(0),0]<8;8,1>:d`), and only the address of a general variable or a surface can be taken.
+(`r[A0(0),0]<8;8,1>:d`), a direct one has no type of its own, and only the address of a general variable or a surface can be taken.
 
 Why: the finalizer's grammar has no shorter form.
 
@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import AddressOf, State
-from visa_lsp.sema.model import Place
+from visa_lsp.sema.model import Place, Symbol, SymbolKind
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
 
@@ -84,6 +85,23 @@ def _predicate(ctx: CheckContext, problem: Problem) -> Diagnostic:
     )
 
 
+def _suffix(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    line, span = problem.place
+    text = ctx.document.line_text(line)
+    # With its colon, and the blanks before that.
+    start = len(text[: text.rfind(":", 0, span.start)].rstrip())
+    place = Place(line, Span(start, span.end))
+    symbol = problem.args["symbol"]
+    assert isinstance(symbol, Symbol)
+    word = text[span.start : span.end]
+    name = symbol.type.name if symbol.type is not None and symbol.kind is SymbolKind.GENERAL else None
+    message = f"no type stands behind `{symbol.name}`: it has that of its declaration"
+    if name is not None and name != word:
+        message += f", `{name}`; another one takes an alias, `.decl .. type={word} .. alias=<{symbol.name}, 0>`"
+    fix = ctx.fix(f"remove `{text[start : span.end]}`", place, "", safe=name == word)
+    return ctx.report(RULE, place, message, fixes=(fix,))
+
+
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     for operand in bound.operands:
         node = operand.node
@@ -103,8 +121,8 @@ CHECK = Check(
     RULE,
     {
         "predicate-form": _predicate,
-        "quoted-name": _quoted, "raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of,
+        "operand-suffix": _suffix, "quoted-name": _quoted, "raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of,
     },
     instruction=_instruction,
-    wants=lambda row: row.mnemonic in ("addr_add", "movs"),
+    wants=lambda row: row.family == "address" or row.has(Trait.MOVES_STATE),
 )  # fmt: skip

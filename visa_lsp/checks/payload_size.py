@@ -1,6 +1,7 @@
 """A message reads or writes behind the end of its variable.
 
-Every lane takes its elements: a message of 16 lanes with shape `d32x2` moves 128 bytes. Counted to the end of the variable that
+Every lane takes its elements: a message of 16 lanes with shape `d32x2` moves 128 bytes. The rows of a block lie at powers of
+two, of a media block at least four bytes apart. Counted to the end of the variable that
 the operand lies in.
 
 Why: the message moves whole registers, whatever the allocator put into them.
@@ -47,8 +48,10 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if left >= size or left <= 0 or start % ctx.grf_sizes[0] or whole.alias is not None:
             continue
         control = exec_control(bound)
-        lanes = control.exec_size if control else 1
-        message = f"the message moves {size} bytes here (size {lanes}), but `{whole.name}` has {left} (the finalizer does not check)"
+        lanes = f" (size {control.exec_size})" if control else ""
+        message = (
+            f"the message moves {size} bytes here{lanes}, but `{whole.name}` has {left} (the finalizer does not check)"
+        )
         related = [(whole.place, f"`{whole.name}` is declared here")] if whole.place else []
         yield ctx.report(RULE, operand_place(bound, operand), message, related=related)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.checks.facts import exec_control
-from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES
-from visa_lsp.isa.model import Shape
+from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES, ORDER_PLAIN, parse_block_shape
+from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -19,19 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Bound, BoundOperand, Symbol
 
 _ADDRESS_BYTES: Final = {"a16": 2, "a32": 4, "a64": 8}
-_DWORDS: Final = {
-    "gather": ("off", "dst"),
-    "scatter": ("off", "src"),
-    "gather_scaled": ("off", "dst"),
-    "scatter_scaled": ("off", "src"),
-    "gather4_scaled": ("off",),
-    "scatter4_scaled": ("off",),
-    "dword_atomic": ("off", "src0", "src1", "dst"),
-}
-_CHANNELS: Final = {"gather4_scaled": "dst", "scatter4_scaled": "src"}
-_BLOCKS: Final = frozenset(
-    {"oword_ld", "oword_ld_unaligned", "oword_st", "svm_block_ld", "svm_block_ld_unaligned", "svm_block_st"}
-)
+_WIDEST: Final = 1024  # no matrix is as wide; what is wider has another finding
 
 
 class Data(NamedTuple):
@@ -73,7 +61,11 @@ def _register_bytes(word: str) -> int:
 def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
     """Raw operands with the bytes that the message reads or writes of them."""
     control, row = exec_control(bound), bound.row
-    if control is None or row is None:
+    if bound.inst is None or row is None:
+        return
+    if row.has(Trait.MEDIA):
+        yield from _rectangle(bound)
+    if control is None:
         return
     lanes = control.exec_size
     data = message_data(bound)
@@ -86,13 +78,37 @@ def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
             elif isinstance(node, tree.AddressRef) and len(node.items) == 1 and node.suffix is not None:
                 yield operand, _ADDRESS_BYTES.get(node.suffix.text, 0) * (1 if data.transposed else lanes)
     for operand in bound.operands:
-        if operand.slot.name in _DWORDS.get(row.mnemonic, ()):
-            yield operand, 4 * lanes
-        elif operand.slot.name == _CHANNELS.get(row.mnemonic) and isinstance(bound.statement, tree.Instruction):
-            yield operand, 4 * lanes * len(bound.statement.words[-1].text)
-        elif row.mnemonic in _BLOCKS and operand.slot.shape is Shape.RAW and lanes > 1:
+        if operand.slot.per_channel and isinstance(bound.statement, tree.Instruction):
+            yield operand, operand.slot.lane_bytes * lanes * len(bound.statement.words[-1].text)
+        elif operand.slot.lane_bytes:
+            yield operand, operand.slot.lane_bytes * lanes
+        elif operand.slot.shape is Shape.LSC_DATA_2D:
+            yield from _matrix(operand)
+        elif row.has(Trait.BLOCK) and operand.slot.shape is Shape.RAW and lanes > 1:
             # Compilers read single blocks of 16 bytes into half as many.
             yield operand, 16 * lanes
+
+
+def _rectangle(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
+    """The bytes of a media block: rows lie at powers of two of at least a dword."""
+    data = next(o for o in bound.operands if o.slot.shape is Shape.RAW)
+    block = next((o.value for o in bound.operands if o.slot.name == "width,height"), None)
+    if isinstance(block, tuple) and all(isinstance(number, int) and 1 <= number <= 64 for number in block):
+        width, height = block
+        yield data, max(4, 1 << (width - 1).bit_length()) * (height - 1) + width
+
+
+def _matrix(data: BoundOperand) -> Iterator[tuple[BoundOperand, int]]:
+    """The bytes of the blocks of a matrix: rows, or columns where it is transposed, lie at powers of two."""
+    suffix = data.node.suffix if isinstance(data.node, tree.Ref) else None
+    shape = parse_block_shape(suffix.text) if suffix is not None else None
+    if shape is None or shape.datasize not in DATASIZES:
+        return
+    width, height = (shape.width, shape.height) if shape.order == ORDER_PLAIN else (shape.height, shape.width)
+    if shape.vnni == 0 and all(0 < number <= _WIDEST for number in (shape.blocks, width, height)):
+        row = 1 << (width - 1).bit_length()
+        size = DATASIZES[shape.datasize].memory_bytes
+        yield data, ((shape.blocks - 1) * row * height + row * (height - 1) + width) * size
 
 
 def storage(symbol: Symbol) -> tuple[Symbol, int]:

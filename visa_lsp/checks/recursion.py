@@ -23,7 +23,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
-from visa_lsp.checks.rule import Body, Check, CheckContext, Diagnostic, Scope, WARNING, rule
+from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, Scope, rule
+from visa_lsp.isa.model import FlowClass
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         statement = bound.statement
         if isinstance(statement, tree.BodyDirective):
             part = statement.name.text if statement.name else ""
-        elif bound.row is not None and bound.row.mnemonic == "call" and bound.operands:
+        elif bound.row is not None and bound.row.flow is FlowClass.CALL and bound.operands:
             operand = bound.operands[0]
             node = operand.node
             name = node.name.text if isinstance(node, tree.Ref) else node.text if isinstance(node, tree.Quoted) else ""
@@ -68,4 +69,4 @@ def _reached(callees: dict[str, set[str]], start: str) -> set[str]:
     return seen
 
 
-CHECK = Check(RULE, body=_body, scope=Scope.BODY, wants=lambda row: row.mnemonic == "call")
+CHECK = Check(RULE, body=_body, scope=Scope.BODY, wants=lambda row: row.flow is FlowClass.CALL)

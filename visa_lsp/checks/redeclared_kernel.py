@@ -21,7 +21,7 @@ Authority: seed 000 names kernels by their string and says nothing of equal ones
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import Check, CheckContext, Diagnostic, Problem, Scope, WARNING, rule
+from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, Scope, rule
 
 RULE = rule("V107", "redeclared-kernel", WARNING, __doc__)
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import exec_control, operand_place
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.model import Role, Shape, Trait
 from visa_lsp.program.model import General
 from visa_lsp.program.regions import destination_elements, origin, source_elements
 from visa_lsp.syntax import tree
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Symbol
 
 RULE = rule("V305", "region-bounds", WARNING, __doc__)
-# Their operands are not one element per lane.
-_OWN_SHAPE = frozenset({"plane", "line", "dp2", "dp3", "dp4", "dph", "dpas", "dpasw", "madw"})
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -64,7 +62,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if not inside and base is not symbol and offset + furthest + length <= base.byte_size:
             continue
         # Compilers shift lanes by a move from further on; the lanes that run over the end are not used.
-        shifted = bound.inst.row.mnemonic == "mov" and not write and inside and (value.row or value.col)
+        shifted = bound.inst.row.has(Trait.COPIES) and not write and inside and (value.row or value.col)
         if not shifted:
             place = operand_place(bound, operand)
             related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
@@ -93,5 +91,5 @@ def _message(symbol: Symbol, end: int, *, write: bool) -> str:
 CHECK = Check(
     RULE,
     instruction=_instruction,
-    wants=lambda row: row.mnemonic not in _OWN_SHAPE and any(s.shape is Shape.VECTOR for s in row.slots),
+    wants=lambda row: not row.has(Trait.OWN_SHAPE) and any(s.shape is Shape.VECTOR for s in row.slots),
 )

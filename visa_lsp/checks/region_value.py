@@ -26,7 +26,7 @@ RULE = rule("V301", "region-value", ERROR, __doc__)
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     what, value, legal = problem.args["what"], problem.args["value"], problem.args["legal"]
     assert isinstance(legal, tuple)
-    if value == -1 and what == "address width":
+    if what == "address region":
         return ctx.report(
             RULE, problem.place, f"an address operand has one number in angle brackets, its width: {words(legal)}"
         )

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks.rule import Body, Bound, Check, CheckContext, Diagnostic, ERROR, Scope, rule
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.diagnostics import Edit, Fix
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V234", "structured-flow", ERROR, __doc__)
-_WORDS: Final = frozenset({"if", "else", "endif", "do", "while", "break", "cont"})
 _CLOSES: Final = {"if": "endif", "do": "while"}
 _MODERN: Final = {
     "if": "`(!P) goto` to the label where `else` or `endif` stands",
@@ -48,7 +47,7 @@ class _Unpaired(Exception):  # noqa: N818
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    words = [b for b in body.code if b.row is not None and b.row.mnemonic in _WORDS]
+    words = [b for b in body.code if b.row is not None and b.row.flow.structured]
     if not words:
         return
     fixes: tuple[Fix, ...] = ()
@@ -143,4 +142,4 @@ def _line(
     return Edit(ctx.span(Place(bound.line, Span(0, node.span.end))), "\n".join(lines))
 
 
-CHECK = Check(RULE, body=_body, scope=Scope.BODY, wants=lambda row: row.mnemonic in _WORDS)
+CHECK = Check(RULE, body=_body, scope=Scope.BODY, wants=lambda row: row.flow.structured)

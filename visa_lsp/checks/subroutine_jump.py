@@ -43,7 +43,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         if not starts or first < 0 or first > starts[0]:
             return
     for bound in body.code:
-        if bound.row is None or bound.row.mnemonic not in ("jmp", "goto", "switchjmp"):
+        if bound.row is None or not bound.row.flow.branches:
             continue
         here = bisect_right(starts, bound.line)
         for operand in bound.operands:

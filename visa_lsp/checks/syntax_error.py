@@ -18,6 +18,7 @@ Authority: seed 003, grammar of the assembly text; the finalizer rejects the tex
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
@@ -40,6 +41,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, str(problem.args["message"]))
 
 
+@lru_cache(maxsize=64)
 def _unclosed(text: str) -> int | None:
     """Where an opening parenthesis stands that the line never closes."""
     opened: list[int] = []

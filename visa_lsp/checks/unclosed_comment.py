@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import Check, CheckContext, Diagnostic, Scope, WARNING, rule
+from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax.comments import opening, strip
 from visa_lsp.text import Span

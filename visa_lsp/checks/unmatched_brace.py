@@ -1,6 +1,7 @@
-"""A `}` closes no scope.
+"""A `}` closes no scope, or a `{` is never closed.
 
-Why: `{` and `}` bound the life of declarations; one `}` too many means that a scope ended earlier than was meant.
+Why: `{` and `}` bound the life of declarations; one `}` too many means that a scope ended earlier than was meant, one too few
+that names live longer. A scope ends in the kernel or function in which it began.
 
 Example:
 
@@ -26,4 +27,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, "`}` closes no scope; there is no `{` open here")
 
 
-CHECK = Check(RULE, {"unmatched-brace": _report})
+def _unclosed(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    return ctx.report(RULE, problem.place, "`{` is never closed in this body; a `}` is missing")
+
+
+CHECK = Check(RULE, {"unmatched-brace": _report, "unclosed-scope": _unclosed})

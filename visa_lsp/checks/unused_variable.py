@@ -37,6 +37,9 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         line = symbol.place.line
         start = ctx.document.line_start(line)
         end = ctx.document.line_start(line + 1) if line + 1 < ctx.document.line_count else len(ctx.document)
+        if symbol.decl is not None and symbol.decl.braces is not None:
+            # The scope that the line begins or ends stays.
+            start, end = start + symbol.decl.span.start, start + symbol.decl.span.end
         fix = Fix(f"remove the declaration of `{symbol.name}`", (Edit(Span(start, end), ""),))
         yield ctx.report(RULE, symbol.place, f"`{symbol.name}` is never used", fixes=(fix,))
 

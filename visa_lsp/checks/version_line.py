@@ -1,7 +1,8 @@
-"""The text does not begin with `.version`.
+"""The text does not begin with `.version`, has a second one, or one of a version that nobody knows.
 
 Why: the finalizer reads the version before anything else; a text without one is no text to it. The order of the seed,
-`.kernel` before `.version`, is understood here and can be turned round.
+`.kernel` before `.version`, is understood here and can be turned round. The finalizer takes any number for a version, but
+there is no text but that of 1.x to 4.2.
 
 Example:
 
@@ -13,7 +14,7 @@ Instead:
     .version 4.1
     .kernel "k"
 
-Authority: the finalizer rejects both texts; seed 003, `vISA_Assembly_File`, has the kernel first, which is why that order is
+Authority: the finalizer rejects a text without a version and one with two, and takes any number; seed 003, `vISA_Assembly_File`, has the kernel first, which is why that order is
 a warning only.
 """
 
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import Check, CheckContext, Diagnostic, ERROR, Scope, WARNING, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.diagnostics import Edit, Fix
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -29,6 +30,10 @@ from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_OLDEST, _NEWEST, _MOST_MINOR = (1, 0), (4, 2), 9
+# A number from here on is not repeated in a message.
+_WRITTEN = 10**9
 
 RULE = rule("V003", "version-line", ERROR, __doc__)
 
@@ -40,6 +45,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
         fix = Fix("add `.version 4.1`", (ctx.insert_line(0, ".version 4.1"),))
         yield ctx.report(RULE, place, "the text is empty; a vISA text begins with `.version 4.1`", fixes=(fix,))
         return
+    yield from _numbers(ctx)
     line, statement = first
     if isinstance(statement, tree.Version):
         return
@@ -56,6 +62,25 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     related = [(ctx.line_place(at), "the version stands here")]
     message = "`.version` must be the first statement; the finalizer rejects the seed's order"
     yield ctx.report(RULE, place, message, related=related, fixes=(fix,), severity=WARNING)
+
+
+def _numbers(ctx: CheckContext) -> Iterator[Diagnostic]:
+    """What is wrong with the number of the version, and with versions further down."""
+    at, version = ctx.bound.version_line, ctx.bound.version
+    if version is not None and not (_OLDEST <= version <= _NEWEST and version[1] <= _MOST_MINOR):
+        statement = ctx.document.statement(at)
+        assert isinstance(statement, tree.Version)
+        newest = ".".join(map(str, _NEWEST))
+        fix = ctx.fix(f"write `.version {newest}`", Place(at, statement.span), f".version {newest}")
+        told = ".".join(map(str, version)) if max(version) < _WRITTEN else "this"
+        message = f"nobody knows version {told}; texts are of 4.1 or {newest}, older ones of 1.x to 4.0"
+        yield ctx.report(RULE, Place(at, statement.span), message, fixes=(fix,), severity=WARNING)
+    for again, statement in ctx.document.statements() if ctx.bound.versions > 1 else ():
+        if isinstance(statement, tree.Version) and again > at >= 0:
+            related = [(ctx.line_place(at), "the first version stands here")]
+            yield ctx.report(
+                RULE, Place(again, statement.span), "a text has one `.version`, at its top", related=related
+            )
 
 
 CHECK = Check(RULE, text=_text, scope=Scope.TEXT)

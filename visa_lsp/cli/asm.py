@@ -19,7 +19,7 @@ from visa_lsp.cli.common import (
     printable,
     read_source,
 )  # fmt: skip
-from visa_lsp.cli.files import write_output
+from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
@@ -49,30 +49,46 @@ def asm_command(args: argparse.Namespace) -> int:
         complain("asm: -o takes one input; without it every object goes beside its text")
         return EXIT_USAGE
     status = EXIT_OK
+    written: dict[str, str] = {}
     for path in args.inputs:
         try:
-            status = max(status, _assemble(args, path))
+            status = max(status, _assemble(args, path, written))
         except CliError as error:
             complain(str(error))
             status = EXIT_USAGE
     return status
 
 
-def _assemble(args: argparse.Namespace, path: str) -> int:
+def _assemble(args: argparse.Namespace, path: str, written: dict[str, str]) -> int:
+    """Assemble one input; ``written`` are the objects written so far, each with its text."""
+    # Asked first: where nothing can be written, what is wrong with the text is of no interest.
+    suffix = ".zebin" if args.zebin else ".isa"
+    output = args.output or (STDIN if path == STDIN else str(_beside(path, suffix)))
+    inputs = [*args.inputs, *(str(_beside(path, ".zeinfo.yaml")) for _ in range(args.zebin))]
+    check_output(output, inputs)
+    if output != STDIN and output in written:
+        raise CliError(f"{path}: its object would replace that of {written[output]}: {output}; assemble one with -o")
     source = read_source(path, args.stdin_filename)
     result = assemble_text(source.text, args.platform)
     report(source.name, result)
     if result.data is None:
         return EXIT_FINDINGS
-    data, suffix = result.data, ".isa"
+    data = result.data
     if args.zebin:
         packed = import_module("visa_lsp.cli.zeinfo").packed(source.name, result, args.platform)
         if packed is None:
             return EXIT_FINDINGS
-        data, suffix = packed, ".zebin"
-    output = args.output or (STDIN if path == STDIN else str(Path(path).with_suffix(suffix)))
-    write_output(output, data)
+        data = packed
+    write_output(output, data, inputs)
+    written[output] = source.name
     return EXIT_OK
+
+
+def _beside(path: str, suffix: str) -> Path:
+    try:
+        return Path(path).with_suffix(suffix)
+    except ValueError:
+        raise CliError(f"{path!r}: this names no file") from None
 
 
 def report(name: str, result: Assembled) -> None:

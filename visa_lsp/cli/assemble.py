@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.rules import NO_OBJECT_FORM
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
-from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.suppressions import visible
-from visa_lsp.sema.lower import lower
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.sema.lower import lower, with_shown_grf
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -35,12 +36,13 @@ class Assembled:
 
 
 def assemble_text(text: str, platform: str | None = None) -> Assembled:
-    """Check, lower and encode a text. Without a platform TGLLP's register size is taken."""
+    """Check, lower and encode a text. Without a platform the register size is what the text says or shows, else TGLLP's."""
     analysis = Analysis.of(text, platform)
     diagnostics = _shown(analysis)
     if has_errors(diagnostics):
         return Assembled(analysis, None, None, diagnostics)
-    module = lower(analysis.bound)
+    bound = analysis.bound if platform_named(platform or "") else with_shown_grf(analysis.document, analysis.bound)
+    module = lower(bound)
     if module is None:
         # Binding found a problem that no rule calls an error: say so at its place instead of failing in silence.
         problems = tuple(

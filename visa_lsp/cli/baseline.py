@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.cli.common import CliError, printable, reason
 from visa_lsp.cli.files import write_output
+from visa_lsp.reading import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,10 +29,10 @@ Baseline = Counter[tuple[str, str]]
 def read_baseline(path: str) -> Baseline:
     """The known findings as counts of (path, fingerprint)."""
     try:
-        value = import_module("json").loads(Path(path).read_text(encoding="utf-8"))
+        value = import_module("json").loads(read_file(path, named=True).decode("utf-8"))
     except OSError as error:
         raise CliError(f"{path}: {reason(error)}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CliError(f"{path}: this is no baseline: {' '.join(str(error).split())}") from None
     if not isinstance(value, dict) or value.get("version") != _VERSION or not isinstance(value.get("findings"), list):
         raise CliError(f"{path}: this is no baseline of version {_VERSION}")
@@ -43,8 +44,8 @@ def read_baseline(path: str) -> Baseline:
     return known
 
 
-def write_baseline(path: str, findings: Iterable[Finding]) -> int:
-    """Write the findings as the new baseline, and tell how many they are."""
+def write_baseline(path: str, findings: Iterable[Finding], inputs: Iterable[str] = ()) -> int:
+    """Write the findings as the new baseline, and tell how many they are; ``inputs`` are never written over."""
     items = [
         {
             "path": _relative(f.path, path),
@@ -57,7 +58,7 @@ def write_baseline(path: str, findings: Iterable[Finding]) -> int:
     ]
     items.sort(key=lambda i: tuple(i.values()))
     text = import_module("json").dumps({"version": _VERSION, "tool": "visa-lsp", "findings": items}, indent=1) + "\n"
-    write_output(path, text.encode())
+    write_output(path, text.encode(), inputs)
     return len(items)
 
 

@@ -29,7 +29,7 @@ from visa_lsp.cli.common import (
     read_source,
     wants_colour,
 )  # fmt: skip
-from visa_lsp.cli.files import write_output
+from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.cli.formats import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.report import FileResult, Report
 from visa_lsp.cli.report_extras import Progress, difference, settings_text, statistics
@@ -264,6 +264,9 @@ def _run(
     finder = Finder(known_rules())
     options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
     inputs = collect(paths, finder, overrides.exclude)
+    # Asked before anything is mended or looked at: the report would be lost, or a text.
+    check_output(options.output, inputs.files)
+    check_output(options.write_baseline, inputs.files)
     tasks = []
     for path in inputs.files:
         name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
@@ -271,11 +274,15 @@ def _run(
         write = options.fix and not options.diff and path != STDIN
         source = stdin if path == STDIN else None
         selection = overrides.selection(settings)
-        tasks.append(Task(path, name, overrides.platform_of(settings), selection, options.fix, write, source))
+        tasks.append(
+            Task(
+                path, name, overrides.platform_of(settings), selection, options.fix, write, source, path in inputs.named
+            )
+        )
     results = _checked(tasks, options, cache)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
     if options.write_baseline is not None:
-        return _write_baseline(options.write_baseline, results)
+        return _write_baseline(options.write_baseline, results, inputs)
     if options.baseline is not None:
         known = read_baseline(options.baseline)
         results = [without_known(r, known, options.baseline) for r in results]
@@ -295,11 +302,11 @@ def _checked(tasks: list[Task], options: Options, cache: dict[str, tuple[Stamp, 
     return [cache[t.path][2] for t in tasks]
 
 
-def _write_baseline(path: str, results: list[FileResult]) -> int:
+def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int:
     errors = [r.error for r in results if r.error]
     for error in errors:
         complain(error)
-    count = write_baseline(path, (f for r in results for f in r.findings))
+    count = write_baseline(path, (f for r in results for f in r.findings), inputs.files)
     complain(f"{count} finding{'s' * (count != 1)} written to {path}")
     return EXIT_USAGE if errors else EXIT_OK
 
@@ -308,6 +315,8 @@ def _finish(report: Report, inputs: Inputs, options: Options) -> int:
     """Write the report and everything beside it; gives the exit status."""
     for result in report.errors:
         complain(result.error)
+    for path, what in inputs.odd:
+        complain(f"{path}: this is {what}, not a regular file, and is passed over")
     for folder in inputs.empty:
         complain(f"{folder}: no *.visaasm or *.isaasm in this folder")
     changed = [r for r in report.results if r.before is not None and r.after is not None and r.before != r.after]
@@ -320,7 +329,7 @@ def _finish(report: Report, inputs: Inputs, options: Options) -> int:
         _write_text(stdin_text)
         to_stderr = True
     if not options.diff:
-        _write_report(report, options, to_stderr)
+        _write_report(report, options, to_stderr, inputs)
     fixed = sum(r.fixed for r in report.results)
     if fixed and (options.format != "full" or options.diff):
         verb = "can be mended" if options.diff else "mended"
@@ -340,10 +349,10 @@ def _is_wrong(report: Report, options: Options) -> bool:
     return report.count(Severity.ERROR) > 0 or warnings > allowed
 
 
-def _write_report(report: Report, options: Options, to_stderr: bool) -> None:
+def _write_report(report: Report, options: Options, to_stderr: bool, inputs: Inputs) -> None:
     pieces = FORMATS[options.format](report, Look(options.colour))
     if options.output is not None:
-        write_output(options.output, "".join(pieces).encode("utf-8", "replace"))
+        write_output(options.output, "".join(pieces).encode("utf-8", "replace"), inputs.files)
         return
     out = sys.stderr if to_stderr else sys.stdout
     for piece in pieces:

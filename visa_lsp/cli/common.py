@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from visa_lsp.cli.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, CliError, complain, printable
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
+from visa_lsp.reading import MOST_TEXT, read_file, read_stream
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +26,17 @@ STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
 OBJECT_MAGIC: Final = b"CISA"
 _BOM: Final = b"\xef\xbb\xbf"
+_HEAD: Final = 1 << 16
+_ELF: Final = b"\x7fELF"
+_SPIRV: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
+_TEXTS: Final = (".visaasm", ".isaasm")
+_OPENCL: Final = (".cl", ".clh", ".clcpp", ".ocl")
+_OURS: Final = rb"(?m)^[ \t]*\.(?:version|kernel|function|global_function|decl)\b"
+_KERNEL: Final = rb"(?m)^[^\n/*]{0,80}\b(?:__)?kernel\b[^;{}=]{0,200}\bvoid\b[^;{}=(]{0,200}\("
+_COMPILE: Final = (
+    "compile it first: `IGC_ShaderDumpEnable=1 IGC_DumpToCurrentDir=1 ocloc compile {} -device tgllp` "
+    "writes the vISA text of each of its kernels (*.visaasm) into this folder"
+)
 
 
 class Source(Struct, frozen=True):
@@ -41,23 +52,56 @@ class Source(Struct, frozen=True):
 
 
 def decode(name: str, data: bytes) -> Source:
-    """A text from bytes; bytes that are no UTF-8 are kept as lone surrogates."""
+    """A text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``CliError`` for what is no text of ours."""
     if data.startswith(OBJECT_MAGIC):
         raise CliError(f"{name}: this is an object, not a text (visa-lsp dis makes a text of it)")
+    other = foreign(name, data)
+    if other:
+        raise CliError(f"{name}: {other}")
     bom = data.startswith(_BOM)
     return Source(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
 
 
-def read_source(path: str, stdin_filename: str | None = None) -> Source:
-    """The text of a file, or of standard input for ``-``; ``CliError`` when it cannot be read."""
+def read_source(path: str, stdin_filename: str | None = None, *, named: bool = True) -> Source:
+    """The text of a file, or of standard input for ``-``; ``CliError`` when it cannot be read, or is too long.
+
+    ``named``: the user named it, so that it may be a pipe.
+    """
     if path == STDIN:
-        return decode(stdin_filename or STDIN_NAME, sys.stdin.buffer.read())
+        name = stdin_filename or STDIN_NAME
+        try:
+            return decode(name, read_stream(sys.stdin.buffer, MOST_TEXT))
+        except (OSError, ValueError) as error:
+            raise CliError(f"{name}: {reason(error)}") from None
     if not path:
         raise CliError("an empty path names no file")
     try:
-        return decode(path, Path(path).read_bytes())
+        return decode(path, read_file(path, MOST_TEXT, named=named))
     except (OSError, ValueError) as error:
         raise CliError(f"{path}: {reason(error)}") from None
+
+
+def foreign(name: str, data: bytes) -> str:
+    """What a file is that belongs to a step before or behind ours, and what to do with it; empty where it is none.
+
+    ``data`` may be its beginning only. A file is OpenCL C by its name or by its first kernel, unless it begins as ours do.
+    """
+    head = data[:_HEAD]
+    suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - the library for paths is not loaded for this
+    if head.startswith(_ELF):
+        return "this is a zebin or another ELF file, not a text (visa-lsp dis shows what is in it)"
+    if head.startswith(_SPIRV):
+        return f"this is SPIR-V, not vISA; {_COMPILE.format('-spirv_input -file ' + _word(name, 'K.spv'))}"
+    if suffix in _TEXTS or import_module("re").search(_OURS, head):
+        return ""
+    if suffix in _OPENCL or import_module("re").search(_KERNEL, head):
+        return f"this is OpenCL C, not vISA; {_COMPILE.format('-file ' + _word(name, 'K.cl'))}"
+    return ""
+
+
+def _word(name: str, otherwise: str) -> str:
+    """A file's name as a shell takes it."""
+    return otherwise if name.startswith("<") else str(import_module("shlex").quote(name))
 
 
 def reason(error: OSError | ValueError) -> str:

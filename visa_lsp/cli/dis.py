@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.cli.common import EXIT_OK, EXIT_USAGE, STDIN, CliError, add_platform, complain
-from visa_lsp.cli.files import read_bytes, write_output
+from visa_lsp.cli.common import EXIT_OK, EXIT_USAGE, STDIN, CliError, add_platform, complain, foreign
+from visa_lsp.cli.files import check_output, read_bytes, write_output
 from visa_lsp.cli.zebins import extract_zebin, zebin_of, zebin_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.layout import BodySummary, Summary, summary
 from visa_lsp.isa.platforms import platform_named, platform_numbered
+from visa_lsp.isa.predefined import IMPLICIT_INPUTS
 from visa_lsp.program.text_form import module_text
 from visa_lsp.zeinfo.zebin import is_elf
 
@@ -48,12 +49,13 @@ def dis_command(args: argparse.Namespace) -> int:
     for path in args.inputs:
         name = (args.stdin_filename or "<stdin>") if path == STDIN else path
         try:
+            check_output(args.output, args.inputs)
             data = read_bytes(path)
             if is_elf(data):
                 _zebin(args, data, name)
                 continue
             text = _text(args, data, name)
-            write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"))
+            write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"), args.inputs)
         except CliError as error:
             complain(str(error))
             status = EXIT_USAGE
@@ -67,7 +69,7 @@ def _zebin(args: argparse.Namespace, data: bytes, name: str) -> None:
         extract_zebin(name, zebin, args.output, platform, comments=not args.no_comments)
         return
     text = zebin_text(name, zebin, platform, comments=not args.no_comments, summary=args.summary)
-    write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"))
+    write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"), args.inputs)
 
 
 def _text(args: argparse.Namespace, data: bytes, name: str) -> str:
@@ -77,7 +79,7 @@ def _text(args: argparse.Namespace, data: bytes, name: str) -> str:
         platform = platform_named(args.platform) if args.platform else None
         return module_text(decode(data), platform, comments=not args.no_comments)
     except CodecError as error:
-        raise CliError(f"{name}: {error}") from None
+        raise CliError(f"{name}: {foreign(name, data) or error}") from None
 
 
 def _summary(name: str, value: Summary) -> Iterator[str]:
@@ -99,7 +101,9 @@ def _body(body: BodySummary) -> Iterator[str]:
     for name, value in body.attributes:
         yield f"  attribute {name}" + (f" = {_value(value)}" if value else "")
     for name, item in body.inputs:
-        provenance = f", implicit {item.kind >> 3 & 31}" if item.kind >> 3 & 31 else ""
+        number = item.kind >> 3 & 31
+        origin = f" ({IMPLICIT_INPUTS[number].name})" if number in IMPLICIT_INPUTS else ""
+        provenance = f", implicit {number}{origin}" if number else ""
         yield f"  input {name}: {_CLASS[min(item.kind & 3, 2)]}, offset {item.offset}, {item.size} bytes{provenance}"
     for binary in body.binaries:
         if binary.size:

@@ -12,6 +12,7 @@ from visa_lsp.checks.context import near
 from visa_lsp.checks.operand_type import type_words
 from visa_lsp.cli.common import EXIT_USAGE, add_platform
 from visa_lsp.cli.rules import by_word, page, rule_called
+from visa_lsp.ide.opcode_text import type_limits
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.model import Dialect, Modifier, Shape
@@ -82,6 +83,9 @@ def _instruction(row: Instruction, platform: Platform | None) -> str:
         parts.append("\n".join(["## Operands", "", *(f"- {_slot(slot)}" for slot in row.slots)]))
     if row.modifiers:
         parts.append("\n".join(["## Dotted words", "", *(f"- {_modifier(m)}" for m in row.modifiers)]))
+    limits = type_limits(row)
+    if limits:
+        parts.append("\n".join(["## Types", "", *(f"- {line}" for line in limits)]))
     if row.pitfalls:
         parts.append("\n".join(["## Take care", "", *(f"- {p}" for p in row.pitfalls)]))
     parts.append("\n".join(["## Where", "", *(f"- {line}" for line in _where(row, platform))]))

@@ -1,46 +1,156 @@
-"""Output files: complete or untouched. A temporary file beside the target is renamed over it."""
+"""Output files: complete or untouched, and never an input. ``write_output`` is how every command writes.
+
+A regular file is replaced as a whole by a temporary one beside it; a symbolic link stays one and what it points to is
+replaced. What is no regular file (a FIFO, a device) is written into.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
+import stat
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.cli.common import STDIN, CliError, reason
+from visa_lsp.reading import MOST_OBJECT, PATIENCE, read_file, read_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+_PAUSE: Final = 0.05
 
 
 @contextlib.contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """A stream whose bytes become the whole of ``target`` when the block ends well; else nothing is touched."""
-    handle, temporary = import_module("tempfile").mkstemp(prefix=f".{target.name}.", dir=target.parent)
+def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
+    """A stream whose bytes become the whole of ``target`` when the block ends well; else nothing is touched.
+
+    ``OSError`` where ``target`` is one of ``inputs``, by whatever name, or cannot be written.
+    """
+    refuse_input(target, inputs)
+    about = _about(target)
+    if about is not None and stat.S_ISDIR(about.st_mode):
+        raise IsADirectoryError(21, "is a directory")
+    if about is not None and _is_written_into(target, about):
+        gathered = io.BytesIO()
+        yield gathered
+        _write_into(target, about, gathered.getvalue())
+        return
+    # A link stays a link, also one to a file that is not there yet.
+    real = Path(os.path.realpath(target))
+    handle, temporary = import_module("tempfile").mkstemp(prefix=".visa-lsp-", dir=real.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        Path(temporary).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-        Path(temporary).replace(target)
+        Path(temporary).chmod(about.st_mode & 0o777 if about is not None else 0o666 & ~_umask())
+        Path(temporary).replace(real)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
 
 
-def write_output(path: str, data: bytes) -> None:
-    """Write a whole file, or standard output for ``-``; ``CliError`` when it cannot be written."""
+def refuse_input(target: str | Path, inputs: Iterable[str | Path]) -> None:
+    """``OSError`` where an output is also an input: by the same name, or by another link to the same file."""
+    about = _about(target)
+    for path in inputs:
+        other = _about_input(path)
+        if about is not None and other is not None and _is_same(about, other) and stat.S_ISREG(about.st_mode):
+            name = "on standard input" if str(path) == STDIN else repr(str(path))
+            raise OSError(f"this is also the input {name}, which would be lost; name another output")
+
+
+def _about(path: str | Path) -> os.stat_result | None:
+    """What stands at a path, behind links; None where there is nothing."""
+    try:
+        return os.stat(path)  # noqa: PTH116 - texts and paths alike
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        return None
+
+
+def _about_input(path: str | Path) -> os.stat_result | None:
+    if str(path) == STDIN:
+        # A text may come from the same file by way of ``< FILE``.
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            return os.fstat(sys.stdin.fileno())
+        return None
+    return _about(path) if str(path) else None
+
+
+def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+
+
+def _is_written_into(target: Path, about: os.stat_result) -> bool:
+    """Whether a target stays what it is: no regular file, one with other names, or one that is open as /dev/fd/N."""
+    return not stat.S_ISREG(about.st_mode) or about.st_nlink > 1 or str(target).startswith(("/dev/", "/proc/"))
+
+
+def _write_into(target: Path, about: os.stat_result, data: bytes) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        # Opened a second time it would be written from its beginning, over what we have said there.
+        if _is_stream(stream, about):
+            stream.flush()
+            stream.buffer.write(data)
+            stream.buffer.flush()
+            return
+    regular = stat.S_ISREG(about.st_mode)
+    handle = _opened_to_write(target, about.st_mode)
+    if hasattr(os, "set_blocking") and sys.platform != "win32":
+        os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as into:
+        into.write(data)
+        into.flush()
+        if regular:
+            into.truncate()
+
+
+def _is_stream(stream: TextIO, about: os.stat_result) -> bool:
+    try:
+        return _is_same(os.fstat(stream.fileno()), about) and hasattr(stream, "buffer")
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _opened_to_write(target: Path, mode: int) -> int:
+    """Opened for writing; a FIFO is waited for, as a shell does, but not for ever."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return os.open(target, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        except OSError as error:
+            if error.errno != errno.ENXIO or not stat.S_ISFIFO(mode):
+                raise
+            if time.monotonic() > end:
+                raise OSError(f"this is a FIFO, and nobody has read from it for {PATIENCE:.0f} seconds") from None
+            time.sleep(_PAUSE)
+
+
+def write_output(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
+    """Write a whole file, or standard output for ``-``; ``CliError`` when it cannot be written or is an input."""
     if path == STDIN:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    target = Path(path)
     try:
-        if target.is_dir():
-            raise IsADirectoryError(21, "is a directory")
-        with replacing(target) as stream:
+        with replacing(Path(path), inputs) as stream:
             stream.write(data)
+    except (OSError, ValueError) as error:
+        raise CliError(f"{path}: {reason(error)}") from None
+
+
+def check_output(path: str | None, inputs: Iterable[str | Path]) -> None:
+    """``CliError`` where an output is an input: to be asked before anything is done. None and ``-`` are no files."""
+    if path is None or path == STDIN:
+        return
+    try:
+        refuse_input(path, inputs)
     except (OSError, ValueError) as error:
         raise CliError(f"{path}: {reason(error)}") from None
 
@@ -51,11 +161,15 @@ def _umask() -> int:
     return mask
 
 
-def read_bytes(path: str) -> bytes:
-    """The bytes of a file, or of standard input for ``-``; ``CliError`` when it cannot be read."""
-    if path == STDIN:
-        return sys.stdin.buffer.read()
+def read_bytes(path: str, *, named: bool = True) -> bytes:
+    """The bytes of a file, or of standard input for ``-``; ``CliError`` when it cannot be read, or is too long.
+
+    ``named``: the user named it, so that it may be a pipe.
+    """
     try:
-        return Path(path).read_bytes()
+        if path == STDIN:
+            return read_stream(sys.stdin.buffer, MOST_OBJECT)
+        return read_file(path, MOST_OBJECT, named=named)
     except (OSError, ValueError) as error:
-        raise CliError(f"{path}: {reason(error)}") from None
+        name = "<stdin>" if path == STDIN else path
+        raise CliError(f"{name}: {reason(error)}") from None

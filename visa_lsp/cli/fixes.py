@@ -86,7 +86,7 @@ def apply(text: str, fixes: Sequence[Fix]) -> tuple[str, int]:
     """
     taken: list[tuple[int, int]] = []
     edits: list[tuple[int, int, int, str]] = []
-    line_end = "\r\n" if "\r\n" in text else "\n"
+    line_end = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     applied = 0
     for fix in fixes:
         spans = [(e.span.start, e.span.end) for e in fix.edits]

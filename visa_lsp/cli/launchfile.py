@@ -10,25 +10,28 @@ import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.launcharrays import buffer_array, image_arg, literal_array, load_npy
+from visa_lsp.cli.launcharrays import buffer_arg, buffer_array, image_arg, literal_array, load_npy
 from visa_lsp.cli.launchitems import Items
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
+from visa_lsp.reading import read_file
 from visa_lsp.sim.launch_config import (
     ARGUMENTS,
+    GLOBAL_SIZE,
     GROUPS,
     LOCAL_SIZE,
     MAX_SHARED_BYTES,
+    PLATFORM,
     Arg,
     Array,
-    BufferArg,
     Expectation,
     LaunchConfig,
     LaunchError,
     LocalArg,
+    NullArg,
     SamplerArg,
     ValueArg,
 )
-from visa_lsp.zeinfo.yaml import YamlError, load
+from visa_lsp.zeinfo.yaml import Limits, YamlError, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,9 +50,20 @@ _TOP: Final = (
     "threads",
     "mode",
     "local_size",
+    "global_size",
     "global_offset",
     "args",
     "expect",
+)
+# A kernel's payload has room for far fewer arguments; long arrays belong into .npy files, which are read at once.
+_LIMITS: Final = Limits(of_document=100_000, of_entries=4096, advice="; long arrays belong into .npy files")
+_NAMED: Final = 40  # arguments that a message lists; a kernel has room for some hundreds
+_GROUPS_AND_ITEMS: Final = (
+    "groups counts thread groups and local_size the work items of one group, so that groups: [4, 1, 1] and "
+    "local_size: [256, 1, 1] are 1024 work items; global_size stands instead of groups where the last groups are not full"
+)
+_SIZES: Final = dict.fromkeys(
+    ("global_work_size", "local_work_size", "global", "work_items", "items"), _GROUPS_AND_ITEMS
 )
 _ADDRESSES: Final = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 
@@ -66,6 +80,7 @@ class LaunchFile:
     zebin: Path | None = None
     platform: str | None = None
     places: dict[int | str, str] = field(default_factory=dict)  # argument -> path:line:column
+    reads: tuple[Path, ...] = ()  # every file that it names, arrays included
 
     def locate(self, error: LaunchError) -> LaunchError:
         """Give the error with a place: that of its argument, else the file's first line."""
@@ -75,21 +90,21 @@ class LaunchFile:
         return LaunchError(error.message, error.arg, place or f"{self.path}:1:1")
 
 
-def read_launch_file(path: Path) -> LaunchFile:
-    """Read a launch file from disk."""
+def read_launch_file(path: Path, *, named: bool = False) -> LaunchFile:
+    """Read a launch file from disk; one that the user ``named`` may be a pipe."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise LaunchError(f"cannot be read: {error.strerror or error}", place=str(path)) from None
+        text = read_file(path, named=named).decode("utf-8")
     except UnicodeDecodeError as error:
         raise LaunchError(f"is not UTF-8 text (byte {error.start})", place=str(path)) from None
+    except (OSError, ValueError) as error:
+        raise LaunchError(f"cannot be read: {getattr(error, 'strerror', None) or error}", place=str(path)) from None
     return parse_launch(text, path)
 
 
 def parse_launch(text: str, path: Path) -> LaunchFile:
     """Read the text of a launch file; ``path`` is what file names are relative to and what errors name."""
     try:
-        root = load(text)
+        root = load(text, _LIMITS)
     except YamlError as error:
         raise LaunchError(error.message, place=f"{path}:{error.line}:{error.column}") from None
     return _Reader(path).launch(root)
@@ -105,19 +120,28 @@ class _Reader(Items):
     def launch(self, root: Item) -> LaunchFile:
         if root.value is None:
             self.fail(root, "the launch file is empty; it needs at least groups and args")
-        top = self.entries(root, _TOP, "a launch file")
-        for name, key in ((GROUPS, "groups"), (LOCAL_SIZE, "local_size"), (ARGUMENTS, "args")):
+        top = self.entries(root, _TOP, "a launch file", _SIZES)
+        for name, key in (
+            (GROUPS, "groups"), (LOCAL_SIZE, "local_size"), (ARGUMENTS, "args"), (GLOBAL_SIZE, "global_size"),
+            (PLATFORM, "platform"),
+        ):  # fmt: skip
             if key in top:
                 self.places[name] = self.place(top[key])
         threads = self._threads(root, top)
-        if threads and ("groups" in top or "local_size" in top):
+        if threads and ("groups" in top or "local_size" in top or "global_size" in top):
             self.fail(root, "threads (mode: media) and groups with local_size exclude each other")
-        if not threads and "groups" not in top:
-            self.fail(root, "the key 'groups' is missing: groups: [X, Y, Z]")
+        if "groups" in top and "global_size" in top:
+            self.fail(root, f"groups and global_size exclude each other: {_GROUPS_AND_ITEMS}", "global_size")
+        if not threads and "groups" not in top and "global_size" not in top:
+            self.fail(
+                root,
+                "the key 'groups' is missing: groups: [X, Y, Z], or global_size: [X, Y, Z] where the last groups are not full",
+            )
         config = LaunchConfig(
             kernel=self.text(top["kernel"]) if "kernel" in top else None,
             groups=self.triple(top["groups"], 1) if "groups" in top else (1, 1, 1),
             local_size=self.triple(top["local_size"], 1) if "local_size" in top else None,
+            global_size=self.triple(top["global_size"], 1) if "global_size" in top else None,
             global_offset=self.triple(top["global_offset"], 0) if "global_offset" in top else (0, 0, 0),
             threads=threads,
             args=self._args(top["args"]) if "args" in top else (),
@@ -133,6 +157,7 @@ class _Reader(Items):
             zebin=self._existing(top.get("zebin")),
             platform=self._platform(top.get("platform")),
             places=self.places,
+            reads=tuple(self.files),
         )
 
     def _existing(self, item: Item | None) -> Path | None:
@@ -184,23 +209,29 @@ class _Reader(Items):
         return tuple(self._arg(entry) for entry in item.value)
 
     def _arg(self, item: Item) -> Arg:
-        keys = self.entries(item, ("buffer", "value", "values", "dtype", "local", "image", "sampler"), "an argument")
-        kinds = [key for key in keys if key != "dtype"]
+        keys = self.entries(
+            item, ("buffer", "value", "values", "dtype", "local", "image", "sampler", "access"), "an argument"
+        )
+        kinds = [key for key in keys if key not in ("dtype", "access")]
         if len(kinds) != 1:
             what = f"these are {', '.join(kinds)}" if kinds else "there is none"
             self.fail(item, f"an argument is one of buffer, value, values, local, image, sampler; {what}")
         kind = kinds[0]
         if "dtype" in keys and kind not in ("value", "values"):
             self.fail(item, f"dtype belongs inside of {kind}", "dtype")
+        if "access" in keys and kind not in ("buffer", "image"):
+            self.fail(item, "access belongs to a buffer or an image", "access")
         match kind:
+            case "buffer" if keys["buffer"].value is None:
+                return NullArg()
             case "buffer":
-                return BufferArg(buffer_array(self, keys["buffer"]))
+                return buffer_arg(self, keys["buffer"], keys.get("access"))
             case "value" | "values":
                 return ValueArg(literal_array(self, keys[kind], keys.get("dtype")), typed="dtype" in keys)
             case "local":
                 return LocalArg(self.number(keys["local"], 1, MAX_SHARED_BYTES))
             case "image":
-                return image_arg(self, keys["image"])
+                return image_arg(self, keys["image"], keys.get("access"))
         return self._sampler(keys["sampler"])
 
     def _sampler(self, item: Item) -> SamplerArg:
@@ -227,7 +258,9 @@ class _Reader(Items):
         if isinstance(arg, bool) or not isinstance(arg, int | str):
             self.fail(keys["arg"], f"arg is the number or the name of an argument, this is {keys['arg'].kind}")
         if arg not in self.places:
-            known = ", ".join(str(name) for name in self.places if not str(name).startswith(":")) or "none"
+            names = [str(name) for name in self.places if not str(name).startswith(":")]
+            known = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+            known = known or "none"
             self.fail(keys["arg"], f"there is no argument {arg}; the arguments are {known}")
         if ("npy" in keys) == ("values" in keys):
             self.fail(item, "an expectation has either npy or values")

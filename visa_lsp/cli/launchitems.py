@@ -9,10 +9,11 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, NoReturn
 
+from visa_lsp.reading import is_regular
 from visa_lsp.sim.launch_config import LaunchError, Triple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from visa_lsp.zeinfo.yaml import Item
@@ -24,6 +25,7 @@ class Items:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.array_bytes = 0  # of the arrays read so far
+        self.files: list[Path] = []  # that are named so far
 
     def place(self, item: Item, key: str | None = None) -> str:
         """Where an item, or one of its keys, stands: ``path:line:column``."""
@@ -34,12 +36,16 @@ class Items:
         """Raise a ``LaunchError`` with the place."""
         raise LaunchError(message, place=self.place(item, key))
 
-    def entries(self, item: Item, allowed: Iterable[str], what: str) -> dict[str, Item]:
-        """Check that an item is a map with known keys, and give its entries."""
+    def entries(
+        self, item: Item, allowed: Iterable[str], what: str, explained: Mapping[str, str] | None = None
+    ) -> dict[str, Item]:
+        """Check that an item is a map with known keys, and give its entries; ``explained`` says more of some wrong keys."""
         if not isinstance(item.value, dict):
             self.fail(item, f"{what} is a map, this is {item.kind}")
         known = tuple(allowed)
         for key in item.value:
+            if key not in known and explained and key in explained:
+                self.fail(item, f"unknown key '{key}'; {explained[key]}", key)
             if key not in known:
                 near = difflib.get_close_matches(key, known, 1)
                 hint = f"; did you mean '{near[0]}'?" if near else f"; {what} knows {', '.join(known)}"
@@ -97,6 +103,19 @@ class Items:
     def file(self, item: Item) -> Path:
         """Check that an item names an existing file, relative to the launch file, and give its path."""
         path = self.path.parent / self.text(item)
-        if not path.is_file():
-            self.fail(item, f"there is no file '{path}'")
+        if not is_regular(path):
+            self.fail(
+                item,
+                f"there is no file '{str(path)[:200]}'"
+                if not _exists(path)
+                else f"'{str(path)[:200]}' is no regular file",
+            )
+        self.files.append(path)
         return path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

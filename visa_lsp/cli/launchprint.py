@@ -6,8 +6,10 @@ The JSON report of a launch has these keys: ``launch`` (the launch file), ``kern
 ``buffers`` (``arg``, ``name``, ``dtype``, ``shape``, ``head`` with the first values, ``path`` of the file written or
 null), ``expectations`` (``arg``, ``ok``, ``message``), ``faults`` (``kind``, ``message``, ``text`` with all in one
 line, ``kernel``, ``group``,
-``thread``, ``lane``, ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
-``other_place``, ``other_excerpt``),
+``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
+same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
+``other_place``, ``other_excerpt``; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
+of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
 ``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
 ``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
 hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
@@ -22,10 +24,12 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.sim.faults import items_text
+
 if TYPE_CHECKING:
     from visa_lsp.cli.launchreport import BufferReport, RunReport
     from visa_lsp.sim.dispatch import Sent
-    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.faults import Fault, WorkItem
 
 _HEAD: Final = 8
 _PAYLOAD_HEAD: Final = 64  # bytes
@@ -75,12 +79,26 @@ def print_text(outcome: Outcome) -> None:
     for word, faults in (("fault", report.faults), ("note", report.findings)):
         for fault in faults:
             print(f"  {word}: {fault}")
+            for who, items in (("work items", fault.items), ("of the other party", fault.other_items)):
+                if items:
+                    print(f"    {who}: {items_text(items)}")
             for place, excerpt in dict.fromkeys((report.excerpt(fault), report.other_excerpt(fault))):
                 if excerpt:
                     print(f"    {place}: {excerpt}")
+            for place, excerpt in dict.fromkeys(_sources(report, fault)):
+                if place:
+                    print(f"    {place}" + (f": {excerpt}" if excerpt else ""))
     for sent in report.sent:
         _print_sent(report, sent)
     print(f"  {'ok' if report.ok else 'FAILED'}")
+
+
+def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Place and line in the source of both parties."""
+    return (
+        report.source_excerpt(fault.kernel, fault.source),
+        report.source_excerpt(fault.other_kernel or fault.kernel, fault.other_source),
+    )
 
 
 def _print_sent(report: RunReport, sent: Sent) -> None:
@@ -159,6 +177,7 @@ def report_values(report: RunReport, head: int = _HEAD) -> dict[str, Any]:
 def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
     place, excerpt = report.excerpt(fault)
     other_place, other_excerpt = report.other_excerpt(fault)
+    (source, source_line), (other_source, other_source_line) = _sources(report, fault)
     return {
         "kind": fault.kind.value,
         "message": fault.message,
@@ -167,6 +186,8 @@ def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
         "group": list(fault.group),
         "thread": fault.thread,
         "lane": fault.lane,
+        "items": _items(fault.items),
+        "other_items": _items(fault.other_items),
         "instruction": fault.instruction,
         "line": fault.line + 1 if fault.line >= 0 else None,
         "address": fault.address,
@@ -175,7 +196,15 @@ def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
         "excerpt": excerpt,
         "other_place": other_place,
         "other_excerpt": other_excerpt,
+        "source": source,
+        "source_excerpt": source_line,
+        "other_source": other_source,
+        "other_source_excerpt": other_source_line,
     }
+
+
+def _items(items: tuple[WorkItem, ...]) -> list[dict[str, Any]]:
+    return [{"lane": item.lane, "global": list(item.global_id), "local": list(item.local_id)} for item in items]
 
 
 def _sent(report: RunReport, sent: Sent) -> dict[str, Any]:

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
-from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.program.model import Module
+from visa_lsp.reading import MOST_OBJECT, read_file
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.launch_config import LaunchError
-from visa_lsp.text import LineIndex
+from visa_lsp.text import LineIndex, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,16 +119,17 @@ def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[s
 
 def sources_of(module: Module, text: str, path: Path | None) -> dict[str, Source]:
     """The text that each body of a program comes from."""
-    source = Source(str(path or ""), tuple(text.splitlines()))
+    source = Source(str(path or ""), tuple(lines_of(text)))
     return {body.name: source for body in module.bodies}
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file, or say why that does not work."""
+def read_bytes(path: Path, *, named: bool = False) -> bytes:
+    """Read a file, or say why that does not work; one that the user ``named`` may be a pipe."""
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise LaunchError(f"cannot be read: {error.strerror or error}", place=str(path)) from None
+        return read_file(path, MOST_OBJECT, named=named)
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise LaunchError(f"cannot be read: {words}", place=str(path)) from None
 
 
 def text_of(data: bytes, path: Path) -> str:
@@ -182,11 +184,16 @@ def _resolved(body: Kernel, places: list[int]) -> Kernel:
     return structs.replace(body, variables=variables, variable_relocs=())
 
 
-def merged(left: Module, right: Module) -> Module:
-    """One program of two, the left one linked already; a name defined twice is refused."""
+def merged(left: Module, right: Module, defined: dict[str, str] | None = None, path: str = "another") -> Module:
+    """One program of two, the left one linked already; a name defined twice is refused.
+
+    ``defined`` says in which file each body of the left one is; those of the right one, which ``path`` holds, are added.
+    """
+    if defined is None:
+        defined = {body.name: "one" for body in left.bodies}
     right = linked(right, left.variables)
-    names = {body.name for body in left.bodies}
-    double = next((body.name for body in right.bodies if body.name in names), None)
+    double = next((body.name for body in right.bodies if body.name in defined), None)
     if double is not None:
-        raise LaunchError(f"'{double}' is defined in two files of the program")
+        raise LaunchError(f"'{double}' is defined in two files of the program, '{defined[double]}' and '{path}'")
+    defined.update({body.name: path for body in right.bodies})
     return Module(left.version, left.kernels + right.kernels, right.variables, left.functions + right.functions)

@@ -21,12 +21,12 @@ from visa_lsp.cli.launchprogram import (
     sources_of,
     text_of,
 )
-from visa_lsp.cli.launchreport import BufferReport, ExpectationReport, RunReport, with_declarations
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
+from visa_lsp.cli.launchreport import BufferReport, ExpectationReport, RunReport, with_declarations, with_sources
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
 from visa_lsp.sim.checkers import CHECKERS, checkers
 from visa_lsp.sim.dispatch import run as interpret
 from visa_lsp.sim.launch import choose_kernel, prepare, with_budget
-from visa_lsp.sim.launch_config import LaunchError
+from visa_lsp.sim.launch_config import PLATFORM, LaunchError
 from visa_lsp.sim.launch_expect import difference
 from visa_lsp.sim.printf import text_of as text_printed
 from visa_lsp.zeinfo.read import ZeInfoError, read
@@ -76,7 +76,7 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions = _DEFAULT) -> R
 
     Raises ``TextProblems`` for a text with errors and ``LaunchError`` for all that cannot be launched.
     """
-    where = choose_platform(launch, options.platform)
+    where = choose_platform(launch, options.platform, options.path)
     notes: list[str] = []
     module = module_of_text(text, options.path, where, notes)
     return run_module(module, launch, options, notes, sources_of(module, text, options.path))
@@ -103,12 +103,17 @@ def run_module(
         raise LaunchError("instructions can be followed with --engine interp only")
     observers = (*observers_named(options.checks), *options.listeners)
     texts = dict(sources or {})
-    where = choose_platform(launch, options.platform)
+    where = choose_platform(launch, options.platform, options.path)
     said = list(notes)
     module = linked(module)
+    defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):
-        module = merged(module, load_program(extra, where, said, texts))
+        module = merged(module, load_program(extra, where, said, texts), defined, str(extra))
+    _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
     prepared = _prepared(module, launch, where, options.path)
+    for listener in options.listeners:
+        if unfit := listener.unfit(prepared.dispatch):
+            raise LaunchError(unfit)
     steps = options.budget or (INTERPRETED_STEPS if engine_name == "interp" else None)
     result = run((with_budget(prepared, steps) if steps else prepared).dispatch, observers)
     expectations = []
@@ -116,7 +121,7 @@ def run_module(
         message = difference(prepared.arrays[expect.arg], expect)
         expectations.append(ExpectationReport(expect.arg, message is None, message or "holds"))
     order = [key for key in prepared.names if key in prepared.arrays] or list(prepared.arrays)
-    faults = with_declarations(result.faults, texts)
+    faults = with_sources(with_declarations(result.faults, texts), module)
     return RunReport(
         prepared.dispatch.kernel.name,
         where.name,
@@ -157,20 +162,60 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
         raise LaunchError(f"argument {unknown} is expected to hold something, but it is no buffer", unknown)
 
 
-def choose_platform(launch: LaunchFile, name: str | None) -> Platform:
-    """Give the platform of a run: the one named, else the launch file's, else the default."""
-    platform = platform_named(name or launch.platform or DEFAULT_PLATFORM)
+def choose_platform(launch: LaunchFile, name: str | None, path: Path | None = None) -> Platform:
+    """Give the platform of a run: the one named, else the launch file's, else the zebin's, else the default.
+
+    ``path`` is the program's, beside which a zebin may lie. One that a zebin does not fit is refused.
+    """
+    chosen = name or launch.platform
+    told = _platform_of_zebin(launch, path)
+    if chosen is None:
+        return told or platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
+    platform = platform_named(chosen)
     if platform is None:
-        raise LaunchError(f"unknown platform '{name}'")
+        raise LaunchError(f"unknown platform '{chosen}'")
+    if told is not None and (told.grf_bytes, told.thread_number) != (platform.grf_bytes, platform.thread_number):
+        raise launch.locate(
+            LaunchError(
+                f"the platform is {platform.name}, the zebin was made for {told.name}, whose registers and numbers of "
+                f"threads are others; say platform: {told.name}, or leave it out",
+                PLATFORM,
+            )
+        )
     return platform
 
 
+def _platform_of_zebin(launch: LaunchFile, path: Path | None) -> Platform | None:
+    for source in (launch.zebin, launch.ze_info, *([] if launch.ze_info or launch.zebin else _siblings(launch, path))):
+        if source is not None and source.is_file():
+            data = read_bytes(source)
+            if data[:4] == b"\x7fELF":
+                found: Platform | None = import_module("visa_lsp.cli.launchzebin").platform_of(data, source)
+                return found
+    return None
+
+
+def _check_instructions(
+    module: Module, launch: LaunchFile, where: Platform, notes: list[str], chosen: str | None
+) -> None:
+    """Tell before the run that a text has instructions which the platform lacks: refused where the user chose it."""
+    for body in module.bodies:
+        for inst in body.instructions:
+            if where.name in inst.row.platforms:
+                continue
+            have = [p.name for p in PLATFORMS if p.name in inst.row.platforms]
+            line = f", line {inst.line + 1}" if inst.line >= 0 else ""
+            words = f"'{body.name}'{line}: {where.name} has no {inst.row.mnemonic}; it is there on {', '.join(have)}"
+            if chosen:
+                raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
+            notes.append(f"{words}; say platform: {have[0] if have else 'NAME'}")
+            return
+
+
 def observers_named(checks: str) -> tuple[Observer, ...]:
-    """Give the checkers of ``all``, ``none`` or a list by commas."""
-    if checks == "none":
-        return ()
-    for name in [] if checks == "all" else [n.strip() for n in checks.split(",") if n.strip()]:
-        if name not in CHECKERS:
+    """Give the checkers of ``all``, ``none``, or names by commas; ``all`` has all but those that are only there by name."""
+    for name in (n.strip() for n in checks.split(",")):
+        if name and name not in CHECKERS and name not in ("all", "none"):
             raise LaunchError(f"unknown check '{name}'; known are all, none, {', '.join(CHECKERS)}")
     return checkers(checks)
 
@@ -180,9 +225,7 @@ def _told(kernel: Kernel, launch: LaunchFile, path: Path | None) -> tuple[Kernel
 
     The launch file may name a ze_info, a zebin, or both; else siblings count, the program's first.
     """
-    stem = launch.path.name.removesuffix(".yaml").removesuffix(".launch")
-    siblings = [] if path is None else [path.with_suffix(".zeinfo.yaml"), path.with_suffix(".zebin")]
-    siblings += [launch.path.with_name(f"{stem}.zeinfo.yaml"), launch.path.with_name(f"{stem}.zebin")]
+    siblings = _siblings(launch, path)
     source = launch.ze_info or launch.zebin or next((sibling for sibling in siblings if sibling.is_file()), None)
     if source is None:
         return None, ()
@@ -202,6 +245,13 @@ def _told(kernel: Kernel, launch: LaunchFile, path: Path | None) -> tuple[Kernel
     if found is None:
         raise LaunchError(f"the ze_info '{source}' says nothing of kernel '{kernel.name}'")
     return found, sections
+
+
+def _siblings(launch: LaunchFile, path: Path | None) -> list[Path]:
+    """Where ze_info may lie that no launch file names."""
+    stem = launch.path.name.removesuffix(".yaml").removesuffix(".launch")
+    siblings = [] if path is None else [path.with_suffix(".zeinfo.yaml"), path.with_suffix(".zebin")]
+    return [*siblings, launch.path.with_name(f"{stem}.zeinfo.yaml"), launch.path.with_name(f"{stem}.zebin")]
 
 
 def _engine(name: str) -> tuple[str, Callable[[Dispatch, Sequence[Observer]], RunResult]]:

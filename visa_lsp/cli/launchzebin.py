@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.isa.platforms import platform_of_product
 from visa_lsp.sim.launch_config import MAX_BUFFER_BYTES, DataSection, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.zeinfo.zebin import Zebin
 
 # Sections that the program's data stands in, and the payload argument that asks for the address of each.
 _BASES: Final = {
@@ -28,10 +32,7 @@ _ADDRESS_BYTES: Final = {1: 8, 2: 4}  # relocation types: the whole address, its
 
 def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]:
     """Give the ze_info text of a zebin and its data sections."""
-    try:
-        zebin = read_zebin(data)
-    except ZebinError as error:
-        raise LaunchError(f"not a zebin that can be read: {error}", place=str(path)) from None
+    zebin = _read(data, path)
     sections = []
     symbols = zebin.data_symbols()
     for section in zebin.sections:
@@ -47,3 +48,16 @@ def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]
         places = {name: at for name, (home, at, _) in symbols.items() if home == section.name}
         sections.append(DataSection(section.name, section.data, _BASES.get(section.name, ""), places, pointers))
     return zebin.ze_info, tuple(sections)
+
+
+def platform_of(data: bytes, path: Path) -> Platform | None:
+    """Give the platform that a zebin was made for; None where it does not say one that is known."""
+    family = _read(data, path).product_family
+    return None if family is None else platform_of_product(family)
+
+
+def _read(data: bytes, path: Path) -> Zebin:
+    try:
+        return read_zebin(data)
+    except ZebinError as error:
+        raise LaunchError(f"not a zebin that can be read: {error}", place=str(path)) from None

@@ -129,8 +129,9 @@ def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
         if depth >= _ARGFILES_DEEP:
             raise CliError(f"{word}: argument files name each other without end")
         from visa_lsp.cli.common import read_source  # noqa: PLC0415 - only here
+        from visa_lsp.text import lines_of  # noqa: PLC0415 - only here
 
-        lines = (line.strip() for line in read_source(word[1:]).text.splitlines())
+        lines = (line.strip() for line in lines_of(read_source(word[1:]).text))
         out += _with_argfiles([line for line in lines if line and not line.startswith("#")], depth + 1)
     return out
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ from msgspec import Struct, field
 
 from visa_lsp.cli.common import STDIN, reason
 from visa_lsp.cli.suppress import glob_matches
+from visa_lsp.reading import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,11 +22,17 @@ SUFFIXES: Final = (".visaasm", ".isaasm")
 
 
 class Inputs(Struct):
-    """Files to check, in order; what could not be looked into (path, why); folders that hold no text."""
+    """Files to check, in order; what could not be looked into (path, why); folders that hold no text.
+
+    ``odd`` are paths with the name of a text that are no regular files (path, what it is), ``named`` those files that
+    stand on the command line themselves.
+    """
 
     files: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
+    odd: list[tuple[str, str]] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)
 
 
 def collect(paths: Iterable[str], finder: Finder, exclude: Iterable[str] = ()) -> Inputs:
@@ -39,6 +47,7 @@ def collect(paths: Iterable[str], finder: Finder, exclude: Iterable[str] = ()) -
                 inputs.empty.append(path)
         else:
             found = [path]
+            inputs.named.add(path)
         for file in found:
             key = file if file in ("", STDIN) else os.path.abspath(file)  # noqa: PTH100 - resolves ".." without asking links
             if key not in seen:
@@ -54,8 +63,24 @@ def _walk(top: str, inputs: Inputs) -> list[str]:
     files = []
     for folder, folders, names in os.walk(top, onerror=unreadable):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "node_modules")
-        files += [os.path.join(folder, n) for n in names if n.lower().endswith(SUFFIXES)]  # noqa: PTH118 - keeps "./"
+        for name in names:
+            if name.lower().endswith(SUFFIXES):
+                path = os.path.join(folder, name)  # noqa: PTH118 - keeps "./"
+                what = _odd(path)
+                if what:
+                    inputs.odd.append((path, what))
+                else:
+                    files.append(path)
     return sorted(files)
+
+
+def _odd(path: str) -> str:
+    """What something with the name of a text is, where it is no regular file; a link to nothing is told when read."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a Path for each of many names costs
+    except OSError:
+        return ""
+    return "" if stat.S_ISREG(mode) else kind_of(mode)
 
 
 def _excluded(file: str, finder: Finder, extra: tuple[str, ...]) -> bool:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.analysis.storing import storing
 from visa_lsp.cli.common import CliError, Source, read_source
 from visa_lsp.cli.files import write_output
 from visa_lsp.cli.fixes import mend
 from visa_lsp.cli.report import FileResult, findings_of
-from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.storing import storing
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.syntax.parse import flush_shelf, use_shelf
 from visa_lsp.syntax.shelf import shelf_of_user
@@ -45,12 +45,13 @@ class Task(Struct, frozen=True):
     fix: bool = False
     write: bool = False
     source: Source | None = None
+    named: bool = True  # not found below a folder: it may be a pipe
 
 
 def check_file(task: Task) -> FileResult:
     """Check one file, and with ``fix`` mend it first."""
     try:
-        source = task.source or read_source(task.path)
+        source = task.source or read_source(task.path, named=task.named)
         return _check(task, source)
     except CliError as error:
         return FileResult(task.name, error=str(error))
@@ -75,8 +76,7 @@ def _check(task: Task, source: Source) -> FileResult:
         return FileResult(task.name, findings_of(task.name, source.text, found))
     mended = mend(source.text, inspect, wanted)
     if task.write and mended.text != source.text:
-        # A link stays a link: what it points to is replaced.
-        write_output(str(Path(task.path).resolve()), source.to_bytes(mended.text))
+        write_output(task.path, source.to_bytes(mended.text))
     findings = findings_of(task.name, mended.text, [d for d in mended.diagnostics if wanted(d)])
     return FileResult(task.name, findings, "", mended.count, source.text, mended.text)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.limits import UNCHECKED
 from visa_lsp.checks import CHECKS
 from visa_lsp.checks.pages import index_page, rule_page
 from visa_lsp.diagnostics import Rule, Severity
-from visa_lsp.analysis.limits import UNCHECKED
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
 

@@ -7,6 +7,7 @@ is complete or absent.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -15,8 +16,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from visa_lsp.cli.files import replacing
+from visa_lsp.cli.common import CliError, foreign
+from visa_lsp.cli.files import read_bytes, refuse_input, replacing
 from visa_lsp.cli.launchprint import Outcome, as_json, print_text
+from visa_lsp.reading import MOST_OBJECT, opened_file
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -41,7 +44,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--checks",
         default="all",
         metavar="all|none|LIST",
-        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division; default all",
+        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division; default all; "
+        "all,item-races also looks for races between work items of one thread",
     )
     parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="end the run after so many instructions")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
@@ -114,20 +118,20 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
         if args.trace:
             listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
         path, launch_path = _paths(name, args)
-        launch = files.read_launch_file(launch_path)
+        launch = files.read_launch_file(launch_path, named=bool(args.launch) or path is None)
         if path is None:
             if launch.file is None:
                 return Outcome(
                     name, error=f"{launch_path}:1:1: no program: say which with file: NAME.visaasm", status=2
                 )
             path = launch.file
-        data = sys.stdin.buffer.read() if name == "-" else runner.read_bytes(path)
+        data = read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
         options = runner.RunOptions(path, args.platform, args.engine, args.checks, listeners, args.budget, more)
         if data[:4] == b"CISA" or path.suffix == ".isa":
             report: RunReport = runner.run_object(data, launch, options)
         else:
             report = runner.run_text(runner.text_of(data, path), launch, options)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, CliError) as error:
         return Outcome(name, error=str(error), status=2)
     except runner.LaunchError as error:
         return Outcome(name, error=str(error), status=2)
@@ -139,9 +143,14 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
         if several:
             folder /= launch_path.name.removesuffix(".yaml").removesuffix(".launch")
         try:
-            paths = tuple(_write(folder, buffer) for buffer in report.buffers)
-        except OSError as error:
-            return Outcome(name, error=f"{folder}: cannot be written: {error.strerror or error}", status=2)
+            folder.mkdir(parents=True, exist_ok=True)
+            targets = [_target(folder, buffer) for buffer in report.buffers]
+            for target in targets:
+                refuse_input(target, (path, launch_path, *more, *launch.reads))
+            paths = tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
+        except (OSError, ValueError) as error:
+            words = getattr(error, "strerror", None) or error
+            return Outcome(name, error=f"{folder}: cannot be written: {words}", status=2)
     return Outcome(name, report, paths, status=0 if report.ok else 1)
 
 
@@ -167,13 +176,14 @@ def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
         path = Path(args.stdin_filename or "stdin.visaasm")
     else:
         path = Path(name)
-        if not path.is_file():
+        if not path.exists() or path.is_dir():
             raise FileNotFoundError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
         if path.suffix in _SUFFIXES:
             return None, path
+        _refuse_foreign(path)
     if args.launch:
         launch = Path(args.launch)
-        if not launch.is_file():
+        if not launch.exists() or launch.is_dir():
             raise FileNotFoundError(f"{args.launch}: there is no such file")
         return path, launch
     launch = path.with_suffix(".launch.yaml")
@@ -182,11 +192,22 @@ def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
     return path, launch
 
 
-def _write(folder: Path, buffer: BufferReport) -> str:
-    """Write a buffer as ``argN.npy``, by way of a temporary file in the same folder."""
+def _refuse_foreign(path: Path) -> None:
+    """``CliError`` for OpenCL C and the like: a launch file would not help it."""
+    with contextlib.suppress(OSError), opened_file(path, MOST_OBJECT) as (stream, _):
+        other = foreign(str(path), stream.read(1 << 16))
+        if other:
+            raise CliError(f"{path}: {other}")
+
+
+def _target(folder: Path, buffer: BufferReport) -> Path:
+    """The file of a buffer: ``argN.npy``."""
+    return folder / f"arg{''.join(c if c.isalnum() or c in '_-' else '_' for c in str(buffer.arg))}.npy"
+
+
+def _write(target: Path, buffer: BufferReport) -> str:
+    """Write a buffer's file as a whole."""
     numpy = import_module("numpy")
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder / f"arg{''.join(c if c.isalnum() or c in '_-' else '_' for c in str(buffer.arg))}.npy"
     with replacing(target) as stream:
         numpy.save(stream, buffer.array, allow_pickle=False)
     return str(target)

@@ -103,7 +103,8 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     if launch is None and not (options.get("launchText") or options.get("quick") is not None):
         return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
     try:
-        launch = launch or Path(tempfile.gettempdir()) / "untitled.launch.yaml"
+        # A folder that is not there: what others put into that of temporary files belongs to no launch of ours.
+        launch = launch or Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
         if options.get("quick") is not None:
             quick = _quick(text, path, options)
             more["launchText"] = quick.text

@@ -7,12 +7,15 @@ the protocol only; the exit status is 0 after an orderly ``shutdown`` and ``exit
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
+from visa_lsp.cli.exits import EXIT_USAGE, CliError, complain
 from visa_lsp.lsp.greeting import greet
 from visa_lsp.lsp.inflow import inflow_of
 
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.inflow import Inflow
 
 _PIPE: Final = 1 << 20
+_WAITING: Final = (
+    "visa-lsp: this is a language server, waiting for an editor on standard input (Ctrl-C ends it); to check a text type "
+    "`visa-lsp check FILE`, for all commands `visa-lsp --help`"
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -37,7 +44,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def serve(args: Namespace) -> int:
     """Run the server until its client ends it; gives the exit status."""
     if args.log:
+        _check_log(args.log)
         _log(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    if not args.tcp and sys.stdin.isatty():
+        # Somebody looks at an empty line and wonders; an editor has a pipe there.
+        print(_WAITING, file=sys.stderr)
     inflow, answered = inflow_of(sys.stdin.buffer), None
     if not args.tcp:
         answered = greet(inflow, sys.stdout.buffer, __version__)
@@ -48,6 +59,15 @@ def serve(args: Namespace) -> int:
         _log(stream=sys.stderr, level="WARNING")
     with import_module("visa_lsp.syntax.shelf").shelved():
         return _serve(args, inflow, answered)
+
+
+def _check_log(path: str) -> None:
+    """``CliError`` where a log cannot be written: nobody would see what becomes of it, and a FIFO is waited for."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666))
+    except OSError as error:
+        why = "this is a FIFO that nobody reads" if error.errno == errno.ENXIO else error.strerror or str(error)
+        raise CliError(f"--log {path}: {why}") from None
 
 
 def _log(**how: Any) -> None:
@@ -65,7 +85,7 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
         # New objects are looked through often, so that each time is short; over pipes it is done between messages.
         gc.set_threshold(10_000, 500, 100)
         host, _, port = args.tcp.rpartition(":")
-        if not port.isdigit() or int(port) > 65535:
+        if not (port.isascii() and port.isdigit() and len(port) <= 5) or int(port) > 65535:
             print(f"visa-lsp: --tcp wants HOST:PORT, not '{args.tcp}'", file=sys.stderr)
             return 2
         try:
@@ -92,7 +112,11 @@ def main() -> int:
         prog="visa-lsp", description="Language server for vISA assembly."
     )
     add_arguments(parser)
-    return serve(parser.parse_args())
+    try:
+        return serve(parser.parse_args())
+    except CliError as error:
+        complain(str(error))
+        return EXIT_USAGE
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.cli.files import replacing
+from visa_lsp.reading import MOST_OBJECT, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -59,9 +60,9 @@ def assemble_text(text: str, path: str | None, platform: str | None) -> Result:
         return {**answer, "error": "the text has errors"}
     try:
         target = _object_path(path)
-        write_whole(target, data)
-    except OSError as error:
-        return {**answer, "error": f"the object cannot be written: {error.strerror or error}"}
+        write_whole(target, data, path)
+    except (OSError, ValueError) as error:
+        return {**answer, "error": f"the object cannot be written: {getattr(error, 'strerror', None) or error}"}
     return {**answer, "ok": True, "path": str(target), "bytes": len(data)}
 
 
@@ -71,9 +72,9 @@ def _object_path(path: str | None) -> Path:
     return Path(path).with_suffix(".isa")
 
 
-def write_whole(target: Path, data: bytes) -> None:
-    """Write a file by way of a temporary one beside it, so that it is complete or untouched."""
-    with replacing(target) as stream:
+def write_whole(target: Path, data: bytes, source: str | None) -> None:
+    """Write a file, complete or not at all, and never over ``source``, the text that it is made from."""
+    with replacing(target, [source] if source else []) as stream:
         stream.write(data)
 
 
@@ -84,7 +85,7 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
         if text is None:
             if path is None:
                 return {"ok": False, "error": "an object has to be a file"}
-            data = Path(path).read_bytes()
+            data = read_file(path, MOST_OBJECT)
         else:
             result = import_module("visa_lsp.sema.lower").assemble(text, platform)
             if result.module is None:
@@ -128,7 +129,7 @@ def ze_info(text: str, path: str | None, platform: str | None) -> Result:
     found = _beside(path)
     try:
         if found is not None:
-            told = found.read_text(encoding="utf-8")
+            told = read_file(found).decode("utf-8")
             return {"ok": True, "path": str(found), "text": told, "made": False, "warnings": []}
         told, warnings = _made(text, platform)
     except (OSError, ValueError) as error:

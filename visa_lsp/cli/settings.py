@@ -16,6 +16,7 @@ from visa_lsp.cli.common import CliError, did_you_mean, platform_problem, reason
 from visa_lsp.cli.formats import FORMATS
 from visa_lsp.cli.suppress import FileIgnore, validate
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.reading import MOST_SETTINGS, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +103,7 @@ class Finder(Struct):
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        table: dict[str, Any] = import_module("tomllib").loads(path.read_text(encoding="utf-8"))
+        table: dict[str, Any] = import_module("tomllib").loads(read_file(path, MOST_SETTINGS).decode("utf-8"))
     except OSError as error:
         raise CliError(f"{path}: {reason(error)}") from None
     except ValueError as error:  # wrong TOML, or no UTF-8

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from visa_lsp.cli.common import OBJECT_MAGIC, CliError, printable, reason
-from visa_lsp.cli.files import write_output
+from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.program.text_form import module_text
@@ -47,7 +47,7 @@ def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | Non
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise CliError(f"{folder}: {reason(error)}") from None
     stem = Path(name).stem.strip("<>") or "zebin"
     files: dict[str, bytes] = {}
@@ -60,6 +60,8 @@ def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | Non
         files[f"{safe}.visaasm"] = _visa(name, data, platform, comments=comments).encode("utf-8", "surrogateescape")
     if not files:
         raise CliError(f"{name}: this zebin has neither ze_info nor vISA")
+    for file in files:
+        check_output(str(target / file), [name])
     for file, data in files.items():
         write_output(str(target / file), data)
     return [str(target / file) for file in files]

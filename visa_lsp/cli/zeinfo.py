@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.common import (
     EXIT_FINDINGS,
     EXIT_OK,
@@ -27,13 +28,12 @@ from visa_lsp.cli.common import (
     decode,
     wants_colour,
 )  # fmt: skip
-from visa_lsp.cli.files import read_bytes, write_output
+from visa_lsp.cli.files import check_output, read_bytes, write_output
 from visa_lsp.cli.formats import FORMATS, Look
 from visa_lsp.cli.report import FileResult, Report, findings_of, numbered
 from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
-from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo_facts import kernel_texts
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document
@@ -129,7 +129,7 @@ def _check_file(path: str, args: argparse.Namespace) -> FileResult:
         if source.root is not None and not args.no_text:
             kernels: list[KernelText] = []
             for text in _texts(Path(name), source, args.text):
-                kernels += _kernels(text, args.platform, texts)
+                kernels += _kernels(text, args.platform, texts, named=bool(args.text))
             platform = platform_named(args.platform) if args.platform else None
             where = registers(platform.grf_bytes, platform.generation) if platform else None
             found += in_document(disagreements(source, kernels, where))
@@ -173,9 +173,9 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _kernels(path: Path, platform: str | None, texts: dict[str, str]) -> tuple[KernelText, ...]:
+def _kernels(path: Path, platform: str | None, texts: dict[str, str], *, named: bool) -> tuple[KernelText, ...]:
     name = str(path)
-    data = read_bytes(name)
+    data = read_bytes(name, named=named)
     if data.startswith(OBJECT_MAGIC):
         try:
             return tuple(KernelText(kernel, name) for kernel in decode_object(data).bodies)
@@ -213,6 +213,8 @@ def _findings(name: str, text: str, found: Sequence[Diagnostic], texts: Mapping[
 
 def _emit(args: argparse.Namespace) -> int:
     name = (args.stdin_filename or STDIN_NAME) if args.input == STDIN else args.input
+    inputs = [args.input, args.launch or Path(name).with_suffix(".launch.yaml")]
+    check_output(args.output, inputs)
     data = read_bytes(args.input)
     launch = _launch(args, Path(name))
     chosen = args.platform or (launch.platform if launch is not None else None)
@@ -231,7 +233,7 @@ def _emit(args: argparse.Namespace) -> int:
         print(f"{_place(name, data, kernels, error)}: error: {error}", file=sys.stderr)
         return EXIT_FINDINGS
     _doubts(name, data, kernels, made.doubts)
-    write_output(args.output or STDIN, made.text.encode("utf-8", "surrogateescape"))
+    write_output(args.output or STDIN, made.text.encode("utf-8", "surrogateescape"), inputs)
     return EXIT_OK
 
 
@@ -279,7 +281,7 @@ def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | N
     beside = Path(name).with_suffix(".zeinfo.yaml")
     stem = Path(name).stem.strip("<>") or "visa"
     if _is_file(beside):
-        return pack_zebin(stem, result.data, decode(str(beside), read_bytes(str(beside))).text)
+        return pack_zebin(stem, result.data, decode(str(beside), read_bytes(str(beside), named=False)).text)
     texts = [text for text in kernel_texts(result.analysis, name) if text.kernel.is_kernel]
     text = result.analysis.document.text.encode("utf-8", "surrogateescape")
     try:

@@ -25,7 +25,7 @@ from visa_lsp.codec.fields import (
 from visa_lsp.isa.model import Dialect, FieldKind, Role, Shape
 from visa_lsp.isa.operands import AO, SCALAR_REGION, G, OperandModifier
 from visa_lsp.isa.types import UW
-from visa_lsp.program.model import Address, AddressOf, General, Immediate, Inst
+from visa_lsp.program.model import NULL_RAW, Address, AddressOf, General, Immediate, Inst
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,6 +73,13 @@ OLD_TYPED_UNTIL: Final = (3, 2)
 OLD_TYPED_FIELDS: Final = ("exec", "pred", "chan", "surface", "u", "v", "r", "lod")
 OLD_TYPED_ORDER: Final = (2, 0, 3, 4, 5, 6)
 OLD_TYPED_READERS: Final[dict[str, Reader]] = {"chan": read_old_channels, "exec": read_old_eight_lanes}
+
+
+# Register fields that operands fill beside the one of their name.
+_FILLED: Final[dict[Shape, tuple[str, ...]]] = {
+    Shape.LSC_ADDRESS_TYPED: ("u", "v", "r", "lod"),
+    Shape.LSC_ADDRESS_TYPED_2D: ("src0", "src1"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +197,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
         return Form(row, template, tuple(typed), ())
     steps: list[tuple[int, Reader]] = []
     checks: list[Check] = []
+    unsaid = _unsaid(row)
     distance: int | None = 0  # behind the opcode; None behind the first field of varying size
     for index, field in enumerate(row.fields):
         if not field.stored:
@@ -207,8 +215,26 @@ def _form(row: Instruction, readers: Readers) -> Form:
             else:
                 read = _checked(read, field.const, field.const_mask)
         distance = None if distance is None or size is None else distance + size
-        steps.append((index, read))
+        steps.append((index, _null(row, read) if field.name in unsaid else read))
     return Form(row, template, tuple(steps), tuple(checks))
+
+
+def _unsaid(row: Instruction) -> frozenset[str]:
+    """Registers that the record has a place for, but no operand of the text: a message has them all, and uses some."""
+    if row.family != "lsc":
+        return frozenset()
+    said = {name for slot in row.slots for name in (*slot.name.split(","), *_FILLED.get(slot.shape, ()))}
+    return frozenset(f.name for f in row.fields if f.kind is FieldKind.RAW) - said
+
+
+def _null(row: Instruction, read: Reader) -> Reader:
+    def null(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+        value, end = read(code, at, values)
+        if value != NULL_RAW:
+            raise MalformedValueError(f"`{row.mnemonic}` has no such operand, but it is not %null here")
+        return value, end
+
+    return null
 
 
 def _old_field(field: Field, version: tuple[int, int]) -> OldField | None:

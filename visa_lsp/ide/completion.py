@@ -119,9 +119,9 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
         if not part.facts.decls or head not in _lower_names(part):
             continue
         base = document.line_of(at)
-        for name, places in part.decls.items():
-            if name not in near and name.lower().startswith(head[1:]) and len(lines) < _MOST_NAMES:
-                lines.extend(base + offset for offset, _ in places)
+        fits = [places for name, places in part.decls.items() if name not in near and name.lower().startswith(head[1:])]
+        # By lines, not by names: which ones are the first may not depend on where a chunk ends.
+        lines += sorted(base + offset for places in fits for offset, _ in places)[: _MOST_NAMES - len(lines)]
     cut = len(lines) - 1 < sum(len(part.facts.decls) for part in index.parts[group.first : group.end])
     slot = context.slot
     if slot is not None and slot.shape in (Shape.LABEL, Shape.LABELS, Shape.NAME, Shape.IDENTIFIER):
@@ -131,16 +131,19 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
 
 
 def _labels_near(index: Index, group: Group, line: int) -> tuple[list[int], bool]:
-    """The lines of the labels around a line, and whether there are more: chunk by chunk, the nearest first."""
-    home = index.document.chunk_at(line)
+    """The lines of the nearest labels, and whether there are more; chunks are looked at from the line outwards."""
+    line_of = index.document.line_of
+    away = [(max(line_of(at) - line, line - line_of(at + 1) + 1, 0), at) for at in range(group.first, group.end)]
     found: list[int] = []
-    for at in sorted(range(group.first, group.end), key=lambda at: abs(at - home)):
+    for distance, at in sorted(away):
         if len(found) >= _MOST:
-            break
+            found = sorted(found, key=lambda label: (abs(label - line), label))[:_MOST]
+            if distance > abs(found[-1] - line):
+                break
         if index.parts[at].facts.labels:
-            base = index.document.line_of(at)
+            base = line_of(at)
             found.extend(base + offset for offset, _ in index.parts[at].labels)
-    found = sorted(found, key=lambda label: abs(label - line))[:_MOST]
+    found = sorted(found, key=lambda label: (abs(label - line), label))[:_MOST]
     return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
 
 

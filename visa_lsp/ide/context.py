@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.instructions import match_modifiers
 from visa_lsp.syntax import tree
+from visa_lsp.syntax.braces import taken_off
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.text import Span
@@ -68,6 +69,7 @@ class Context:
 
 
 _WORD: Final = re.compile(r"%?[A-Za-z0-9_$@?]*$")
+_OPENED: Final = re.compile(r"^\s*(?:\{\s*)++")
 _EXEC: Final = re.compile(r"^\s*\([^()]*\)(?:\s*\.\s*[A-Za-z0-9_-]+)*")
 _HEAD: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\s*[A-Za-z0-9_<>-]+)*")
 
@@ -85,6 +87,10 @@ def context_at(analysis: Analysis, offset: int) -> Context:
     if in_comment or len(code) < len(text.rstrip()) or (text.strip() and code.strip() == ""):
         return Context(Wanted.NOTHING, word, line, prefix)
     before = text[: len(text) - len(prefix)]
+    before = _OPENED.sub(lambda match: " " * len(match.group()), before)
+    found_braces = taken_off(before.rstrip()) if "}" in before else None
+    if found_braces is not None and found_braces[1].closes:
+        return Context(Wanted.NOTHING, word, line, prefix)
     stripped = before.strip()
     if stripped == "":
         return Context(Wanted.STATEMENT, word, line, prefix)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index import index_of
-from visa_lsp.text import Span
+from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ def _files(part: Part) -> list[Link]:
 
 def yaml_links(document: Document, stem: str) -> tuple[Link, ...]:
     """The links of a launch file or a ze_info document."""
-    text = document.text
+    text = with_newlines(document.text)
     found = []
     for match in _YAML.finditer(text):
         number = 1 if match.group(1) is not None else 2

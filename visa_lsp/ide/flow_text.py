@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.analysis.line_classes import SelectedLines
 from visa_lsp.ide.focus import WHOLE, Focus
 from visa_lsp.ide.index import index_of
-from visa_lsp.analysis.line_classes import SelectedLines
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.flow import EdgeKind, Flow, flow_of
 
@@ -112,4 +112,5 @@ def _escaped(text: str) -> str:
 
 
 def _entities(text: str) -> str:
+    text = text.replace("#", "#35;").replace("`", "#96;")
     return text.replace("&", "&amp;").replace('"', "#quot;").replace("<", "&lt;").replace(">", "&gt;")

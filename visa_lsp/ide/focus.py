@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.index import index_of, words_of
-from visa_lsp.analysis.line_classes import SelectedLines
 from visa_lsp.analysis.declaration_text import base_of
+from visa_lsp.analysis.line_classes import SelectedLines
+from visa_lsp.ide.index import index_of, words_of
 from visa_lsp.ide.token_at import spot_at
 from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.sema.bind import bind
@@ -65,6 +65,8 @@ def focus(
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
         return analysis
     index = index_of(document)
+    if index.braced:
+        return analysis
     wanted = {line for line in lines if 0 <= line < document.line_count}
     if not wanted:
         wanted = {0}
@@ -102,6 +104,8 @@ def focus_at(
         return analysis
     line, column = document.position(offset)
     alone = focus(analysis, [line])
+    if alone is analysis:
+        return analysis
     spot = spot_at(alone, offset) if uses else None
     if spot is None or spot.token.kind not in _NAMES:
         # A mnemonic or a directive may be in every line: nobody asks where else it stands.

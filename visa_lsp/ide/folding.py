@@ -103,12 +103,13 @@ def _of_body(index: Index, group: Group) -> Iterator[Fold]:
     if group.opener >= 0:
         yield Fold(group.first_line, _content_end(index, group.end_line - 1))
     opened: list[int] = []
-    for line, text in index.directives(group):
-        word = text.strip()
-        if word == "{":
+    for line, opens in index.braces(group):
+        if opens:
             opened.append(line)
-        elif word == "}" and opened:
-            yield Fold(opened.pop(), line)
+        elif opened:
+            first = opened.pop()
+            if first < line:
+                yield Fold(first, line)
     functions = {name: line for line, name, _ in index.functions(group)}
     labels = sorted({*(line for line, name in index.labels(group) if name not in functions), *functions.values()})
     for start, following in pairwise([*labels, group.end_line]):

@@ -9,6 +9,7 @@ cannot change. Lines with block comments, broken lines and lines of comment alon
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.diagnostics import Edit
@@ -77,12 +78,15 @@ def format_runs(analysis: Analysis, at: int) -> list[Run]:
     """What changes in a chunk; line ends inside of a run stay as they are."""
     chunk = analysis.document.chunks[at]
     lines = chunk.text.split("\n")
+    starts = None if chunk.source is chunk.text else [0, *accumulate(len(line) + 1 for line in lines)]
     runs: list[Run] = []
     for line, new in _changes(analysis, at, range(chunk.count)):
         end = len(lines[line].rstrip("\r"))
         before = runs[-1] if runs else None
         if before is not None and before.last == line - 1:
             between = lines[line - 1][before.end :] + "\n"
+            if starts is not None:
+                between = chunk.source[starts[line - 1] + before.end : starts[line]]
             runs[-1] = Run(before.first, line, end, before.text + between + new)
         else:
             runs.append(Run(line, line, end, new))

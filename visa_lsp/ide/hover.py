@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.focus import MANY, focus_at
 from visa_lsp.ide.literal_text import describe_literal, describe_number
+from visa_lsp.ide.markdown import strong
 from visa_lsp.ide.opcode_text import describe_exec_size, describe_mask, describe_modifier, describe_rows, describe_slot
 from visa_lsp.ide.region_text import access_of, describe_access, describe_region, exec_size_of
 from visa_lsp.ide.symbol_text import describe_body, describe_symbol
@@ -18,6 +19,7 @@ from visa_lsp.ide.token_at import Spot, spot_at
 from visa_lsp.ide.tokens import TokenKind
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
 from visa_lsp.isa.operands import ALIGN_CODE, align_bytes
+from visa_lsp.isa.predefined import IMPLICIT_INPUTS
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
 from visa_lsp.program.model import Immediate
@@ -106,7 +108,7 @@ def _explain(analysis: Analysis, spot: Spot) -> str | None:
         case TokenKind.VARIABLE | TokenKind.LABEL:
             return _name(analysis, spot)
         case TokenKind.FUNCTION:
-            return describe_body(analysis, token.text) or f"**{token.text}** — a function or symbol of another text"
+            return describe_body(analysis, token.text) or f"{strong(token.text)} — a function or symbol of another text"
         case TokenKind.REGION | TokenKind.ORIGIN:
             return _region(spot)
         case TokenKind.NUMBER | TokenKind.BYTE_OFFSET:
@@ -126,7 +128,7 @@ def _word(spot: Spot) -> str | None:
         case TokenKind.DATA_SHAPE:
             return (
                 _type(token.text)
-                or f"**{token.text}** — width and number of the data elements, or the size of the address"
+                or f"{strong(token.text)} — width and number of the data elements, or the size of the address"
             )
         case TokenKind.CLASS:
             return _worded(token.text, _CLASSES)
@@ -167,7 +169,9 @@ def _modifier(spot: Spot) -> str | None:
         return None
     modifier = next((m for m in row.modifiers if m.parse(spot.token.text) is not None), None)
     return (
-        f"**.{spot.token.text}** — modifier of `{row.mnemonic}`\n\n{describe_modifier(modifier)}" if modifier else None
+        f"{strong('.' + spot.token.text)} — modifier of `{row.mnemonic}`\n\n{describe_modifier(modifier)}"
+        if modifier
+        else None
     )
 
 
@@ -231,7 +235,11 @@ def _number(spot: Spot) -> str | None:
 
 def _directive(word: str) -> str | None:
     if word.startswith(".implicit"):
-        return "`.implicit_NAME VARIABLE offset=BYTES size=BYTES`\n\nAn input that the runtime fills, not the caller."
+        known = "\n".join(
+            f"- `.implicit_UNDEFINED_{number}`: {kind.name}. {kind.doc}" for number, kind in IMPLICIT_INPUTS.items()
+        )
+        form = "`.implicit_NAME VARIABLE offset=BYTES size=BYTES`\n\nAn input that the runtime fills, not the caller."
+        return f"{form}\n\n{known}"
     if word not in DIRECTIVES:
         return None
     form, doc = DIRECTIVES[word]

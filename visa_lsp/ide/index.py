@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.directory import directory_of
 from visa_lsp.analysis.chunk_facts import facts_in
-from visa_lsp.analysis.line_classes import special_words
 from visa_lsp.analysis.declaration_text import INPUT, base_of, class_letter
+from visa_lsp.analysis.line_classes import special_words
+from visa_lsp.ide.directory import directory_of
 from visa_lsp.ide.words import Needle, bits_of, lines_with, needle
-from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets
+from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
+from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.tree import Instruction, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -126,6 +128,10 @@ class Part:
         found = self.memo.get("instructions")
         if found is None:
             lines = instructions_of(self.code, self.facts).split("\n")
+            if self.facts.braced:
+                told = [statement_of(line.rstrip()) for line in self.code.split("\n")]
+                found = self.memo["instructions"] = sum(isinstance(statement, Instruction) for statement in told)
+                return found
             found = self.memo["instructions"] = sum(1 for line in lines if line and not line.isspace()) - len(
                 self.labels
             )
@@ -190,6 +196,31 @@ class Index:
     def scopes(self) -> bool:
         """Whether some name may mean different things in different lines of a body."""
         return any(part.facts.scopes for part in self.parts)
+
+    @cached_property
+    def braced(self) -> bool:
+        """Whether braces stand on the lines of statements: then what directives and scopes there are takes the parser."""
+        return any(part.facts.braced for part in self.parts)
+
+    def braces(self, group: Group) -> Iterator[tuple[int, bool]]:
+        """(line, whether it opens) of each brace of a body that begins or ends a scope, in text order."""
+        for at in range(group.first, group.end):
+            part = self.parts[at]
+            base = self.document.line_of(at)
+            if part.facts.braced:
+                lines = enumerate(code_in(part.chunk).split("\n")[1:])
+                signs = [(offset, code) for offset, code in lines if "{" in code or "}" in code]
+            else:
+                signs = [(offset, text) for offset, text in part.facts.specials if text.lstrip()[0] in "{}"]
+            for offset, code in signs:
+                statement = statement_of(code.rstrip())
+                braces = None if statement is None else statement.braces
+                if braces is not None:
+                    yield from ((base + offset, True) for _ in braces.opens)
+                if isinstance(statement, Scope):
+                    yield base + offset, statement.opens
+                if braces is not None:
+                    yield from ((base + offset, False) for _ in braces.closes)
 
     def group_at(self, line: int) -> Group:
         """The body of a line."""

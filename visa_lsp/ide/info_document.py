@@ -24,8 +24,8 @@ from visa_lsp.zeinfo.validate import validate_source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.ide.hover import HoverResult
     from visa_lsp.ide.zeinfo_completion import ZeCompletion
     from visa_lsp.ide.zeinfo_symbols import ZeSymbol

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index import index_of
 from visa_lsp.analysis.declaration_text import class_letter
+from visa_lsp.ide.index import index_of
 from visa_lsp.ide.values import float_of_bits, int_of_bits, packed_values
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named

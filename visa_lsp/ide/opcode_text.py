@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.ide.markdown import code
 from visa_lsp.isa.model import EVERY_DIALECT, Dialect, Modifier, Role, Shape
 from visa_lsp.isa.operands import describe_classes
 from visa_lsp.isa.platforms import PLATFORMS
@@ -30,6 +31,9 @@ def describe_row(row: Instruction) -> str:
         parts.append("**Operands**\n\n" + "\n".join(f"- {describe_slot(slot)}" for slot in row.slots))
     if row.modifiers:
         parts.append("**Modifiers**\n\n" + "\n".join(f"- {describe_modifier(m)}" for m in row.modifiers))
+    limits = type_limits(row)
+    if limits:
+        parts.append("**Types**\n\n" + "\n".join(f"- {line}" for line in limits))
     if row.pitfalls:
         parts.append("**Mind**\n\n" + "\n".join(f"- {pitfall}" for pitfall in row.pitfalls))
     parts.append(_facts(row))
@@ -73,6 +77,33 @@ def type_list(types: frozenset[DataType]) -> str:
         if types == known:
             return word
     return ", ".join(f"`{t.name}`" for t in TYPES if t in types)
+
+
+def type_limits(row: Instruction) -> list[str]:
+    """Which types may stand together and on which platforms, where the row says so: a line each."""
+    lines = []
+    for one in row.together:
+        by_slot = ", ".join(f"`{name}` {type_list(types)}" for name, types in one.types.items())
+        notes = [
+            text
+            for text, holds in (("unmasked", one.unmasked), ("no predicate or source modifier", one.plain))
+            if holds
+        ]
+        lines.append("; ".join([f"{by_slot}: {platforms(one.platforms)}", *notes]))
+    if row.brain is not None:
+        beside = type_list(row.brain.beside)
+        lines.append(f"with a `bf` among them every operand is {beside}: {platforms(row.brain.platforms)}")
+    lines.extend(
+        f"no {type_list(lack.types).removeprefix('any ')}{' as result' if lack.result else ''}: {platforms(lack.platforms)}"
+        for lack in row.lacks
+    )
+    saturation = row.saturation
+    if saturation is not None:
+        if saturation.types is None:
+            lines.append(f"`.sat`: {platforms(saturation.platforms)}")
+        else:
+            lines.append(f"`.sat` with a result of {type_list(saturation.types)}" if saturation.types else "no `.sat`")
+    return lines
 
 
 def describe_modifier(modifier: Modifier) -> str:
@@ -143,7 +174,7 @@ def describe_mask(text: str) -> str:
         base = "M1"
     first = 4 * (int(base[1:]) - 1) if base[:1] == "M" and base[1:].isdigit() else None
     if first is None or not 0 <= first < 32:
-        return f"`{text}` is no execution mask; there are M1 to M8, M1_NM to M8_NM and NoMask"
+        return f"{code(text)} is no execution mask; there are M1 to M8, M1_NM to M8_NM and NoMask"
     where = f"lanes from {first} on of the thread's execution mask"
     if no_mask:
         return (

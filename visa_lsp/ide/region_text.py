@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.markdown import code
 from visa_lsp.ide.values import number_of
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import Region
@@ -109,12 +110,12 @@ def describe_access(access: Access, symbol: Symbol, body: Body) -> str:
     grf = body.platform.grf_bytes
     verb = "writes" if access.write else "reads"
     size = access.type.size
-    lines = [f"{verb} bytes {start} to {end - 1} of `{symbol.name}`"]
+    lines = [f"{verb} bytes {start} to {end - 1} of {code(symbol.name)}"]
     if len(set(access.elements)) == 1:
-        lines[0] = f"{verb} one element of `{symbol.name}`: byte{'s' if size > 1 else ''} {_bytes(start, end)}"
+        lines[0] = f"{verb} one element of {code(symbol.name)}: byte{'s' if size > 1 else ''} {_bytes(start, end)}"
     base, offset = symbol.base()
     if base is not symbol:
-        lines.append(f"that is bytes {start + offset} to {end + offset - 1} of `{base.name}`")
+        lines.append(f"that is bytes {start + offset} to {end + offset - 1} of {code(base.name)}")
     if symbol.input is not None:
         lines.append(f"in the payload: bytes {symbol.input.offset + start} to {symbol.input.offset + end - 1}")
     if start < 0 or end > symbol.byte_size:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.focus import Focus
 from visa_lsp.ide.index import index_of
+from visa_lsp.ide.markdown import block, code, strong
 from visa_lsp.isa import predefined
 from visa_lsp.isa.operands import ALIGN_TEXT, align_bytes
 from visa_lsp.sema.model import Role, SymbolKind
@@ -40,7 +41,7 @@ def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol) -> str:
 
 def _variable(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     head = analysis.document.line_text(symbol.place.line).strip() if symbol.place else symbol.name
-    facts = [f"**{symbol.name}** — {symbol.kind.value}, {_amount(symbol)}"]
+    facts = [f"{strong(symbol.name)} — {symbol.kind.value}, {_amount(symbol)}"]
     if symbol.kind is SymbolKind.GENERAL and symbol.decl is not None and symbol.decl.align is not None:
         step = align_bytes(symbol.align, body.platform.grf_bytes)
         facts.append(f"aligned to {ALIGN_TEXT[symbol.align]} ({step} {'byte' if step == 1 else 'bytes'})")
@@ -53,7 +54,7 @@ def _variable(analysis: Analysis, body: Body, symbol: Symbol) -> str:
         end = symbol.input.offset + symbol.input.size
         facts.append(f"input: payload bytes {symbol.input.offset} to {end - 1} ({symbol.input.size} bytes)")
     facts.append(_uses(analysis, symbol.references))
-    return f"```visa\n{head}\n```\n\n" + "  \n".join(facts)
+    return f"{block(head)}\n\n" + "  \n".join(facts)
 
 
 def _amount(symbol: Symbol) -> str:
@@ -73,18 +74,18 @@ def _alias_chain(symbol: Symbol) -> str:
     while at.alias is not None and id(at.alias[0]) not in seen:
         at, offset = at.alias
         seen.add(id(at))
-        steps.append(f"`{at.name}` at byte {offset}")
+        steps.append(f"{code(at.name)} at byte {offset}")
     text = "alias of " + ", alias of ".join(steps)
     base, offset = symbol.base()
     if len(steps) > 1:
-        text += f"; in all byte {offset} of `{base.name}`"
+        text += f"; in all byte {offset} of {code(base.name)}"
     if base.kind is SymbolKind.GENERAL and offset + symbol.byte_size > base.byte_size:
-        text += f" (**longer than `{base.name}`**, which has {base.byte_size} bytes)"
+        text += f" (**longer than {code(base.name)}**, which has {base.byte_size} bytes)"
     return text
 
 
 def _names(symbols: Iterable[Symbol]) -> str:
-    names = [f"`{s.name}`" for s in symbols]
+    names = [code(s.name) for s in symbols]
     return ", ".join(names[:_MAX_LINES]) + (f" and {len(names) - _MAX_LINES} more" if len(names) > _MAX_LINES else "")
 
 
@@ -133,7 +134,7 @@ def _predefined(analysis: Analysis, body: Body, symbol: Symbol) -> str:
 
 def _label(analysis: Analysis, symbol: Symbol) -> str:
     word = "subroutine" if symbol.kind is SymbolKind.SUBROUTINE else "label"
-    parts = [f"```visa\n{symbol.name}:\n```", f"**{symbol.name}** — {word}"]
+    parts = [block(f"{symbol.name}:"), f"{strong(symbol.name)} — {word}"]
     facts = [f"defined in line {symbol.place.line + 1}" if symbol.place else "**not defined** in this kernel"]
     sources = [r for r in symbol.references if r.role is Role.TARGET]
     if not sources:
@@ -141,7 +142,7 @@ def _label(analysis: Analysis, symbol: Symbol) -> str:
     else:
         facts.append(f"{len(sources)} incoming {'branch' if len(sources) == 1 else 'branches'}:")
     lines = [
-        f"- line {r.place.line + 1}: `{analysis.document.line_text(r.place.line).split('///')[0].strip()}`"
+        f"- line {r.place.line + 1}: {code(analysis.document.line_text(r.place.line).split('///')[0].strip())}"
         for r in sources
     ]
     if len(lines) > _MAX_LINES:
@@ -163,4 +164,4 @@ def describe_body(analysis: Analysis, name: str) -> str | None:
         f"{counts.inputs} inputs",
         f"{counts.labels} labels",
     ]
-    return f"**{name}** — {word}\n\n{', '.join(facts)}; lines {group.first_line + 1} to {group.end_line}"
+    return f"{strong(name)} — {word}\n\n{', '.join(facts)}; lines {group.first_line + 1} to {group.end_line}"

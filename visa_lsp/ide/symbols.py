@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.ide.index import index_of
 from visa_lsp.analysis.declaration_text import class_letter
+from visa_lsp.ide.index import index_of
 from visa_lsp.syntax.bulk import decl_offsets
 from visa_lsp.text import Span
 

@@ -61,7 +61,7 @@ def grammar(table: Table = TABLE) -> dict[str, Any]:
             },
             "directives": {"patterns": [_declaration(types), _directive()]},
             "labels": {
-                "match": r"^([A-Za-z_$@?][A-Za-z0-9_$@?-]*)\s*(:)\s*(?=$|//|/\*)",
+                "match": r"^([A-Za-z_$@?][A-Za-z0-9_$@?-]*)\s*(:)\s*(?=$|\}|//|/\*)",
                 "captures": {
                     "1": {"name": "entity.name.function.label.visa"},
                     "2": {"name": "punctuation.separator.label.visa"},
@@ -77,7 +77,7 @@ def _instruction(table: Table, *, control: bool) -> dict[str, Any]:
     """A mnemonic with its dotted modifiers, behind a predicate or at the line's start."""
     scope = "keyword.control.flow.visa" if control else "keyword.other.instruction.visa"
     return {
-        "match": rf"(?:^\s*|(?<=\))\s*)({_mnemonics(table, control=control)}){_END}((?:\s*\.\s*[A-Za-z0-9_<>]+)*)",
+        "match": rf"(?:^\s*(?:\{{\s*)*|(?<=\))\s*)({_mnemonics(table, control=control)}){_END}((?:\s*\.\s*[A-Za-z0-9_<>]+)*)",
         "captures": {"1": {"name": scope}, "2": {"name": "storage.modifier.visa"}},
     }
 
@@ -86,7 +86,7 @@ def _declaration(types: str) -> dict[str, Any]:
     word = r"[%A-Za-z_$@?][A-Za-z0-9_$@?-]*"
     keyword = {"1": {"name": "entity.other.attribute-name.visa"}, "2": {"name": _TYPE}}
     return {
-        "begin": rf"^\s*(\.decl){_END}\s*({word})?",
+        "begin": rf"^\s*(?:\{{\s*)*(\.decl){_END}\s*({word})?",
         "end": "$",
         "beginCaptures": {
             "1": {"name": "keyword.other.directive.visa"},
@@ -105,7 +105,7 @@ def _declaration(types: str) -> dict[str, Any]:
 def _directive() -> dict[str, Any]:
     names = _words(name[1:] for name in DIRECTIVES if name != ".decl")
     return {
-        "begin": rf"^\s*(\.(?:{names}|implicit[A-Za-z0-9_]*)){_END}",
+        "begin": rf"^\s*(?:\{{\s*)*(\.(?:{names}|implicit[A-Za-z0-9_]*)){_END}",
         "end": "$",
         "beginCaptures": {"1": {"name": "keyword.other.directive.visa"}},
         "patterns": [

@@ -8,7 +8,7 @@ dropped when the chunk changes, and when a name in it is declared as something e
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from visa_lsp.ide.legend import MODIFIERS, TYPES
 from visa_lsp.ide.line_keys import signs_at, version_of
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from visa_lsp.ide.line_keys import Signs, Stamp
     from visa_lsp.syntax.document import Chunk, Document
     from visa_lsp.text import Encoding
-
 
 
 @dataclass(slots=True, eq=False)

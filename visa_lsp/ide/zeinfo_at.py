@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.text import Span
+from visa_lsp.text import Span, with_newlines
 from visa_lsp.zeinfo.tables import ROOT, TABLES
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class Typing:
 
 def typing_at(text: str, offset: int) -> Typing | None:
     """Where in the tables an offset is, by the indentation of the lines above."""
+    text = with_newlines(text)
     start = text.rfind("\n", 0, offset) + 1
     line = text[start:offset]
     match = _LINE.match(line)

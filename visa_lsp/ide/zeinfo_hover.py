@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.ide.hover import HoverResult
+from visa_lsp.ide.markdown import code
 from visa_lsp.ide.zeinfo_at import spot_at
 from visa_lsp.ide.zeinfo_definition import argument_place
 from visa_lsp.zeinfo.schema import SCALARS, version_text
@@ -34,7 +35,9 @@ def hover_ze_info(
     if place is not None:
         first, end, name = place
         parts.append(
-            f"Lies at bytes {first} to {end - 1} of the registers" + (f": `.input {name}`" if name else "") + "."
+            f"Lies at bytes {first} to {end - 1} of the registers"
+            + (f": {code('.input ' + name)}" if name else "")
+            + "."
         )
     return HoverResult(spot.span, "\n\n".join(p for p in parts if p))
 

@@ -1,6 +1,7 @@
-"""Platforms: names, numbers in objects, register size, order of appearance.
+"""Platforms: names, numbers in objects, register size, order of appearance, and where a thread's number lies.
 
-Sources: seed 000 ``gen_binary_info``, REAL_FORMAT 2 (numbers seen), seed 001 (PVC has 64-byte registers).
+Sources: seed 000 ``gen_binary_info``, REAL_FORMAT 2 (numbers seen), seed 001 (PVC has 64-byte registers). The places of a
+thread's number are those that compiled texts take bits from; from Xe2 on, those that the public compiler would take.
 """
 
 from __future__ import annotations
@@ -8,6 +9,47 @@ from __future__ import annotations
 from typing import Final
 
 from msgspec import Struct
+
+
+class ThreadNumber(Struct, frozen=True):
+    """Where the hardware thread's number lies in ``%sr0`` (element 0) and ``%msg0``.
+
+    ``fields`` are (bits, place of the lowest), the lowest bits of the number first; the bits between them stay zero, and
+    kernels squeeze them out. Each execution unit runs ``threads`` threads, which may leave codes of the first field unused.
+    Where ``message_from`` is not zero, the bits of the number from there on are in ``%msg0`` too.
+    """
+
+    fields: tuple[tuple[int, int], ...]
+    threads: int = 8
+    message_from: int = 0
+
+    @property
+    def codes(self) -> int:
+        """How many numbers the fields can tell apart."""
+        return 1 << sum(bits for bits, _ in self.fields)
+
+    def slot(self, thread: int) -> int:
+        """The number that a kernel finds for thread ``thread`` when it squeezes the zero bits out."""
+        unit, own = divmod(thread, self.threads)
+        return unit << self.fields[0][0] | own
+
+    def registers(self, thread: int) -> tuple[int, int]:
+        """Element 0 of ``%sr0`` and of ``%msg0`` in thread ``thread``; numbers that do not fit lose their upper bits."""
+        left = slot = self.slot(thread)
+        state = 0
+        for bits, place in self.fields:
+            state |= (left & (1 << bits) - 1) << place
+            left >>= bits
+        return state, slot >> self.message_from if self.message_from else 0
+
+
+# Up to TGLLP texts read the number from %hw_id; %sr0 has it without gaps.
+_WHOLE: Final = ThreadNumber(((3, 0), (11, 3)))
+_XE_HP: Final = ThreadNumber(((3, 0), (2, 4), (7, 7)))
+_XE_HPC: Final = ThreadNumber(((3, 0), (2, 4), (7, 8)))
+_XE2: Final = ThreadNumber(((3, 0), (3, 4), (2, 8), (5, 11)), message_from=6)
+_XE3: Final = ThreadNumber(((4, 0), (3, 4), (4, 8), (4, 14)), threads=10, message_from=7)
+_XE3P: Final = ThreadNumber(((3, 0), (3, 4), (8, 8)), message_from=6)
 
 
 class Platform(Struct, frozen=True):
@@ -22,40 +64,92 @@ class Platform(Struct, frozen=True):
     number: int | None
     devices: tuple[str, ...]
     doc: str
+    thread_number: ThreadNumber = _WHOLE
+    products: tuple[int, ...] = ()  # product families in the notes of a zebin
 
     def __repr__(self) -> str:
         return self.name
 
 
 PLATFORMS: Final[tuple[Platform, ...]] = (
-    Platform("BDW", 80, 32, 3, ("bdw",), "Broadwell, Gen8"),
-    Platform("CHV", 81, 32, 4, ("chv",), "Cherryview, Gen8 low power"),
-    Platform("SKL", 90, 32, 5, ("skl", "kbl", "cfl"), "Skylake, Gen9"),
-    Platform("BXT", 91, 32, 6, ("bxt", "glk", "apl"), "Broxton and Gemini Lake, Gen9 low power"),
-    Platform("ICLLP", 110, 32, 10, ("icllp", "ehl"), "Ice Lake, Gen11"),
-    Platform("TGLLP", 120, 32, 12, ("tgllp", "dg1", "adl-s", "adl-p", "rkl"), "Tiger Lake, Xe-LP"),
-    Platform("XeHP_SDV", 125, 32, 11, ("xe_hp_sdv", "xe-hp-sdv"), "XeHP software development vehicle"),
-    Platform("DG2", 127, 32, 13, ("dg2", "acm-g10", "acm-g11", "acm-g12"), "Arc A series, Xe-HPG"),
-    Platform("MTL", 128, 32, None, ("mtl", "mtl-h", "mtl-u", "arl-h"), "Meteor Lake, Xe-LPG"),
-    Platform("PVC", 130, 64, None, ("pvc-xl",), "Ponte Vecchio, base die, Xe-HPC"),
-    Platform("PVCXT", 131, 64, 15, ("pvc", "pvc-xt"), "Ponte Vecchio XT, Xe-HPC"),
-    Platform("BMG", 200, 64, None, ("bmg", "bmg-g21", "lnl", "lnl-m"), "Battlemage and Lunar Lake, Xe2"),
-    Platform("PTL", 300, 64, None, ("ptl", "ptl-h"), "Panther Lake, Xe3"),
-    Platform("CRI", 350, 64, None, ("cri", "nvl"), "Crescent Island, Xe3P"),
-)
+    Platform("BDW", 80, 32, 3, ("bdw", "gen8"), "Broadwell, Gen8", products=(16,)),
+    Platform("CHV", 81, 32, 4, ("chv", "gen8lp"), "Cherryview, Gen8 low power", products=(17,)),
+    Platform(
+        "SKL", 90, 32, 5,
+        ("skl", "kbl", "cfl", "aml", "whl", "cml", "gen9"), "Skylake, Gen9", products=(18, 19, 20),
+    ),
+    Platform(
+        "BXT", 91, 32, 6, ("bxt", "glk", "apl", "gen9lp"), "Broxton and Gemini Lake, Gen9 low power", products=(22, 23),
+    ),
+    Platform("CNL", 100, 32, None, ("cnl", "gen10", "gen10lp"), "Cannon Lake, Gen10", products=(24,)),
+    Platform(
+        "ICLLP", 110, 32, 10,
+        ("icllp", "icl", "ehl", "jsl", "lkf", "gen11", "gen11lp"), "Ice Lake, Gen11", products=(25, 26, 27, 28),
+    ),
+    Platform(
+        "TGLLP", 120, 32, 12,
+        ("tgllp", "tgl", "dg1", "adl", "adl-s", "adl-p", "adl-n", "rkl", "xe", "xelp", "gen12lp"), "Tiger Lake, Xe-LP",
+        products=(29, 30, 31, 32, 33, 1210),
+    ),
+    Platform(
+        "XeHP_SDV", 125, 32, 11, ("xe-hp-sdv", "xe-hp"), "XeHP software development vehicle", _XE_HP, products=(1250,),
+    ),
+    Platform(
+        "DG2", 127, 32, 13,
+        ("dg2", "dg2-g10", "dg2-g11", "dg2-g12", "acm-g10", "acm-g11", "acm-g12", "ats-m75", "ats-m150", "xe-hpg"),
+        "Arc A series, Xe-HPG", _XE_HP, products=(1270,),
+    ),
+    Platform(
+        "MTL", 128, 32, None, ("mtl", "mtl-h", "mtl-u", "mtl-s", "mtl-p", "mtl-m", "xe-lpg"), "Meteor Lake, Xe-LPG",
+        _XE_HP, products=(1272,),
+    ),
+    Platform(
+        "ARL", 129, 32, None, ("arl", "arl-h", "arl-s", "arl-u", "xe-lpgplus"), "Arrow Lake, Xe-LPG+",
+        _XE_HP, products=(1273,),
+    ),
+    Platform("PVC", 130, 64, None, ("pvc-xl", "pvc-sdv"), "Ponte Vecchio, base die, Xe-HPC", _XE_HPC),
+    Platform(
+        "PVCXT", 131, 64, 15, ("pvc", "pvc-xt", "pvc-vg", "xe-hpc", "xe-hpc-vg"), "Ponte Vecchio XT, Xe-HPC",
+        _XE_HPC, products=(1271,),
+    ),
+    Platform(
+        "BMG", 200, 64, None,
+        ("bmg", "bmg-g21", "bmg-g31", "lnl", "lnl-m", "xe2", "xe2-hpg", "xe2-lpg"), "Battlemage and Lunar Lake, Xe2",
+        _XE2, products=(1274, 1275),
+    ),
+    Platform(
+        "PTL", 300, 64, None, ("ptl", "ptl-h", "ptl-u", "wcl", "nvl-s", "xe3", "xe3-lpg"), "Panther Lake, Xe3",
+        _XE3, products=(1300, 1340),
+    ),
+    Platform(
+        "CRI", 350, 64, None,
+        ("cri", "nvl", "nvl-p", "nvl-u", "xe3p", "xe3p-cri", "xe3p-xpc", "xe3p-lpg"), "Crescent Island and Nova Lake, Xe3P",
+        _XE3P, products=(1360, 1380),
+    ),
+)  # fmt: skip
 
 DEFAULT_PLATFORM: Final = "TGLLP"
-_BY_NAME: Final[dict[str, Platform]] = {key.lower(): p for p in PLATFORMS for key in (p.name, *p.devices)} | {
-    "lnl": PLATFORMS[11],
-    "xehp_sdv": PLATFORMS[6],
-    "gen12lp": PLATFORMS[5],
-}
+
+
+def _key(word: str) -> str:
+    """A name without its separators and case, in which tools differ: ``xe_hp_sdv``, ``XeHP_SDV``, ``xe-hp-sdv``."""
+    return word.lower().replace("-", "").replace("_", "")
+
+
+# A later one goes first: `PVC` is also what drivers call PVCXT.
+_BY_NAME: Final[dict[str, Platform]] = {_key(word): p for p in PLATFORMS for word in (p.name, *p.devices)}
+_BY_PRODUCT: Final[dict[int, Platform]] = {number: p for p in PLATFORMS for number in p.products}
 _BY_NUMBER: Final[dict[int, Platform]] = {p.number: p for p in PLATFORMS if p.number is not None}
 
 
 def platform_named(name: str) -> Platform | None:
-    """The platform of a name, its own or that of a device, in any case; None if there is none."""
-    return _BY_NAME.get(name.lower())
+    """The platform of a name, its own or that of a device, in any case and with any separators; None if there is none."""
+    return _BY_NAME.get(_key(name))
+
+
+def address_registers(platform: Platform | None) -> int:
+    """How many address registers there are at most."""
+    return 32 if platform is not None and platform.generation >= 350 else 16
 
 
 def platform_numbered(number: int) -> Platform | None:
@@ -63,21 +157,36 @@ def platform_numbered(number: int) -> Platform | None:
     return _BY_NUMBER.get(number)
 
 
+def platform_of_product(family: int) -> Platform | None:
+    """The platform of a product family, as a zebin's note numbers it."""
+    return _BY_PRODUCT.get(family)
+
+
 ALL: Final = frozenset(p.name for p in PLATFORMS)
+
+
+def _called(name: str) -> Platform:
+    """The platform of this very name, else as ``platform_named``; KeyError where there is none."""
+    return next((p for p in PLATFORMS if p.name == name), None) or _BY_NAME[_key(name)]
 
 
 def since(name: str) -> frozenset[str]:
     """The platforms from ``name`` on."""
-    first = _BY_NAME[name.lower()].generation
+    first = _called(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation >= first)
 
 
 def until(name: str) -> frozenset[str]:
     """The platforms up to and with ``name``."""
-    last = _BY_NAME[name.lower()].generation
+    last = _called(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation <= last)
 
 
 def between(first: str, last: str) -> frozenset[str]:
     """The platforms from ``first`` to ``last``, both included."""
     return since(first) & until(last)
+
+
+MATRIX: Final = since("XeHP_SDV") - {"MTL"}  # with the matrix unit, and with it `bf`
+FUSED: Final = between("TGLLP", "ARL")  # two units share their control flow
+INEXACT: Final = frozenset({"ICLLP", "TGLLP", "DG2", "MTL", "ARL"})  # without the unit for exact division and roots

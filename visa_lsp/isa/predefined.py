@@ -29,6 +29,14 @@ class PredefinedVariable(Struct, frozen=True):
     doc: str
 
 
+class ImplicitInput(Struct, frozen=True):
+    """What the runtime, not the caller, fills an input with."""
+
+    number: int
+    name: str
+    doc: str
+
+
 class PredefinedState(Struct, frozen=True):
     """A surface or sampler that every kernel has."""
 
@@ -193,6 +201,17 @@ SURFACE_BY_NAME: Final[dict[str, PredefinedState]] = {s.name: s for s in SURFACE
 }
 SURFACE_ALIASES: Final[dict[str, str]] = {"T252": "%bss"}
 SAMPLER_BY_NAME: Final[dict[str, PredefinedState]] = {s.name: s for s in SAMPLERS}
+
+# What an input holds that the runtime fills, by the number behind ``.implicit_UNDEFINED_``. Objects know the numbers only;
+# the newest compilers write 16 for the last, and print both 4 and 16 with its name.
+_PSEUDO: Final = ImplicitInput(4, "PSEUDO_INPUT", "An input that no caller fills: its place is only reserved.")
+IMPLICIT_INPUTS: Final[dict[int, ImplicitInput]] = {
+    1: ImplicitInput(1, "LOCAL_SIZE", "Work items of a group in each dimension (3 x ud)."),
+    2: ImplicitInput(2, "GROUP_COUNT", "Number of groups in each dimension (3 x ud)."),
+    3: ImplicitInput(3, "LOCAL_ID", "Place of the work item in its group (3 x ud)."),
+    4: _PSEUDO,
+    16: _PSEUDO,
+}
 
 # The string pool of every kernel starts with these, behind the kernel's own name (REAL_FORMAT 3.1).
 POOL_PREFIX: Final[tuple[str, ...]] = (

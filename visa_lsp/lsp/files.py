@@ -7,6 +7,7 @@ given for a file belongs to the bytes that its time and size stand for.
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.workspace import Language, language_of
+from visa_lsp.reading import is_regular, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +77,7 @@ class Files:
                 entries += len(names)
                 for name in sorted(names):
                     path = os.path.join(place, name)  # noqa: PTH118 - a Path for each of many names costs
-                    if name.endswith((".visaasm", ".isaasm")) and path not in seen:
+                    if name.endswith((".visaasm", ".isaasm")) and path not in seen and is_regular(path):
                         seen.add(path)
                         found += 1
                         yield Path(path)
@@ -83,17 +85,19 @@ class Files:
                     return
 
     def stamp(self, path: Path) -> Stamp | None:
-        """What tells states of a file apart; None where it cannot be read, or is too long to be looked at unasked."""
+        """What tells states of a file apart; None where it is no regular file, cannot be read, or is too long."""
         try:
             found = path.stat()
         except (OSError, ValueError):
             return None
-        return (found.st_mtime_ns, found.st_size) if found.st_size <= _MOST_BYTES else None
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
+            return None
+        return (found.st_mtime_ns, found.st_size)
 
     def analysis(self, path: Path) -> Analysis | None:
         """The analysis of a file's text; None where there is none."""
         try:
-            text = path.read_bytes().decode("utf-8-sig", "surrogateescape")
+            text = read_file(path, _MOST_BYTES).decode("utf-8-sig", "surrogateescape")
         except (OSError, ValueError):
             return None
         uri = self.uri_of(path)
@@ -125,6 +129,8 @@ class Files:
         """The URI of the first of some files, named relative to a document, that there is."""
         base = self.path_of(uri)
         for name in candidates:
+            if name.startswith(("\\\\", "//")):
+                continue  # another machine's: asking for it would already tell that machine who asks
             path = Path(name)
             if not path.is_absolute():
                 if base is None:

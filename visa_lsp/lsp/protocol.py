@@ -130,6 +130,8 @@ class Protocol(LanguageServerProtocol):
             self._refuse(ident, _INVALID, "a request with this id is not answered yet")
         elif method not in self.fm.builtin_features and method not in self.fm.features:
             self._refuse(ident, _UNKNOWN, f"there is no method {method}")
+        elif (wrong := _wrong_token(message.get("params"))) is not None:
+            self._refuse(ident, _PARAMS, f"`{wrong}` is a number or a string")
         else:
             whole = self._read_greeting(message) if method == types.INITIALIZE else self._read(message)
             if whole is None:
@@ -154,6 +156,8 @@ class Protocol(LanguageServerProtocol):
             ident = params.get("id") if isinstance(params, dict) else None
             if isinstance(ident, (int, str)) and ident not in self._asked and ident in self._request_futures:
                 self._handle_cancel_notification(ident)
+            return
+        elif method == types.WINDOW_WORK_DONE_PROGRESS_CANCEL and _wrong_token(message.get("params")) is not None:
             return
         self._traced(f"Received notification '{method}'.", message.get("params"))
         if method == types.TEXT_DOCUMENT_DID_CHANGE and self.on_change is not None:
@@ -339,6 +343,17 @@ class Protocol(LanguageServerProtocol):
         if handler is None:
             raise JsonRpcInvalidParams.of(ValueError(f"there is no command {params.command!r}"))
         return await handler(list(params.arguments or []), params.work_done_token)
+
+
+def _wrong_token(params: Any) -> str | None:
+    """The first token of some parameters that can be none: the library takes whatever stands there."""
+    if not isinstance(params, dict):
+        return None
+    for name in ("workDoneToken", "partialResultToken", "token"):
+        token = params.get(name)
+        if token is not None and (isinstance(token, bool) or not isinstance(token, (int, str))):
+            return name
+    return None
 
 
 def _readable(value: dict[str, Any], reads: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:

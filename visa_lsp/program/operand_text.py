@@ -321,7 +321,9 @@ def _scalar(names: Names, value: object) -> str:
 
 def _model(names: Names, inst: Inst) -> str:
     """Address model with its surface."""
-    model = lsc_codes.ADDRTYPE_TEXT.get(_int(inst, "addrtype"), "flat")
+    # A code that no word stands for is shown, so that the text is not taken for that of another message.
+    code = _int(inst, "addrtype")
+    model = lsc_codes.ADDRTYPE_TEXT.get(code, f"addrtype_{code}")
     surface = inst.get("surface")
     plain = model in ("flat", "arg") and isinstance(surface, Immediate) and surface.bits == 0
     index = _int(inst, "surfidx")

@@ -10,14 +10,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import predefined
-from visa_lsp.isa.attributes import VARIABLE_ATTRIBUTES, AttributeKind
+from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.operands import ALIGN_TEXT
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
+from visa_lsp.program.grf import GrfSize, comment, default_platform, found_again, grf_of, needs_grf
 from visa_lsp.program.operand_text import IDENTIFIER, Names, instruction, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Attribute, Input, Inst, Kernel, Module, StateVariable, Variable
 
 _COMMENT_COLUMN: Final = 81
@@ -26,10 +27,16 @@ _TAKEN: Final = frozenset(predefined.VARIABLE_BY_NAME) | {"T1", "T2", "TSS", "S3
 
 
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
-    """The text of a module. The platform gives the register size that ``&V[..]`` offsets need; default TGLLP."""
-    chosen = platform or platform_named(DEFAULT_PLATFORM)
-    assert chosen is not None
+    """The text of a module. The platform gives the register size that ``&V[..]`` offsets need; without one the object does.
+
+    A text with such offsets says the size in a comment, which the assembler reads; without ``comments`` only where the
+    assembler would find another by itself.
+    """
+    size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
+    chosen = platform or default_platform(size.bytes)
     lines = [".version 4.1"]
+    if needs_grf(module.bodies) and (comments or size.bytes != found_again(module.bodies)):
+        lines.append(comment(size))
     for body in module.bodies:
         lines += _body(body, chosen, comments=comments)
         lines.append("")
@@ -85,7 +92,7 @@ def _body(kernel: Kernel, platform: Platform, *, comments: bool) -> Iterator[str
     yield ""
     if comments:
         yield from _predefined_block()
-    yield from _declarations(kernel, names)
+    yield from _declarations(kernel, names, comments=comments)
     pending: str | None = None
     for number, inst in enumerate(kernel.instructions):
         label = _label_of(inst, names)
@@ -118,11 +125,12 @@ def _predefined_block() -> Iterator[str]:
     yield ""
 
 
-def _declarations(kernel: Kernel, names: Names) -> list[str]:
+def _declarations(kernel: Kernel, names: Names, *, comments: bool) -> list[str]:
     """Declarations by pool order, then inputs and attributes."""
+    absent = _Absent(names)
     lines: list[tuple[int, str]] = []
     for number, variable in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
-        lines.append((variable.name_index, _general(kernel, names, names.general[number], variable)))
+        lines.append((variable.name_index, _general(kernel, names, names.general[number], variable, absent)))
     for letter, items, table, first in (
         ("A", kernel.addresses, names.address, predefined.FIRST_ADDRESS),
         ("P", kernel.predicates, names.predicate, predefined.FIRST_PREDICATE),
@@ -135,7 +143,7 @@ def _declarations(kernel: Kernel, names: Names) -> list[str]:
             lines.append((state.name_index, text))
     lines.sort(key=lambda item: item[0])
     out = [text for _, text in lines]
-    out += [_input(names, entry) for entry in kernel.inputs]
+    out += [_input(names, entry, absent, comments=comments) for entry in kernel.inputs]
     # An attribute behind the last label was appended by the assembler, which will do so again.
     out += [_attribute(kernel, a) for a in kernel.attributes if not _implied(kernel, a)]
     return out
@@ -152,13 +160,16 @@ def _implied(kernel: Kernel, attribute: Attribute) -> bool:
     )
 
 
-def _general(kernel: Kernel, names: Names, name: str, variable: Variable) -> str:
+def _general(kernel: Kernel, names: Names, name: str, variable: Variable, absent: _Absent) -> str:
     parts = [f".decl {name} v_type=G type={variable.type.name} num_elts={variable.num_elements}"]
     if variable.align:
         parts.append(f"align={ALIGN_TEXT.get(variable.align, variable.align)}")
+    known = not variable.alias_index or variable.alias_index in names.general
     if variable.alias_index:
-        parts.append(f"alias=<{names.general.get(variable.alias_index, 'V0')}, {variable.alias_offset}>")
-    return " ".join(parts) + _attrs(kernel, variable.attributes)
+        base = names.general.get(variable.alias_index) or absent.name("V", variable.alias_index)
+        parts.append(f"alias=<{base}, {variable.alias_offset}>")
+    said = "" if known else _said_absent("general", variable.alias_index)
+    return " ".join(parts) + _attrs(kernel, variable.attributes) + said
 
 
 def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
@@ -171,11 +182,46 @@ def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
     return f" attrs={{{', '.join(items)}}}" if items else ""
 
 
-def _input(names: Names, entry: Input) -> str:
-    table = (names.general, names.sampler, names.surface)[min(entry.kind & 3, 2)]
+def _input(names: Names, entry: Input, absent: _Absent, *, comments: bool) -> str:
+    cls = min(entry.kind & 3, 2)
+    table = (names.general, names.sampler, names.surface)[cls]
     provenance = entry.kind >> 3 & 31
+    # The assembler gives every name of a provenance the same code: only its number comes back as the same byte.
     directive = f".implicit_UNDEFINED_{provenance}" if provenance else ".input"
-    return f"{directive} {table.get(entry.id, 'V0')} offset={entry.offset} size={entry.size}"
+    known = predefined.IMPLICIT_INPUTS.get(provenance) if comments else None
+    said = f" /// {known.name}" if known is not None else ""
+    name = table.get(entry.id)
+    if name is None:
+        name = absent.name("VST"[cls], entry.id)
+        said += _said_absent(("general", "sampler", "surface")[cls], entry.id)
+    return f"{directive} {name} offset={entry.offset} size={entry.size}{said}"
+
+
+class _Absent:
+    """Names for variables that an object names and does not have: their numbers, and no variable's name."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._taken: set[str] | None = None
+        self._given: dict[tuple[str, int], str] = {}
+
+    def name(self, letter: str, number: int) -> str:
+        given = self._given.get((letter, number))
+        if given is not None:
+            return given
+        if self._taken is None:  # damaged objects can have as many of these as variables
+            names = self._names
+            tables = (names.general, names.address, names.predicate, names.sampler, names.surface)
+            self._taken = {name for table in tables for name in table.values()}
+        name = f"{letter}{number:04d}"
+        while name in self._taken:
+            name += "_"
+        self._given[letter, number] = name
+        return name
+
+
+def _said_absent(what: str, number: int) -> str:
+    return f" /// the object has no {what} variable {number}: it has been stripped, or is damaged"
 
 
 def _attribute(kernel: Kernel, attribute: Attribute) -> str:
@@ -185,6 +231,11 @@ def _attribute(kernel: Kernel, attribute: Attribute) -> str:
         return f".kernel_attr Target={quoted(target)}"
     if attribute.size == 0:
         return f".kernel_attr {name}"
-    if len(attribute.data) == 4 and attribute.size == 4:
+    known = KERNEL_ATTRIBUTES.get(name)
+    is_number = known is not None and known.kind is not AttributeKind.STRING
+    # Older objects and other writers keep numbers in one or two bytes.
+    if len(attribute.data) == attribute.size and (
+        (is_number and attribute.size in (1, 2, 4)) or (known is None and attribute.size == 4)
+    ):
         return f".kernel_attr {name}={int.from_bytes(attribute.data, 'little')}"
     return f".kernel_attr {name}={quoted(attribute.data.decode('latin-1'))}"

@@ -47,6 +47,7 @@ _FIRST_ID = {
 }
 _UNKNOWN_COUNT = 0xFFFF  # elements of a variable whose declaration does not say how many
 _CLASS_CODE = {SymbolKind.GENERAL: 0, SymbolKind.SAMPLER: 1, SymbolKind.SURFACE: 2}
+_MAY_BE_EMPTY = frozenset({SymbolKind.ADDRESS, SymbolKind.SAMPLER, SymbolKind.SURFACE})
 _STATE_TYPE = {SymbolKind.ADDRESS: UW, SymbolKind.PREDICATE: BOOL, SymbolKind.SAMPLER: UD, SymbolKind.SURFACE: UD}
 
 
@@ -67,6 +68,7 @@ class _Binder:
         self.ctx = Binding(platform, table)
         self.version: tuple[int, int] | None = None
         self.version_line = -1
+        self.versions = 0
         self.pending: Symbol | None = None  # the subroutine whose label line is still to come
         self.counts: dict[SymbolKind, int] = {}
         self.named: dict[str, Body] = {}  # the first body of each name
@@ -76,6 +78,26 @@ class _Binder:
         ctx.line = line
         for error in node.errors:
             ctx.problem("syntax", error.span, message=error.message)
+        if node.braces is None:
+            self._statement(line, node)
+            return
+        for span in node.braces.opens:
+            self._opened(span)
+        self._statement(line, node)
+        for span in node.braces.closes:
+            self._closed(span)
+
+    def _opened(self, span: Span) -> None:
+        self.ctx.ensure_body()
+        self.ctx.open_scope(span)
+
+    def _closed(self, span: Span) -> None:
+        self.ctx.ensure_body()
+        if not self.ctx.close_scope():
+            self.ctx.problem("unmatched-brace", span)
+
+    def _statement(self, line: int, node: tree.Statement) -> None:
+        ctx = self.ctx
         match node:
             case tree.Instruction():
                 ctx.ensure_body()
@@ -95,12 +117,11 @@ class _Binder:
             case tree.BodyDirective():
                 self._body(node)
             case tree.Scope():
-                ctx.ensure_body()
-                if node.opens:
-                    ctx.open_scope()
-                elif not ctx.close_scope():
-                    ctx.problem("unmatched-brace", node.span)
+                # Behind the brace there may be what is no part of it.
+                span = Span(node.span.start, node.span.start + 1)
+                (self._opened if node.opens else self._closed)(span)
             case tree.Version():
+                self.versions += 1
                 if self.version_line < 0 and node.major is not None and node.minor is not None:
                     self.version, self.version_line = (node.major, node.minor), line
                     ctx.newest = self.version >= (4, 2)
@@ -111,11 +132,15 @@ class _Binder:
             for scope in body.scopes:
                 if scope.last_line < 0:
                     scope.last_line = line_count
+                    if scope.place is not None:
+                        ctx.problems.append(Problem("unclosed-scope", scope.place, {}))
         for body, following in zip(ctx.bodies, [*ctx.bodies[1:], None], strict=False):
             body.last_line = following.first_line - 1 if following else line_count
             self._close_body(body)
         problems = sorted(ctx.problems, key=lambda p: (p.place.line, p.place.span))
-        return BoundModule(self.version, self.version_line, tuple(ctx.bodies), tuple(problems), ctx.platform)
+        return BoundModule(
+            self.version, self.version_line, tuple(ctx.bodies), tuple(problems), ctx.platform, self.versions
+        )
 
     def _close_body(self, body: Body) -> None:
         for label in body.labels.values():
@@ -230,7 +255,13 @@ class _Binder:
             ctx.problem("missing-property", node.name.span, name=symbol.name, prop="num_elts")
             symbol.unsized = True
         else:
-            count = ctx.number(node.num_elts, 1, None, "element count")
+            # What the tool writes as it stands, though it makes no sense: states and addresses of none, surfaces of fewer.
+            least = None if symbol.kind is SymbolKind.SURFACE else 0 if symbol.kind in _MAY_BE_EMPTY else 1
+            count = ctx.number(node.num_elts, least, None, "element count")
+            if count is not None and count < 1:
+                count &= 0xFFFF
+                if not count:
+                    ctx.problem("no-elements", node.num_elts.span)
             symbol.unsized |= count is None
             symbol.num_elements = count if count is not None else 1
         if symbol.unsized:

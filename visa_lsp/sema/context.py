@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HARMLESS: Final = frozenset({
     "seed-alias", "seed-mnemonic", "seed-mask", "seed-option", "seed-word", "seed-elements", "seed-order", "seed-plane",
     "seed-string", "seed-width", "seed-address-of", "seed-region", "seed-property", "seed-count",
-    "unknown-kernel-attribute", "redeclared-body", "ignored-saturation", "inexact-exec-size", "destination-stride",
+    "unknown-kernel-attribute", "redeclared-body", "ignored-saturation", "no-elements", "inexact-exec-size", "destination-stride",
 })  # fmt: skip
 
 
@@ -66,9 +66,12 @@ class Binding:
             self._begin()
             self.body.first_line = self.line
 
-    def open_scope(self) -> None:
-        """``{``."""
-        self.scope = Scope(self.scope, self.line)
+    def open_scope(self, span: Span) -> None:
+        """``{``, which stands there."""
+        around = self.scope
+        # A line of thousands of braces must not make every look-up behind it a walk through all of them.
+        outer = around if around.names or around.parent is None else around.outer
+        self.scope = Scope(around, self.line, place=self.place(span), outer=outer)
         self.body.scopes.append(self.scope)
 
     def close_scope(self) -> bool:
@@ -100,7 +103,7 @@ class Binding:
 
     def lookup(self, word: tree.Word, role: Role, *, expected: str = "variable") -> Symbol | None:
         """The variable of a name, with the use noted; a problem and None where there is none."""
-        symbol = self.scope.find(word.text) or self.body.predefined.get(word.text)
+        symbol = self.scope.visible(word.text) or self.body.predefined.get(word.text)
         if symbol is None:
             self.problem("undeclared-name", word.span, name=word.text, expected=expected)
             return None
@@ -123,7 +126,7 @@ class Binding:
         """Bytes of what ``%sizeof`` names: a variable, a type, a register."""
         if name == "GRF":
             return self.platform.grf_bytes
-        symbol = self.scope.find(name) or self.body.predefined.get(name)
+        symbol = self.scope.visible(name) or self.body.predefined.get(name)
         if symbol is not None and symbol.kind is SymbolKind.GENERAL:
             return symbol.byte_size
         type_ = type_named(name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.isa.model import FlowClass
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ class Flow(Struct, frozen=True):
         return frozenset(found)
 
 
-_RETURNS: Final = ("ret", "fret")
-_BRANCHES: Final = ("jmp", "goto", "switchjmp")
+_ENDS_BLOCK: Final = frozenset({FlowClass.IF, FlowClass.ELSE, FlowClass.WHILE, FlowClass.BREAK, FlowClass.CONTINUE})
+_NEVER_FALLS: Final = frozenset({FlowClass.ELSE, FlowClass.BREAK, FlowClass.CONTINUE})
 
 
 def flow_of(body: Body) -> Flow:
@@ -94,8 +95,8 @@ def flow_of(body: Body) -> Flow:
     )
 
 
-def _name(bound: Bound) -> str:
-    return bound.row.mnemonic if bound.row is not None else ""
+def _class(bound: Bound) -> FlowClass:
+    return bound.row.flow if bound.row is not None else FlowClass.NEXT
 
 
 def _pieces(body: Body) -> Iterator[list[Bound]]:
@@ -103,13 +104,15 @@ def _pieces(body: Body) -> Iterator[list[Bound]]:
     only_labels = True
     for bound in body.code:
         opens = bound.row is not None and bound.row.opens_label
-        if piece and ((opens and not only_labels) or (_name(bound) in ("do", "endif") and not only_labels)):
+        if piece and (
+            (opens and not only_labels) or (_class(bound) in (FlowClass.DO, FlowClass.ENDIF) and not only_labels)
+        ):
             yield piece
             piece = []
             only_labels = True
         piece.append(bound)
         only_labels = only_labels and opens
-        if _name(bound) in (*_RETURNS, *_BRANCHES, "if", "else", "while", "break", "cont"):
+        if _class(bound).returns or _class(bound).branches or _class(bound) in _ENDS_BLOCK:
             yield piece
             piece = []
             only_labels = True
@@ -123,7 +126,7 @@ def _block(number: int, piece: Sequence[Bound]) -> Block:
         statement = bound.statement
         if isinstance(statement, (tree.Label, tree.BodyDirective)) and statement.name is not None:
             labels.append(statement.name.text)
-    ends = _name(piece[-1]) in _RETURNS
+    ends = _class(piece[-1]).returns
     return Block(number, tuple(labels), tuple(piece), piece[0].line, piece[-1].line, ends)
 
 
@@ -151,12 +154,12 @@ def _leaving(
 ) -> Iterator[tuple[int, EdgeKind, str]]:
     """(target, kind, condition) of the edges out of a block."""
     for bound in block.code:
-        if _name(bound) in ("call", "fccall"):
+        if _class(bound) in (FlowClass.CALL, FlowClass.KERNEL_CALL):
             yield from ((at_label[t], EdgeKind.CALL, _condition(bound)) for t in _targets(bound) if t in at_label)
     last = block.code[-1]
-    name, condition = _name(last), _condition(last)
+    flow, condition = _class(last), _condition(last)
     following = block.number + 1
-    if name in _BRANCHES:
+    if flow.branches:
         for target in _targets(last):
             if target in at_label:
                 yield at_label[target], _kind(block.number, at_label[target]), condition
@@ -164,9 +167,9 @@ def _leaving(
         target_block = at_line.get(line)
         if target_block is not None:
             yield target_block, _kind(block.number, target_block), condition
-    falls = name not in (*_RETURNS, *_BRANCHES, "else", "break", "cont") or bool(condition)
+    falls = not (flow.returns or flow.branches or flow in _NEVER_FALLS) or bool(condition)
     if falls and following < count:
-        yield following, EdgeKind.FALL, f"!({condition})" if condition and name in _BRANCHES else ""
+        yield following, EdgeKind.FALL, f"!({condition})" if condition and flow.branches else ""
 
 
 def _kind(source: int, target: int) -> EdgeKind:
@@ -180,21 +183,21 @@ def _structure(code: Sequence[Bound]) -> dict[int, tuple[int, ...]]:
     loops: list[tuple[int, list[int], list[int]]] = []
     behind = {a.line: b.line for a, b in pairwise(code)}
     for bound in code:
-        match _name(bound):
-            case "if":
+        match _class(bound):
+            case FlowClass.IF:
                 stack.append(bound)
-            case "else" if stack:
+            case FlowClass.ELSE if stack:
                 found.setdefault(stack.pop().line, []).append(behind.get(bound.line, bound.line))
                 stack.append(bound)
-            case "endif" if stack:
+            case FlowClass.ENDIF if stack:
                 found.setdefault(stack.pop().line, []).append(bound.line)
-            case "do":
+            case FlowClass.DO:
                 loops.append((bound.line, [], []))
-            case "break" if loops:
+            case FlowClass.BREAK if loops:
                 loops[-1][1].append(bound.line)
-            case "cont" if loops:
+            case FlowClass.CONTINUE if loops:
                 loops[-1][2].append(bound.line)
-            case "while" if loops:
+            case FlowClass.WHILE if loops:
                 head, breaks, conts = loops.pop()
                 found.setdefault(bound.line, []).append(head)
                 for line in breaks:

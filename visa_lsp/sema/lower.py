@@ -9,6 +9,7 @@ from msgspec import Struct
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
+from visa_lsp.program.grf import default_platform, needs_grf, said_grf, shown_grf
 from visa_lsp.program.model import Kernel, Label, Module, RawOperand, StateVariable, Variable
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.context import HARMLESS
@@ -48,8 +49,28 @@ def lower(bound: BoundModule) -> Module | None:
 def assemble(text: str | Document, platform: str | None = None, table: Table = TABLE) -> AssembleResult:
     """Parse, bind and lower a text. ``platform`` is a name, its own or a device's; unknown names count as none."""
     document = text if isinstance(text, Document) else Document.parse(text)
-    bound = bind(document, platform_named(platform) if platform else None, table)
+    chosen = platform_named(platform) if platform else None
+    bound = bind(document, chosen, table)
+    if chosen is None:
+        bound = with_shown_grf(document, bound, table)
     return AssembleResult(document, bound, lower(bound))
+
+
+def with_shown_grf(document: Document, bound: BoundModule, table: Table = TABLE) -> BoundModule:
+    """A text bound without a platform, bound again if it says or shows that its GRF rows are not those of the default.
+
+    The size is found by the rule that ``dis`` has, so that an object's text assembles to its bytes again.
+    """
+    text = document.text
+    if "&" not in text:  # nothing in it depends on the size
+        return bound
+    size = said_grf(text)
+    if size is None:
+        module = lower(bound)
+        shown = shown_grf(module.bodies) if module is not None and needs_grf(module.bodies) else None
+        size = shown.bytes if shown is not None else None
+    platform = default_platform()
+    return bound if size in (None, platform.grf_bytes) else bind(document, default_platform(size), table)
 
 
 def _states(body: Body, kind: SymbolKind) -> tuple[StateVariable, ...]:

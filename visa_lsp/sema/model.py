@@ -119,12 +119,27 @@ class Symbol(Struct, eq=False):
 
 
 class Scope(Struct, eq=False):
-    """A declaration scope: the body's own, or one between braces. ``last_line`` is -1 while it is open."""
+    """A declaration scope: the body's own, or one between braces. ``last_line`` is -1 while it is open.
+
+    ``outer`` is the next scope around it that declared something before it began, or the body's own.
+    """
 
     parent: Scope | None
     first_line: int
     last_line: int = -1
+    place: Place | None = None  # of the brace that opens it
     names: dict[str, Symbol] = field(default_factory=dict)
+    outer: Scope | None = None
+
+    def visible(self, name: str) -> Symbol | None:
+        """The innermost symbol of a name while the scope is open: the scopes around it get no names until it ends."""
+        scope: Scope | None = self
+        while scope is not None:
+            symbol = scope.names.get(name)
+            if symbol is not None:
+                return symbol
+            scope = scope.outer
+        return None
 
     def find(self, name: str) -> Symbol | None:
         """The innermost symbol of a name."""
@@ -220,8 +235,8 @@ class Body(Struct, eq=False):
 
     def find(self, name: str, line: int) -> Symbol | None:
         """The symbol that a variable name means at a line; declarations later in the text count too."""
-        inner = [s for s in self.scopes if s.first_line <= line <= s.last_line]
-        scope = max(inner, key=lambda s: s.first_line, default=self.scope)
+        # They are in the order of their braces: of two that begin on one line the later one is the inner one.
+        scope = next((s for s in reversed(self.scopes) if s.first_line <= line <= s.last_line), self.scope)
         return scope.find(name) or self.predefined.get(name)
 
     def of_kind(self, kind: SymbolKind) -> list[Symbol]:
@@ -237,6 +252,7 @@ class BoundModule(Struct, frozen=True):
     bodies: tuple[Body, ...]
     problems: tuple[Problem, ...]
     platform: Platform
+    versions: int = 0  # how many ``.version`` lines there are
 
     def body_at(self, line: int) -> Body | None:
         """The body that a line belongs to."""

@@ -61,7 +61,7 @@ def describe(ctx: Binding, node: tree.Operand) -> str:
     """Words for what an operand is: ``a predicate variable``."""
     match node:
         case tree.Ref(name=name):
-            symbol = ctx.scope.find(name.text) or ctx.body.predefined.get(name.text)
+            symbol = ctx.scope.visible(name.text) or ctx.body.predefined.get(name.text)
             return f"{symbol.kind.value} `{name.text}`" if symbol else f"`{name.text}`"
         case tree.Literal(suffix=None):
             return "number without a type"
@@ -145,9 +145,11 @@ def _address(ctx: Binding, node: tree.Ref, symbol: Symbol) -> Address | None:
     if node.region is None:
         ctx.problem("seed-width", node.span, name=node.name.text)
     else:
-        width = ctx.number(node.region.horz) if node.region.form == 1 else -1
+        single = node.region.form == 1
+        width = ctx.number(node.region.horz) if single else None
         if width not in _WIDTHS:
-            ctx.problem("region-value", node.region.span, what="address width", value=width, legal=_WIDTHS)
+            what = "address width" if single else "address region"
+            ctx.problem("region-value", node.region.span, what=what, value=width, legal=_WIDTHS)
             return None
     return None if offset is None else Address(symbol.id, offset, width or 1)
 
@@ -249,6 +251,14 @@ def _named(slot: Slot) -> frozenset[SymbolKind]:
     return frozenset(kind for kind, cls in _KIND_CLASS.items() if cls in slot.classes)
 
 
+def _typed_twice(ctx: Binding, node: tree.Ref, symbol: Symbol) -> bool:
+    """Whether a type stands behind an operand that has its variable's: a problem, for no text tool reads it."""
+    if node.suffix is None:
+        return False
+    ctx.problem("operand-suffix", node.suffix.span, end=node.span.end, symbol=symbol)
+    return True
+
+
 def _reference(ctx: Binding, slot: Slot, node: tree.Ref) -> object:
     symbol = ctx.lookup(node.name, slot.role)
     if symbol is None:
@@ -256,6 +266,8 @@ def _reference(ctx: Binding, slot: Slot, node: tree.Ref) -> object:
     kind = symbol.kind
     if kind not in _named(slot):
         _wrong(ctx, slot, node, f"{kind.value} `{symbol.name}`")
+        return None
+    if kind is not SymbolKind.PREDICATE and _typed_twice(ctx, node, symbol):
         return None
     if kind is SymbolKind.GENERAL:
         return _general(ctx, slot, node, symbol)
@@ -295,7 +307,7 @@ def simple(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
         return None
     symbol = ctx.lookup(node.name, slot.role)
     row, col = (ctx.number(i, 0, 255) for i in node.indices)
-    if symbol is None or row is None or col is None:
+    if symbol is None or row is None or col is None or _typed_twice(ctx, node, symbol):
         return None
     return General(symbol.id, row, col, CONTIGUOUS_REGION)
 
@@ -315,6 +327,8 @@ def raw(ctx: Binding, slot: Slot, node: tree.Operand, *, bare: bool = False) -> 
         return None
     if node.indices is not None or node.region is not None or (node.dot is None and not bare):
         ctx.problem("raw-form", node.span, name=node.name.text)
+        return None
+    if not bare and _typed_twice(ctx, node, symbol):
         return None
     offset = ctx.number(node.dot, 0, 0xFFFF, "byte offset") if node.dot is not None else 0
     return None if offset is None else RawOperand(symbol.id, offset)
@@ -336,7 +350,7 @@ def state(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
         _wrong(ctx, slot, node, describe(ctx, node))
         return None
     symbol = ctx.lookup(node.name, slot.role)
-    if symbol is None:
+    if symbol is None or _typed_twice(ctx, node, symbol):
         return None
     if symbol.kind is SymbolKind.GENERAL and ctx.newest:
         # Today's text may hold the handle in a register; no object can (it has a number there).

@@ -85,7 +85,7 @@ def sampler_order(ctx: Binding, pairs: Sequence[tuple[Slot, tree.Operand]]) -> l
 def _kind(ctx: Binding, node: tree.Operand) -> SymbolKind | None:
     if not isinstance(node, tree.Ref):
         return None
-    symbol = ctx.scope.find(node.name.text) or ctx.body.predefined.get(node.name.text)
+    symbol = ctx.scope.visible(node.name.text) or ctx.body.predefined.get(node.name.text)
     return symbol.kind if symbol else None
 
 

@@ -7,9 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.sim.accesses import AccessChecker
 from visa_lsp.sim.definedness import UninitialisedChecker
-from visa_lsp.sim.observers import AlignmentChecker, BarrierChecker, BoundsChecker, Checker, DivisionChecker
-from visa_lsp.sim.races import RaceChecker
+from visa_lsp.sim.observers import (
+    AlignmentChecker,
+    BarrierChecker,
+    BoundsChecker,
+    Checker,
+    DivisionChecker,
+)
+from visa_lsp.sim.races import ItemRaceChecker, RaceChecker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +28,18 @@ CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "barriers": BarrierChecker,
     "alignment": AlignmentChecker,
     "division": DivisionChecker,
+    "access": AccessChecker,
+    "item-races": ItemRaceChecker,
 }
+ASKED_FOR: Final = frozenset({"item-races"})  # not part of ``all``: they look at more than what this run depends on
 
 
 def checkers(names: str = "all") -> tuple[Checker, ...]:
-    """The checkers of a list: ``all``, ``none``, or names by commas. KeyError for an unknown name."""
-    if names == "none":
-        return ()
-    chosen = tuple(CHECKERS) if names == "all" else tuple(n.strip() for n in names.split(",") if n.strip())
+    """The checkers of a list by commas: ``all``, ``none``, names. KeyError for an unknown name."""
+    chosen: dict[str, None] = {}
+    for name in (n.strip() for n in names.split(",")):
+        if name == "all":
+            chosen |= dict.fromkeys(n for n in CHECKERS if n not in ASKED_FOR)
+        elif name and name != "none":
+            chosen[name] = None
     return tuple(CHECKERS[name]() for name in chosen)

@@ -119,6 +119,8 @@ class UninitialisedChecker(Checker):
         if found is None:
             caller = thread.frames[-1] if thread.frames else None
             found = frame.shadow = RegisterShadow(frame, self._shadow(thread, caller) if caller is not None else None)
+        elif found.bytes.size != frame.regs.size:
+            found.grow(frame.regs.size)
         return found
 
     def _slowly(self, thread: Thread, plan: Plan, shadow: RegisterShadow, active: int, unsure: int) -> None:

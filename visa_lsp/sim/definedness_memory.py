@@ -1,4 +1,4 @@
-"""Undefined values in memory that a launch does not fill: shared local, scratch and private memory.
+"""Undefined values in memory that a launch does not fill: shared local, scratch, private memory, undefined buffers.
 
 Listens to the accesses of one message at a time: what it loads goes to the message's destination afterwards, what it stores
 is kept here or, where others can see it, reported. Knows no instruction but by its plan.
@@ -153,7 +153,7 @@ class MemoryFollower:
         if isinstance(space, Memory):
             found = []
             for buffer in space.buffers:
-                if buffer.private:
+                if buffer.private or buffer.undefined:
                     offsets = access.at - buffer.address
                     inside = (offsets >= 0) & (offsets <= buffer.size - access.size)
                     if inside.any():
@@ -165,7 +165,7 @@ class MemoryFollower:
             shadow = self._shared
         elif space is thread.scratch:
             shadow = self._scratch.setdefault(thread.number, MemoryShadow(self._pages))
-        elif space.private:
+        elif space.private or space.undefined:
             shadow = self._of_private(space)
         else:
             return []

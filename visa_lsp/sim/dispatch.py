@@ -17,13 +17,29 @@ if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer, Memory, Sampler
     from visa_lsp.sim.observers import Observer
 
+    Triple = tuple[int, int, int]
+
+
+def no_item(_group: Triple, _thread: int, _lane: int) -> None:
+    """Media threads have no work items."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupShape:
+    """The threads of one group: how many, the lanes that are active in each, and the first bytes of its registers."""
+
+    threads: int
+    lanes: Callable[[int], int]
+    payload: Callable[[tuple[int, int, int], int], bytes]
+
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
     """Everything that a run depends on.
 
     ``lanes`` gives the lanes that are active when thread n of a group starts; ``payload`` the first bytes of its
-    register file, r0 first, inputs at their ``.input`` offset. ``surfaces`` is the binding table; handles of bindless
+    register file, r0 first, inputs at their ``.input`` offset. ``item`` gives the global and local id of a lane of a thread
+    of a group, None where it has no work item. ``surfaces`` is the binding table; handles of bindless
     surfaces stand in it too, by value.
     """
 
@@ -42,6 +58,13 @@ class Dispatch:
     symbols: Mapping[str, int] = field(default_factory=dict)
     file_variables: Sequence[FileVariable] = ()  # by index; aliases of file scope name them
     step_budget: int = 200_000_000
+    item: Callable[[Triple, int, int], tuple[Triple, Triple] | None] = no_item
+    partial: Callable[[Triple], GroupShape | None] | None = None  # the shape of groups that are not full
+
+    def shape(self, group: Triple) -> GroupShape:
+        """The threads of a group."""
+        found = self.partial(group) if self.partial is not None else None
+        return found or GroupShape(self.threads_per_group, self.lanes, self.payload)
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ class FaultKind(Enum):
     UNINITIALISED = "uninitialised-read"
     BARRIER = "barrier-divergence"
     MISALIGNED = "misaligned-access"
+    ACCESS = "wrong-access"
     DIVISION = "division-by-zero"
     BUDGET = "step-budget"
     UNMODELLED = "not-modelled"
@@ -27,10 +28,21 @@ class FaultKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class WorkItem:
+    """A lane of a thread as the source knows it: global and local id, x first."""
+
+    lane: int
+    global_id: tuple[int, int, int]
+    local_id: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     """One finding about a run. ``instruction`` is an index into the kernel, ``line`` the source line from 0 or -1.
 
-    ``lane`` is None where the whole thread is meant; ``other`` names the other party: of a race, a barrier, or the
+    ``lane`` is None where the whole thread is meant; ``items`` are the work items of all lanes in question, those of the
+    other party in ``other_items`` where its lanes are known. ``source`` is the file and line (from 1) of the source that
+    the text was compiled from, where it says so, ``other_source`` that of the other party. ``other`` names the other party: of a race, a barrier, or the
     declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``, which is ``kernel`` where it is empty.
     """
 
@@ -47,11 +59,16 @@ class Fault:
     variable: str = ""
     other_line: int = -1
     other_kernel: str = ""
+    note: bool = False
+    items: tuple[WorkItem, ...] = ()
+    other_items: tuple[WorkItem, ...] = ()
+    source: tuple[str, int] | None = None
+    other_source: tuple[str, int] | None = None
 
     @property
     def is_note(self) -> bool:
-        """Worth telling, but no fault: the result is defined."""
-        return self.kind is FaultKind.DIVISION
+        """Worth telling, but no fault: the result is defined, or no platform is known where it is not."""
+        return self.note or self.kind is FaultKind.DIVISION
 
     def __str__(self) -> str:
         where = f"{self.kernel}: group {self.group}, thread {self.thread}"
@@ -63,6 +80,33 @@ class Fault:
             where += f", line {self.line + 1}"
         text = f"{self.kind.value}: {self.message} ({where})"
         return f"{text}; other party: {self.other}" if self.other else text
+
+
+def items_text(items: tuple[WorkItem, ...]) -> str:
+    """The work items of lanes in words; lanes whose ids run on in x are put together. Empty without any."""
+    runs: list[list[WorkItem]] = []
+    for item in items:
+        if runs and _follows(runs[-1][-1], item):
+            runs[-1].append(item)
+        else:
+            runs.append([item])
+    return "; ".join(_run_text(run[0], run[-1]) for run in runs)
+
+
+def _follows(before: WorkItem, item: WorkItem) -> bool:
+    return item.lane == before.lane + 1 and all(
+        after == (x + 1, y, z)
+        for (x, y, z), after in ((before.global_id, item.global_id), (before.local_id, item.local_id))
+    )
+
+
+def _run_text(first: WorkItem, last: WorkItem) -> str:
+    def ids(start: tuple[int, int, int], end: tuple[int, int, int]) -> str:
+        x = str(start[0]) if first is last else f"{start[0]}..{end[0]}"
+        return f"({x}, {start[1]}, {start[2]})"
+
+    lanes = f"lane {first.lane}" if first is last else f"lanes {first.lane} to {last.lane}"
+    return f"{lanes}: global {ids(first.global_id, last.global_id)}, local {ids(first.local_id, last.local_id)}"
 
 
 class KernelFault(Exception):  # noqa: N818 - it carries a fault, it is not an error of ours

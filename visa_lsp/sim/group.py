@@ -39,6 +39,7 @@ class Group:
 
     def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:
         self.id = number
+        self.threads = threads
         self.slm = Buffer("shared local memory", np.zeros(slm_bytes, np.uint8))
         self.barrier = Barrier(threads)
         self.named: dict[int, Barrier] = {}

@@ -1,9 +1,11 @@
-"""What happened before what: vector clocks of the threads of a group, barriers, fences and atomics as the edges.
+"""What happened before what: vector clocks of the parties of a group; barriers, fences and atomics are the edges.
 
-A thread's clock counts its own releases: arrivals at barriers and fences. An arrival gives all it knows to the round of its
-barrier, and leaving that round takes all that was given. An atomic after a fence gives what was known at the fence to its
-place in memory; an atomic at the same place takes it (seed 001 "Memory Model"). Groups run one after another here, but only
-such places order them. Memory is bounded: beyond the limits everything counts as ordered, and ``gave_up`` says so.
+A party is a hardware thread, or one lane of it. Its clock counts its own releases: arrivals at barriers and fences. An
+arrival gives all it knows to the round of its barrier, and leaving that round takes all that was given. An atomic after a
+fence gives what was known at the fence to its place in memory; an atomic at the same place takes it (seed 001 "Memory
+Model"). Beside the order itself each party knows, for shared local and for global memory, what was fenced before it was
+ordered: ``sees``. Groups run one after another here, but only such places order them; places of shared local memory end
+with their group. Memory is bounded: beyond the limits everything counts as ordered, and ``gave_up`` says so.
 """
 
 from __future__ import annotations
@@ -13,124 +15,340 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.sim.group import Barrier
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Place = tuple[int, int]  # a buffer and an offset in it
 
-MOST_PLACES: Final = 1 << 16
-MOST_THREADS: Final = 4096  # of a group: their clocks take 64 MiB
+SHARED: Final = 1  # rows of what a party knows: 0 is the order itself
+GLOBAL: Final = 2
+EVERYTHING: Final = (SHARED, GLOBAL)
+
+MOST_PLACES: Final = 1 << 17  # some 80 MiB
+MOST_PARTIES: Final = 4096  # of a group: their clocks take 192 MiB
+MOST_BYTES: Final = 1 << 28  # of what was given away
 _ROUNDS: Final = 4
+_MOST_GIVERS: Final = 32  # more are joined: one array instead of one reference each
+
+
+class _Snapshot:
+    """What a party knew at a fence: a round that it had left, which many share, and what it knew beyond that."""
+
+    __slots__ = ("at", "base", "counted", "values")
+
+    def __init__(self, base: Array, known: Array) -> None:
+        more = np.flatnonzero(known.reshape(-1) > base.reshape(-1))
+        self.base = base
+        self.at: Array = more.astype(np.int32)
+        self.values: Array = known.reshape(-1)[more]
+        self.counted = False
+
+    def join(self, into: Array) -> None:
+        """Add this to what a party knows."""
+        np.maximum(into, self.base, out=into)
+        flat = into.reshape(-1)
+        flat[self.at] = np.maximum(flat[self.at], self.values)
+
+    def clock(self, party: int) -> int:
+        """How many releases of a party of the same group it covers."""
+        found = int(self.base[0, party])
+        own = np.flatnonzero(self.at == party)
+        return max(found, int(self.values[own[0]])) if own.size else found
+
+
+class _Past:
+    """Places that a party has taken from, and what it knew of before: a node that is never changed once it is shared."""
+
+    __slots__ = ("before", "places", "shared")
+
+    def __init__(self) -> None:
+        self.places: set[Place] = set()
+        self.before: dict[int, _Past] = {}
+        self.shared = False
+
+    def __bool__(self) -> bool:
+        return bool(self.places or self.before)
+
+
+class _Given:
+    """What the parties of one group have given to one place."""
+
+    __slots__ = ("givers", "joined", "past")
+
+    def __init__(self) -> None:
+        self.givers: dict[int, _Snapshot] = {}
+        self.joined: Array | None = None
+        self.past: _Past | None = None
+
+    def add(self, party: int, snapshot: _Snapshot) -> int:
+        """One more has given; how many bytes that takes."""
+        if self.joined is not None:
+            snapshot.join(self.joined)
+            return 0
+        self.givers[party] = snapshot  # what a party gives later covers what it gave before
+        if len(self.givers) <= _MOST_GIVERS:
+            if snapshot.counted:
+                return 0
+            snapshot.counted = True
+            return snapshot.at.nbytes + snapshot.values.nbytes
+        self.joined = snapshot.base.copy()
+        for given in self.givers.values():
+            given.join(self.joined)
+        self.givers.clear()
+        return self.joined.nbytes
+
+    def join(self, into: Array) -> None:
+        """Add all that was given to what a party knows."""
+        if self.joined is not None:
+            np.maximum(into, self.joined, out=into)
+        for snapshot in self.givers.values():
+            snapshot.join(into)
+
+    def clock(self, party: int) -> int:
+        """How many releases of a party of the givers' group were given."""
+        if self.joined is not None:
+            return int(self.joined[0, party]) if party < self.joined.shape[1] else 0
+        return max((s.clock(party) for s in self.givers.values() if party < s.base.shape[1]), default=0)
+
+
+class _Reach:
+    """What of other groups happened before a party, as far as it was asked for."""
+
+    __slots__ = ("clocks", "given", "last", "pasts", "places")
+
+    def __init__(self) -> None:
+        self.last: tuple[int, int, int] | None = None
+        self.pasts: set[int] = set()
+        self.places: set[Place] = set()
+        self.given: dict[int, list[_Given]] = {}
+        self.clocks: dict[tuple[int, int], int] = {}
 
 
 class Clocks:
-    """The clocks of the group that runs, and what earlier groups have given away."""
+    """The clocks of the group that runs, and what earlier groups have given away. A thread is ``lanes`` parties."""
 
-    def __init__(self) -> None:
+    def __init__(self, lanes: int = 1) -> None:
         self.gave_up = False
+        self.lanes = lanes
         self._group = -1
-        self._known: Array = np.zeros((0, 0), np.int32)
-        self._rounds: dict[int, dict[int, Array]] = {}
-        self._leaving: dict[int, list[tuple[int, int]]] = {}  # thread -> rounds of barriers that it waits for
-        self._fenced: dict[int, Array] = {}
-        self._given: dict[Place, dict[int, Array]] = {}  # place -> group -> what its threads knew
-        self._taken: dict[int, set[Place]] = {}  # thread -> places
-        self._before: dict[tuple[Place, int], frozenset[Place]] = {}  # what a giver had taken itself
+        self.partial = False  # whether something was not fenced before a barrier
+        self._known: Array = np.zeros((0, 3, 0), np.int32)
+        self._zeros: Array = np.zeros((3, 0), np.int32)
+        self._rounds: dict[int, dict[int, tuple[Array, _Past]]] = {}
+        self._leaving: dict[int, list[tuple[int, int, bool]]] = {}  # thread -> rounds of barriers that it waits for
+        self._bases: dict[int, Array] = {}  # thread -> the round that it left last
+        self._fences: dict[int, int] = {}  # thread -> bits of the memories fenced since its last barrier
+        self._fenced: dict[int, _Snapshot] = {}
+        self._old: set[int] = set()  # parties whose fence is older than a barrier of the whole group
+        self._own: dict[Place, _Given] = {}  # of this group's shared local memory
+        self._given: dict[Place, dict[int, _Given]] = {}  # place -> group
+        self._pasts: dict[int, _Past] = {}
+        self._reaches: dict[int, _Reach] = {}
         self._count = 0
+        self._bytes = 0
+        self._own_bytes = 0
 
     def group(self, number: int) -> None:
         """Another group runs."""
         self._group = number
-        self._known = np.zeros((0, 0), np.int32)
-        for table in (self._rounds, self._leaving, self._fenced, self._taken):
+        self._known = np.zeros((0, 3, 0), np.int32)
+        for table in (
+            self._rounds, self._leaving, self._bases, self._fences, self._fenced, self._old, self._own, self._pasts,
+            self._reaches,
+        ):  # fmt: skip
             table.clear()
+        self._own_bytes = 0
+
+    def table(self, thread: int, threads: int) -> Array:
+        """What all parties know, (parties, 3, parties): valid for ``thread`` as far as it has come."""
+        if not self._known.size:
+            count = threads * self.lanes
+            self.gave_up |= count > MOST_PARTIES
+            count = min(count, MOST_PARTIES)
+            self._known = np.zeros((count, 3, count), np.int32)
+            each = np.arange(count)
+            self._known[each, 0, each] = 1
+            self._zeros = np.zeros((3, count), np.int32)
+        for barrier, generation, whole in self._leaving.pop(thread, ()):
+            found = self._rounds.get(barrier, {}).get(generation)
+            if found is not None:
+                given, past = found
+                mine = self._known[self._rows(thread)]
+                np.maximum(mine, given, out=mine)
+                self._bases[thread] = given
+                for party in range(*self._rows(thread).indices(len(self._known))):
+                    if whole:
+                        self._old.add(party)
+                    if past:
+                        past.shared = True
+                        self._past(party).before[id(past)] = past
+        return self._known
+
+    def _rows(self, thread: int) -> slice:
+        last = len(self._known) - self.lanes
+        start = max(0, min(thread * self.lanes, last))
+        return slice(start, start + self.lanes)
+
+    def party(self, thread: int, lane: int = 0) -> int:
+        """The number of a lane, or of the whole thread where that is the party."""
+        return int(self._rows(thread).start) + (lane if self.lanes > 1 else 0)
 
     def of(self, thread: int, threads: int) -> Array:
-        """What a thread knows: per thread of its group, how many of its releases happened before."""
-        if not self._known.size:
-            self.gave_up |= threads > MOST_THREADS
-            self._known = np.zeros((min(threads, MOST_THREADS),) * 2, np.int32)
-            np.fill_diagonal(self._known, 1)
-        known = self._known[min(thread, MOST_THREADS - 1)]
-        for barrier, generation in self._leaving.pop(thread, ()):
-            given = self._rounds.get(barrier, {}).get(generation)
-            if given is not None:
-                np.maximum(known, given, out=known)
-        return np.asarray(known)
+        """What a thread knows: per party of its group, how many of its releases happened before."""
+        return np.asarray(self.table(thread, threads)[self.party(thread), 0])
 
-    def clock(self, thread: int, threads: int) -> int:
-        """How often a thread has released so far, and once more."""
-        known = self.of(thread, threads)
-        return int(known[min(thread, known.size - 1)])
+    def clock(self, thread: int, threads: int, lane: int = 0) -> int:
+        """How often a party has released so far, and once more."""
+        table = self.table(thread, threads)
+        party = self.party(thread, lane)
+        return int(table[party, 0, party])
 
-    def arrive(self, thread: int, threads: int, barrier: Barrier) -> None:
-        """A thread gives what it knows to the round of a barrier that is open."""
-        known = self.of(thread, threads)
+    def arrive(self, thread: int, threads: int, barrier: Barrier, *, orders_shared: bool = False) -> None:
+        """A thread gives what it knows to the round of a barrier that is open.
+
+        A barrier without any fence before it orders shared local memory, and so does every one where ``orders_shared``;
+        a thread that fences global memory alone has said what it means.
+        """
+        table = self.table(thread, threads)
+        rows = self._rows(thread)
+        each = np.arange(rows.start, rows.stop)
+        if orders_shared or not self._fences.get(thread):
+            table[each, SHARED, each] = table[each, 0, each]
+        self._fences[thread] = 0
+        self.partial = self.partial or bool((table[each, 1:, each] < table[each, 0, each][:, None]).any())
         rounds = self._rounds.setdefault(id(barrier), {})
-        given = rounds.get(barrier.generation)
-        rounds[barrier.generation] = known.copy() if given is None else np.maximum(given, known)
-        rounds.pop(barrier.generation - _ROUNDS, None)
-        self._step(thread, known)
-
-    def leave(self, thread: int, barrier: Barrier, generation: int) -> None:
-        """A thread waits for a round: whatever it does next happens after."""
-        self._leaving.setdefault(thread, []).append((id(barrier), generation))
-
-    def fence(self, thread: int, threads: int) -> None:
-        """What a thread did so far may be given away by its atomics."""
-        known = self.of(thread, threads)
-        self._fenced[thread] = known.copy()
-        self._step(thread, known)
-
-    def _step(self, thread: int, known: Array) -> None:
-        if thread < known.size:
-            known[thread] += 1
-
-    def atomic(self, thread: int, threads: int, places: list[Place]) -> None:
-        """Take what was given at some places, then give."""
-        fenced = self._fenced.get(thread)
-        if not self._given and fenced is None:
-            return
-        known = self.of(thread, threads)
-        for place in places:
-            groups = self._given.get(place)
-            if groups:
-                self._taken.setdefault(thread, set()).add(place)
-                mine = groups.get(self._group)
-                if mine is not None and mine.size == known.size:
-                    np.maximum(known, mine, out=known)
-            if fenced is not None:
-                self._give(place, thread, fenced)
-
-    def _give(self, place: Place, thread: int, fenced: Array) -> None:
-        groups = self._given.setdefault(place, {})
-        given = groups.get(self._group)
-        if given is None:
-            self._count += 1
-            if self._count > MOST_PLACES:
-                self.gave_up = True
-                return
-            groups[self._group] = fenced.copy()
+        mine = table[rows].max(axis=0)
+        found = rounds.get(barrier.generation)
+        if found is None:
+            found = rounds[barrier.generation] = (mine, _Past())
         else:
-            np.maximum(given, fenced, out=given)
-        taken = self._taken.get(thread)
-        if taken:
-            key = (place, self._group)
-            self._before[key] = self._before.get(key, frozenset()) | taken
+            np.maximum(found[0], mine, out=found[0])
+        for party in each.tolist():
+            past = self._pasts.get(party)
+            if past:
+                past.shared = True
+                found[1].before[id(past)] = past
+        rounds.pop(barrier.generation - _ROUNDS, None)
+        table[each, 0, each] += 1
 
-    def ordered(self, group: int, other: int, clock: int, thread: int) -> bool:
-        """Whether an access of another group's thread happened before what ``thread`` does now."""
+    def leave(self, thread: int, threads: int, barrier: Barrier, generation: int) -> None:
+        """A thread waits for a round: whatever it does next happens after."""
+        whole = min(barrier.expected, barrier.producers) >= threads
+        self._leaving.setdefault(thread, []).append((id(barrier), generation, whole))
+
+    def fence(
+        self, thread: int, threads: int, memories: tuple[int, ...] = EVERYTHING, lanes: Iterable[int] = (0,)
+    ) -> None:
+        """What a thread did so far, in some memories, may be given away by its atomics and is seen behind its barriers."""
+        table = self.table(thread, threads)
+        for memory in memories:
+            self._fences[thread] = self._fences.get(thread, 0) | 1 << memory
+        base = self._bases.get(thread, self._zeros)
+        for lane in lanes:
+            party = self.party(thread, lane)
+            for memory in memories:
+                table[party, memory, party] = table[party, 0, party]
+            self._fenced[party] = _Snapshot(base, table[party])
+            self._old.discard(party)
+            table[party, 0, party] += 1
+
+    def atomic(
+        self, thread: int, threads: int, places: Iterable[Place], *, lane: int = 0, shared: bool = False
+    ) -> None:
+        """Take what was given at some places, then give. ``shared``: they are of the group's shared local memory."""
+        if not self._given and not self._own and not self._fenced:
+            return
+        table = self.table(thread, threads)
+        party = self.party(thread, lane)
+        fenced = self._fenced.get(party)
+        # Behind a barrier of the whole group all its parties know what was fenced before it.
+        useless = shared and party in self._old
+        for place in places:
+            if shared:
+                given = self._own.get(place)
+                if given is not None:
+                    given.join(table[party])
+            else:
+                groups = self._given.get(place)
+                if groups:
+                    self._take(party, place, groups, table)
+            if fenced is not None and not useless and not self.gave_up:
+                self._give(place, party, fenced, shared=shared)
+
+    def _take(self, party: int, place: Place, groups: dict[int, _Given], table: Array) -> None:
+        mine = groups.get(self._group)
+        if mine is not None:
+            mine.join(table[party])
+        if len(groups) > (mine is not None) and place not in self._past(party).places:
+            self._past(party).places.add(place)
+        if mine is not None and mine.past is not None and mine.past is not self._pasts.get(party):
+            self._past(party).before[id(mine.past)] = mine.past
+
+    def _past(self, party: int) -> _Past:
+        """The node that a party may add to."""
+        past = self._pasts.get(party)
+        if past is None or past.shared:
+            old, past = past, _Past()
+            self._pasts[party] = past
+            if old:
+                past.before[id(old)] = old
+        return past
+
+    def _give(self, place: Place, party: int, fenced: _Snapshot, *, shared: bool) -> None:
+        if shared:
+            given = self._own.get(place)
+            if given is None:
+                given = self._own[place] = _Given()
+            self._own_bytes += given.add(party, fenced)
+        else:
+            groups = self._given.setdefault(place, {})
+            given = groups.get(self._group)
+            if given is None:
+                self._count += 1
+                given = groups[self._group] = _Given()
+            self._bytes += given.add(party, fenced)
+            past = self._pasts.get(party)
+            if past:  # it has just taken from this place, so that it covers what stood there
+                past.shared = True
+                given.past = past
+        if self._bytes + self._own_bytes > MOST_BYTES or self._count + len(self._own) > MOST_PLACES:
+            self.gave_up = True
+
+    def ordered(self, group: int, other: int, clock: int, party: int) -> bool:
+        """Whether an access of another group's party happened before what ``party`` does now."""
         if self.gave_up:
             return True
-        seen: set[Place] = set()
-        todo = list(self._taken.get(thread, ()))
+        start = self._pasts.get(party)
+        if not start:
+            return False
+        reach = self._reaches.setdefault(party, _Reach())
+        state = (id(start), len(start.places), len(start.before))
+        if reach.last != state:
+            reach.last = state
+            self._follow(start, reach)
+        found = reach.clocks.get((group, other))
+        if found is None:
+            found = max((given.clock(other) for given in reach.given.get(group, ())), default=0)
+            reach.clocks[group, other] = found
+        return found >= clock
+
+    def _follow(self, start: _Past, reach: _Reach) -> None:
+        """Go back over all places that were taken from, and what their givers had taken."""
+        reach.clocks.clear()
+        todo = [start]
         while todo:
-            place = todo.pop()
-            if place in seen:
+            past = todo.pop()
+            if id(past) in reach.pasts:
                 continue
-            seen.add(place)
-            for giver, given in self._given.get(place, {}).items():
-                if giver == group and other < given.size and given[other] >= clock:
-                    return True
-                todo.extend(self._before.get((place, giver), ()))
-        return False
+            if past.shared:  # no more is added to it
+                reach.pasts.add(id(past))
+            todo.extend(past.before.values())
+            for place in past.places - reach.places:
+                reach.places.add(place)
+                for giver, given in self._given.get(place, {}).items():
+                    if giver != self._group:
+                        reach.given.setdefault(giver, []).append(given)
+                        if given.past is not None:
+                            todo.append(given.past)

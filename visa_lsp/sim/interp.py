@@ -1,6 +1,6 @@
 """The reference interpreter: a kernel compiled to closures, and a hardware thread that runs them.
 
-``Code`` compiles every instruction once; an op takes the frame and returns nothing (go on), the next place, or a
+``Code`` compiles an instruction when it is first reached; an op takes the frame and returns nothing (go on), the next place, or a
 signal. A ``Thread`` is a generator: it yields where it must wait for others (a ``Wait``) or when its time slice is
 over (None). Memory, groups and reports are the machine's. Control always goes on at the lowest place with active lanes.
 """
@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
+from visa_lsp.isa.lsc_codes import ORDER_TRANSPOSED
+from visa_lsp.isa.model import ExecStyle
+from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.effects.recorded import record
-from visa_lsp.sim.faults import FaultKind, KernelFault
+from visa_lsp.sim.faults import FaultKind, KernelFault, WorkItem
 from visa_lsp.sim.lanes import compile_lane
 from visa_lsp.sim.operands import Op, Site, Touch
 from visa_lsp.sim.registers import Frame, Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.program.model import FileVariable, Inst, Kernel
     from visa_lsp.sim.group import Group
@@ -54,17 +57,51 @@ class Code:
     def __init__(self, kernel: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
         self.kernel = kernel
         self.layout = Layout(kernel, grf_bytes, shared)
+        for item in kernel.inputs:
+            if item.kind & 7 == 0:  # an alias may stand behind the end of its variable
+                self.layout.need(self.layout.offset(item.id) + item.size)
         self.notes: dict[int, str] = {}
         self.touches: dict[int, list[Touch]] = {}
         self._views: dict[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]], int] = {}
         self.labels = _label_places(kernel)
-        self.ops: list[Op] = []
         self.counts = [0] * (len(kernel.instructions) + 1)
-        joins = self._joins()
-        for pc, inst in enumerate(kernel.instructions):
-            op = self._compile(inst, pc)
-            self.ops.append(_joined(op, pc) if pc in joins else op)
-        self.ops.append(_end)
+        self.frames: list[Frame] = []  # all that were made for this code: new views go to each of them
+        self.grew: Callable[[int], None] = lambda _bytes: None  # told how many more bytes of registers there will be
+        self._joined = self._joins()
+        self._compiled: dict[int, Op] = {len(kernel.instructions): _end}
+        self.ops: list[Op] = self.lazily(self.op)
+
+    def lazily(self, make: Callable[[int], Op]) -> list[Op]:
+        """A list of ops by place; each is made when it is first executed, since most of a large text may never be."""
+
+        def first(pc: int) -> Op:
+            def op(f: Frame) -> int | None:
+                ops[pc] = made = make(pc)
+                return made(f)
+
+            return op
+
+        ops = [first(pc) for pc in range(len(self.kernel.instructions) + 1)]
+        return ops
+
+    def op(self, pc: int) -> Op:
+        """The op of a place, compiled the first time; the frames that exist get the views that it uses."""
+        found = self._compiled.get(pc)
+        if found is None:
+            views, size = len(self._views), self.layout.size
+            found = self._compile(self.kernel.instructions[pc], pc)
+            if pc in self._joined:
+                found = _joined(found, pc)
+            self._compiled[pc] = found
+            if self.layout.size != size:
+                self.grew(len(self.frames) * (self.layout.size - size))
+                for frame in self.frames:
+                    frame.grow()
+            elif len(self._views) != views:
+                new = list(self._views)[views:]
+                for frame in self.frames:
+                    frame.views += _views(new, frame.regs)
+        return found
 
     def _joins(self) -> set[int]:
         """Places where lanes may wait: labels, and behind a backward branch."""
@@ -107,6 +144,18 @@ class Code:
 
         return noted
 
+    def lane(self, pc: int, number: int) -> int | None:
+        """The thread's lane that an instruction's own lane ``number`` is; None where it works for the whole thread."""
+        inst = self.kernel.instructions[pc]
+        if inst.row.exec_style is not ExecStyle.MASKED:
+            return number if inst.row.family == "sampler" else None
+        control = next((c for c in (inst.get("exec"), inst.get("n")) if isinstance(c, ExecControl)), None)
+        if control is None or (control.no_mask and control.exec_size == 1) or inst.row.moves_blocks:
+            return None
+        if inst.get("order") == ORDER_TRANSPOSED and inst.row.family == "lsc":
+            return None
+        return control.mask_offset + number
+
     def touch(self, pc: int, touch: Touch) -> None:
         """Keep which registers an instruction reads or writes, for observers."""
         self.touches.setdefault(pc, []).append(touch)
@@ -137,7 +186,11 @@ class Code:
 
     def make_views(self, regs: Array) -> list[Array]:
         """The views, on one register file."""
-        return [np.ndarray(shape, dtype, regs, start, strides) for start, dtype, shape, strides in self._views]
+        return _views(self._views, regs)
+
+
+def _views(wanted: Iterable[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]]], regs: Array) -> list[Array]:
+    return [np.ndarray(shape, dtype, regs, start, strides) for start, dtype, shape, strides in wanted]
 
 
 def _label_places(kernel: Kernel) -> dict[int, int]:
@@ -190,6 +243,17 @@ class Thread:
     def clock(self) -> int:
         """The time stamp: instructions of all threads so far."""
         return self.machine.steps + self.steps
+
+    def lane(self, number: int) -> int | None:
+        """The lane that the instruction where the thread stands counts as ``number``; None where it works for the whole thread."""
+        return self.frame.code.lane(self.frame.pc, number)
+
+    def work_items(self, lanes: Sequence[int] | None) -> tuple[WorkItem, ...]:
+        """The work items of some lanes, of all where ``lanes`` is None."""
+        dispatch, group = self.machine.dispatch, self.group.id
+        chosen = range(dispatch.simd) if lanes is None else sorted(lanes)
+        ids = ((lane, dispatch.item(group, self.number, lane)) for lane in chosen)
+        return tuple(WorkItem(lane, *found) for lane, found in ids if found is not None)
 
     def note(self, kind: FaultKind, message: str) -> None:
         """Tell the observers of a mistake that does not stop the thread."""

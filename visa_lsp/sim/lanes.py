@@ -240,11 +240,28 @@ def compile_lane(site: Site, expr: Expr) -> Op:
     if isinstance(dst, PredicateOperand):
         return _predicate_logic(site, expr, dst, sources)
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
+    if expr.word in words.ON_BITS and (exec_type.is_float or site.operand_type(dst).is_float):
+        return _on_bits(site, expr, sources[0], dst)
     if exec_type.is_float:
         fetches, compute = _float_plan(site, expr, exec_type, sources)
     else:
         fetches, compute = _int_plan(site, expr, exec_type, sources, dst)
     return finish(site, fetches, compute, converter(site, exec_type, dst), dst)
+
+
+def _on_bits(site: Site, expr: Expr, source: object, dst: object) -> Op:
+    """A word that moves the bits of a dword, whatever types stand beside it: nothing is converted."""
+    type_ = site.operand_type(dst)
+    if type_.size != 4 or site.operand_type(source).size != 4:
+        raise site.fault(f"{expr.word} works on dwords")
+    body = words.int_body(expr.word, 32, signed=False, count_bits=32)
+    assert body is not None
+    fetch, storage = site.read(source, dtype=np.dtype("<u4")), DTYPE[type_]
+
+    def compute(_f: Frame, s: list[Array]) -> Array:
+        return np.asarray(body(s[0].astype(OBJECT))).astype(np.uint32)
+
+    return finish(site, [fetch], compute, lambda _f, v: v.view(storage), dst)
 
 
 def finish(site: Site, fetches: list[Fetch], compute: Compute, convert: Convert, dst: object) -> Op:

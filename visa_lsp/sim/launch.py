@@ -10,24 +10,30 @@ import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.dispatch import Dispatch
+from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.program.model import General
+from visa_lsp.sim.dispatch import Dispatch, GroupShape, no_item
 from visa_lsp.sim.launch_args import Arguments
 from visa_lsp.sim.launch_config import (
+    GLOBAL_SIZE,
     GROUPS,
     LOCAL_SIZE,
     MAX_GROUP_REGISTER_BYTES,
     MAX_SHARED_BYTES,
+    PLATFORM,
     LaunchConfig,
     LaunchError,
 )
 from visa_lsp.sim.launch_layout import Block, Geometry, Layout
 from visa_lsp.sim.launch_names import Names
 from visa_lsp.sim.launch_world import World
+from visa_lsp.sim.operands import HW_ID
 from visa_lsp.sim.registers import Layout as Registers
+from visa_lsp.sim.registers import is_alias
 from visa_lsp.sim.wellformed import check_body
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import FileVariable, Kernel, Module
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
 MAX_THREADS: Final = 1 << 24
 _DEFAULT_SLM: Final = 65536  # what a group can have, where no ze_info says how much it needs
 _DEFAULT_SIMD: Final = 16
+_STATE: Final = 13  # %sr0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,8 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     for body in (kernel, *program.functions):
         check_body(body, platform.grf_bytes, program.variables)
     geometry = _geometry(kernel, info, config, platform)
+    if info is not None:
+        _check_platform(kernel, info, geometry, platform)
     _check_registers(kernel, geometry, program.variables)
     world = World(info.env.slm_size if info else _static_slm(kernel))
     world.add_sections(config.sections)
@@ -83,13 +92,20 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     names: dict[int | str, str] = {}
     printf = None
     if info is not None:
-        arguments = Arguments(info, config, geometry, world)
-        block = _with_info(kernel, info, arguments, Layout.of(info, geometry, platform))
+        arguments = Arguments(info, config, geometry, world, platform)
+        layout = Layout.of(info, geometry, platform)
+        block = _with_info(kernel, info, arguments, layout)
+        edges = {edge.local_size: _edge(info, arguments, layout, block, edge) for edge in geometry.edges()}
         printf = arguments.printf
         names = {arguments.key(index): info.argument_name(index) for index in range(info.argument_count)}
     else:
         block = Block(geometry, _end_of_inputs(kernel, geometry.grf_bytes))
-        Names(kernel, config, geometry, world).fill(block)
+        filler = Names(kernel, config, geometry, world)
+        filler.fill(block)
+        edges = {}
+        for edge in geometry.edges():
+            edges[edge.local_size] = block.of(edge)
+            filler.fill_edge(edges[edge.local_size], edge)
     if not 0 <= world.slm_bytes <= MAX_SHARED_BYTES:
         raise LaunchError(
             f"a group of '{kernel.name}' needs {world.slm_bytes} bytes of shared local memory; at most {MAX_SHARED_BYTES} (16 MiB) are allowed"
@@ -109,6 +125,8 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
         samplers=world.samplers,
         symbols=world.symbols,
         file_variables=program.variables,
+        item=geometry.item if config.threads is None else no_item,
+        partial=_partial(geometry, edges) if edges else None,
     )
     return PreparedLaunch(dispatch, geometry, world.arrays, names, printf)
 
@@ -122,15 +140,36 @@ def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: L
     grf = layout.geometry.grf_bytes
     ends = [layout.cross(a.offset) + a.size for a in info.payload]
     block = Block(layout.geometry, max([_end_of_inputs(kernel, grf), layout.cross_start, *ends]))
-    if layout.id_dimensions:
-        block.put_local_ids(grf, layout.id_dimensions)
-    for entry in info.per_thread:
-        if entry.arg_type == "packed_local_ids":
-            block.put_rows(grf + entry.offset, layout.geometry.local_ids()[:, :, 0])
+    _put_ids(info, block, layout)
     for entry in info.payload:
         block.put(layout.cross(entry.offset), arguments.encode(entry))
     arguments.bind()
     return block
+
+
+def _put_ids(info: KernelInfo, block: Block, layout: Layout) -> None:
+    grf = block.geometry.grf_bytes
+    if layout.id_dimensions:
+        block.put_local_ids(grf, layout.id_dimensions)
+    for entry in info.per_thread:
+        if entry.arg_type == "packed_local_ids":
+            block.put_rows(grf + entry.offset, block.geometry.local_ids()[:, :, 0])
+
+
+def _edge(info: KernelInfo, arguments: Arguments, layout: Layout, whole: Block, edge: Geometry) -> Block:
+    """The payload of a group that is not full: its own ids and size, and for the rest that of the others."""
+    block = whole.of(edge)
+    _put_ids(info, block, layout)
+    own = Arguments(info, arguments.config, edge, arguments.world, arguments.platform)
+    for entry in info.payload:
+        if entry.arg_type == "local_size":
+            block.put(layout.cross(entry.offset), own.encode(entry))
+    return block
+
+
+def _partial(geometry: Geometry, edges: Mapping[Triple, Block]) -> Callable[[Triple], GroupShape | None]:
+    shapes = {size: GroupShape(b.geometry.threads, b.geometry.lanes, b.payload) for size, b in edges.items()}
+    return lambda group: shapes.get(geometry.size_of(group))
 
 
 def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> Geometry:
@@ -152,7 +191,11 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     walk: Triple = info.env.walk_order if info else (0, 1, 2)
     if any(not 0 <= dimension <= 2 for dimension in walk):
         raise LaunchError(f"the ze_info of '{kernel.name}' has a walk order of {list(walk)}")
-    geometry = Geometry(simd, platform.grf_bytes, groups, local, config.global_offset, walk)
+    if config.global_size is not None:
+        groups = _groups(kernel, config.global_size, local, fixed=any(required))
+    geometry = Geometry(
+        simd, platform.grf_bytes, groups, local, config.global_offset, walk, global_size=config.global_size
+    )
     geometry.local_ids()  # refuses a group that is too large, before anything is allocated for its threads
     if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
         raise LaunchError(
@@ -160,6 +203,62 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
             GROUPS,
         )
     return geometry
+
+
+def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platform: Platform) -> None:
+    """Refuse a text whose inputs lie as on platforms with registers of another size."""
+    own = platform.grf_bytes
+    others = [p for p in PLATFORMS if p.grf_bytes != own]
+    other = (
+        others[-1]
+        if own < others[-1].grf_bytes
+        else next(p for p in reversed(others) if p.generation < platform.generation)
+    )
+    moved = replace(geometry, grf_bytes=other.grf_bytes)
+    wrong = not Layout.of(info, geometry, platform).holds(kernel, info) and Layout.of(info, moved, other).holds(
+        kernel, info
+    )
+    if wrong:
+        names = ", ".join(p.name for p in others)
+        raise LaunchError(
+            f"the inputs of '{kernel.name}' lie as on a platform with registers of {other.grf_bytes} bytes ({names}); those "
+            f"of {platform.name} have {own}: text and platform do not fit",
+            PLATFORM,
+        )
+    private = any(entry.arg_type == "private_base_stateless" for entry in info.payload)
+    if private and platform.thread_number == PLATFORMS[0].thread_number and _numbers_by_state(kernel):
+        first = next(p.name for p in PLATFORMS if p.thread_number != platform.thread_number)
+        raise LaunchError(
+            f"'{kernel.name}' takes the thread's number from %sr0, as compilers do from {first} on; on {platform.name} it "
+            "would be in %hw_id: text and platform do not fit",
+            PLATFORM,
+        )
+
+
+def _numbers_by_state(kernel: Kernel) -> bool:
+    """Whether a text reads element 0 of %sr0 and not %hw_id."""
+    read = {
+        value.var
+        for inst in kernel.instructions
+        for value in inst.values
+        if isinstance(value, General) and (value.row, value.col) == (0, 0)
+    }
+    declared = (kernel.variable(var) for var in read)
+    names = {variable.alias_index for variable in declared if variable is not None and is_alias(variable)}
+    return _STATE in read | names and HW_ID not in read | names
+
+
+def _groups(kernel: Kernel, total: Triple, local: Triple, *, fixed: bool) -> Triple:
+    """How many groups so many work items need, the last of each dimension filled in part."""
+    if fixed and any(items % size for items, size in zip(total, local, strict=True)):
+        raise LaunchError(
+            f"kernel '{kernel.name}' requires groups of {list(local)} work items, which do not divide {list(total)}",
+            GLOBAL_SIZE,
+        )
+    if any(items < size for items, size in zip(total, local, strict=True)):
+        raise LaunchError(f"local_size {list(local)} is larger than global_size {list(total)}", GLOBAL_SIZE)
+    x, y, z = (-(-items // size) for items, size in zip(total, local, strict=True))
+    return x, y, z
 
 
 def _check_registers(kernel: Kernel, geometry: Geometry, shared: Sequence[FileVariable]) -> None:

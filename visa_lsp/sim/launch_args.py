@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.launch_config import (
     ARGUMENTS,
+    LOCAL_SIZE,
     Arg,
     BufferArg,
     ImageArg,
     LaunchConfig,
     LaunchError,
     LocalArg,
+    NullArg,
     SamplerArg,
     ValueArg,
 )
@@ -24,14 +26,15 @@ from visa_lsp.sim.launch_values import cl_dtype, value_bytes
 from visa_lsp.sim.launch_world import World, argument_sampler, inline_sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo, PayloadArgument
     from visa_lsp.sim.launch_layout import Geometry
     from visa_lsp.sim.memory import Buffer
 
 PRINTF_BYTES: Final = 4 << 20
-CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out %hw_id anew
+CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out the numbers of threads anew
 _PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself included
 # cl_channel_order and cl_channel_type of OpenCL's headers.
 _CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
@@ -51,6 +54,7 @@ _CHANNEL_TYPE: Final = {
 }
 _KINDS: Final = {
     BufferArg: "a buffer",
+    NullArg: "a null buffer",
     ValueArg: "a value",
     LocalArg: "local",
     ImageArg: "an image",
@@ -61,8 +65,11 @@ _KINDS: Final = {
 class Arguments:
     """The arguments of one launch, written entry by entry."""
 
-    def __init__(self, info: KernelInfo, config: LaunchConfig, geometry: Geometry, world: World) -> None:
+    def __init__(
+        self, info: KernelInfo, config: LaunchConfig, geometry: Geometry, world: World, platform: Platform
+    ) -> None:
         self.info = info
+        self.platform = platform
         self.config = config
         self.geometry = geometry
         self.world = world
@@ -76,7 +83,10 @@ class Arguments:
             arg = self._arg(binding.arg_index)
             if isinstance(arg, BufferArg | ImageArg):
                 self.world.surfaces[binding.bti_value] = self.world.buffer(
-                    self.key(binding.arg_index), arg, images.get(binding.arg_index, "")
+                    self.key(binding.arg_index),
+                    arg,
+                    images.get(binding.arg_index, ""),
+                    self._access(binding.arg_index),
                 )
         for sampler in self.info.inline_samplers:
             self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
@@ -105,13 +115,35 @@ class Arguments:
                     )
             missing = [name for name in names if name not in args]
             if missing:
+                which = "argument" if len(missing) == 1 else "arguments"
                 raise LaunchError(
-                    f"kernel '{self.info.name}' needs argument '{missing[0]}', which is not given", ARGUMENTS
+                    f"kernel '{self.info.name}' needs {which} {self._expected([names[n] for n in missing])}, not given",
+                    ARGUMENTS,
                 )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            raise LaunchError(f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given", ARGUMENTS)
+            expected = f"; expected are {self._expected(range(count))}" if count else ""
+            raise LaunchError(
+                f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given{expected}", ARGUMENTS
+            )
         return given
+
+    def _expected(self, indexes: Iterable[int]) -> str:
+        """Arguments in words: number, name and type, or what kind of argument is expected."""
+        return ", ".join(self._described(index) for index in indexes)
+
+    def _described(self, index: int) -> str:
+        told = next((a for a in self.info.arguments if a.index == index), None)
+        if told is not None and told.type_name:
+            what = told.type_name.partition(";")[0]
+        else:
+            entry = next((a for a in self.info.payload if a.arg_index == index), None)
+            kind = entry.addrspace if entry is not None and entry.arg_type != "arg_byvalue" else "value"
+            what = {"local": "local", "image": "an image", "sampler": "a sampler", "value": "a value"}.get(
+                kind, "a buffer"
+            )
+        name = told.name if told is not None else ""
+        return f"{index} {name}: {what}" if name else f"{index}: {what}"
 
     def key(self, index: int) -> int | str:
         """Name an argument as the launch does: by index, or by name where the launch has a mapping."""
@@ -175,18 +207,30 @@ class Arguments:
             self.world.samplers[max(0, entry.sampler_index)] = state
             return _number(max(0, entry.sampler_index), entry.size)
         surface = self._surface(entry)
+        if entry.addrmode == "stateful" or surface is None:
+            return b"" if surface is not None else bytes(entry.size)
         if entry.addrmode == "bindless":
             return _number(self.world.surface_handle(surface), entry.size)
-        if entry.addrmode == "stateful":
-            return b""
         return _number(surface.address, entry.size)
 
-    def _surface(self, entry: PayloadArgument) -> Buffer:
+    def address(self, entry: PayloadArgument) -> bytes:
+        """Give the address of a buffer; zero for none."""
+        surface = self._surface(entry)
+        return _number(surface.address if surface is not None else 0, 8)
+
+    def _access(self, index: int) -> str:
+        """How the ze_info says that a kernel uses an argument; empty where it does not."""
+        return next((a.access_type for a in self.info.payload if a.arg_index == index and a.access_type), "")
+
+    def _surface(self, entry: PayloadArgument) -> Buffer | None:
+        """Give the buffer or image of an entry; None for a null buffer."""
         arg = self._arg(entry.arg_index)
         image = entry.addrspace == "image" or entry.arg_type.startswith(("image_", "flat_image_"))
+        if isinstance(arg, NullArg) and not image:
+            return None
         if not isinstance(arg, ImageArg if image else BufferArg):
             raise self.wrong(entry, "an image" if image else "a buffer")
-        return self.world.buffer(self.key(entry.arg_index), arg, entry.image_type)
+        return self.world.buffer(self.key(entry.arg_index), arg, entry.image_type, self._access(entry.arg_index))
 
     def image(self, entry: PayloadArgument) -> ImageArg:
         """Give the image that an entry asks the shape of."""
@@ -204,9 +248,10 @@ class Arguments:
 
     def private_base(self, entry: PayloadArgument) -> bytes:
         """Reserve private memory for every thread, or for every lane of it, and give its address."""
-        # Kernels find their part by %hw_id, which only tells apart what runs at the same time.
+        # Kernels find their part by the thread's number, which only tells apart what runs at the same time.
         groups = self.geometry.groups[0] * self.geometry.groups[1] * self.geometry.groups[2]
-        threads = min(groups, CONCURRENT_GROUPS) * self.geometry.threads
+        numbers, threads = self.platform.thread_number, self.geometry.threads
+        slots = numbers.slot(threads - 1) + 1
         each = sum(
             b.size * (self.geometry.simd if b.is_simt_thread else 1)
             for b in self.info.thread_buffers
@@ -215,7 +260,14 @@ class Arguments:
         # A kernel that keeps its private data in scratch space still takes the argument, and does not use it.
         if not each:
             return _number(0, entry.size)
-        return _number(self.world.scratch_space("private memory", each * threads, private=True).address, entry.size)
+        if slots > numbers.codes:
+            raise LaunchError(
+                f"the {threads} threads of a group are more than {self.platform.name} tells apart; kernel '{self.info.name}' "
+                "finds its private memory by the thread's number, so that a group must be smaller",
+                LOCAL_SIZE,
+            )
+        size = each * slots * min(groups, CONCURRENT_GROUPS)
+        return _number(self.world.scratch_space("private memory", size, private=True).address, entry.size)
 
     def printf_buffer(self, entry: PayloadArgument) -> bytes:
         """Reserve a buffer for what the kernel prints, and give its address."""
@@ -250,7 +302,7 @@ def _three(values: tuple[int, ...]) -> bytes:
 
 
 def _global_size(a: Arguments) -> tuple[int, ...]:
-    return tuple(g * s for g, s in zip(a.geometry.groups, a.geometry.local_size, strict=True))
+    return a.geometry.totals
 
 
 def _work_dimensions(a: Arguments) -> int:
@@ -278,11 +330,11 @@ _ADDRESS_CODE: Final = {
 _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "arg_byvalue": Arguments.by_value,
     "arg_bypointer": Arguments.by_pointer,
-    "buffer_address": lambda a, e: _number(a._surface(e).address, 8),  # noqa: SLF001 - same module
+    "buffer_address": Arguments.address,
     "buffer_offset": lambda _a, _e: bytes(4),  # every buffer starts at its surface's base
     "global_id_offset": lambda a, _: _three(a.geometry.global_offset),
     "local_size": lambda a, _: _three(a.geometry.local_size),
-    "enqueued_local_size": lambda a, _: _three(a.geometry.local_size),
+    "enqueued_local_size": lambda a, _: _three(a.geometry.enqueued or a.geometry.local_size),
     "group_count": lambda a, _: _three(a.geometry.groups),
     "global_size": lambda a, _: _three(_global_size(a)),
     "work_dimensions": lambda a, _: _number(_work_dimensions(a), 4),

@@ -22,6 +22,8 @@ MAX_GROUP_REGISTER_BYTES: Final = 1 << 28  # of the threads of a group
 GROUPS: Final = ":groups"
 LOCAL_SIZE: Final = ":local_size"
 ARGUMENTS: Final = ":args"
+PLATFORM: Final = ":platform"
+GLOBAL_SIZE: Final = ":global_size"
 
 DTYPES: Final = (
     "int8",
@@ -59,9 +61,19 @@ class LaunchError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BufferArg:
-    """A buffer with its first contents."""
+    """A buffer with its first contents, which a kernel may not count on where ``undefined``.
+
+    ``access``: ``readonly``, ``writeonly``, ``readwrite``, or empty where the ze_info says it.
+    """
 
     array: Array
+    undefined: bool = False
+    access: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NullArg:
+    """A buffer argument without a buffer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +102,8 @@ class ImageArg:
     format: str
     channels: int
     dims: Triple  # width, height, depth or layers
+    undefined: bool = False
+    access: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +130,7 @@ class DataSection:
     pointers: tuple[tuple[int, str, int], ...] = ()
 
 
-Arg = BufferArg | ValueArg | LocalArg | ImageArg | SamplerArg
+Arg = BufferArg | NullArg | ValueArg | LocalArg | ImageArg | SamplerArg
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,6 +154,7 @@ class LaunchConfig:
     local_size: Triple | None = None
     global_offset: Triple = (0, 0, 0)
     threads: tuple[int, int] | None = None  # media mode
+    global_size: Triple | None = None  # work items of the launch, where the last groups need not be full
     args: tuple[Arg, ...] | Mapping[str, Arg] = ()
     symbols: Mapping[str, Array] = field(default_factory=dict)
     sections: tuple[DataSection, ...] = ()

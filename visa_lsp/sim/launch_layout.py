@@ -7,7 +7,7 @@ bytes a lane padded to a row; then the cross-thread bytes. Up to TGLLP one row s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from visa_lsp.sim.launch_config import LOCAL_SIZE, MAX_GROUP_REGISTER_BYTES, Lau
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch_config import Array, Triple
 
@@ -40,6 +41,35 @@ class Geometry:
     local_size: Triple
     global_offset: Triple = (0, 0, 0)
     walk_order: Triple = (0, 1, 2)
+    global_size: Triple | None = None  # where the last groups are not full
+    enqueued: Triple | None = None  # of a group that is not full: the size of the others
+
+    @property
+    def totals(self) -> Triple:
+        """Work items of the launch in each dimension."""
+        x, y, z = (g * s for g, s in zip(self.groups, self.enqueued or self.local_size, strict=True))
+        return self.global_size or (x, y, z)
+
+    def edges(self) -> tuple[Geometry, ...]:
+        """The geometries of groups that are not full."""
+        if self.global_size is None:
+            return ()
+        sizes = [
+            {local, total - (groups - 1) * local}
+            for total, groups, local in zip(self.global_size, self.groups, self.local_size, strict=True)
+        ]
+        found = {(x, y, z) for x in sizes[0] for y in sizes[1] for z in sizes[2]} - {self.local_size}
+        return tuple(replace(self, local_size=size, enqueued=self.local_size) for size in sorted(found))
+
+    def size_of(self, group: Triple) -> Triple:
+        """The work items of one group."""
+        if self.global_size is None:
+            return self.local_size
+        x, y, z = (
+            min(local, total - at * local)
+            for at, local, total in zip(group, self.local_size, self.global_size, strict=True)
+        )
+        return x, y, z
 
     @property
     def items(self) -> int:
@@ -72,6 +102,19 @@ class Geometry:
         for dimension in _walk(self.walk_order):
             number, ids[dimension, : self.items] = np.divmod(number, self.local_size[dimension])
         return np.ascontiguousarray(ids.reshape(3, self.threads, self.simd).transpose(1, 0, 2))
+
+    def item(self, group: Triple, thread: int, lane: int) -> tuple[Triple, Triple] | None:
+        """Give the global and the local id of a lane of a thread; None for one without a work item."""
+        size = self.size_of(group)
+        number = thread * self.simd + lane
+        if not 0 <= lane < self.simd or number >= size[0] * size[1] * size[2]:
+            return None
+        local = [0, 0, 0]
+        for dimension in _walk(self.walk_order):
+            number, local[dimension] = divmod(number, size[dimension])
+        first = [o + g * s for o, g, s in zip(self.global_offset, group, self.local_size, strict=True)]
+        x, y, z = (f + n for f, n in zip(first, local, strict=True))
+        return (x, y, z), (local[0], local[1], local[2])
 
 
 def _walk(order: Triple) -> list[int]:
@@ -111,6 +154,21 @@ class Layout:
             offset += grf - self.inline_bytes
         return self.cross_start + offset
 
+    def holds(self, kernel: Kernel, info: KernelInfo) -> bool:
+        """Whether every input of a text lies where this layout has a payload argument, or before them all."""
+        header = {"global_id_offset", "local_size"}
+        places = [(self.cross(a.offset), self.cross(a.offset) + a.size, a.arg_type) for a in info.payload]
+        for entry in kernel.inputs:
+            end = entry.offset + entry.size
+            if entry.offset < self.cross_start:
+                if entry.offset < self.geometry.grf_bytes or end > self.cross_start:
+                    return False
+                continue
+            hits = [kind for start, stop, kind in places if start < end and stop > entry.offset]
+            if len(hits) != 1 and (entry.offset != self.cross_start or not header.issuperset(hits)):
+                return False
+        return True
+
 
 class Block:
     """The first register bytes of all threads of a group: one row of bytes for each thread."""
@@ -126,6 +184,13 @@ class Block:
         self._words: Array = self._rows.view(np.uint32)
         # Element 2 holds the thread's number in its group in its low byte, as barriers and sub-group ids expect it.
         self._words[:, 2] = np.arange(geometry.threads) & 0xFF
+
+    def of(self, geometry: Geometry) -> Block:
+        """A block for another number of threads: what all threads have in common."""
+        block = Block(geometry, self.size)
+        block._rows[:, :] = self._rows[0]
+        block._words[:, 2] = np.arange(geometry.threads) & 0xFF
+        return block
 
     @property
     def size(self) -> int:

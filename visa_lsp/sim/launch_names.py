@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.isa import predefined
-from visa_lsp.sim.launch_config import ARGUMENTS, Arg, BufferArg, ImageArg, LaunchError, LocalArg, SamplerArg, ValueArg
+from visa_lsp.sim.launch_config import (
+    ARGUMENTS,
+    Arg,
+    BufferArg,
+    ImageArg,
+    LaunchError,
+    LocalArg,
+    NullArg,
+    SamplerArg,
+    ValueArg,
+)
 from visa_lsp.sim.launch_values import value_bytes
 from visa_lsp.sim.launch_world import argument_sampler
 
@@ -91,9 +101,8 @@ class Names:
             self._in_order(block, rest, given)
             return
         if rest:
-            raise LaunchError(
-                f"nothing is given for .input {rest[0].name} (offset={rest[0].offset} size={rest[0].size})", ARGUMENTS
-            )
+            told = ", ".join(f"{i.name} (offset={i.offset} size={i.size})" for i in rest)
+            raise LaunchError(f"nothing is given for .input {told}", ARGUMENTS)
         for name, arg in given.items():
             table = _BTI.fullmatch(name)
             if table:
@@ -101,6 +110,13 @@ class Names:
                 continue
             entry = next(i for i in self.inputs if i.name == name)
             block.put(entry.offset, self._bytes(entry, name, arg))
+
+    def fill_edge(self, block: Block, edge: Geometry) -> None:
+        """Write again what differs in a group that is not full; the rest is there."""
+        self.geometry = edge
+        given = self.config.args
+        rest = [i for i in self.inputs if isinstance(given, tuple) or i.name not in given]
+        self._dump(block, [i for i in rest if not self._implicit(block, i)])
 
     def _check_names(self, names: Iterable[str]) -> None:
         known = [i.name for i in self.inputs]
@@ -124,6 +140,8 @@ class Names:
             )
         for index, arg in enumerate(args):
             entry = rest[index]
+            if isinstance(arg, NullArg) and entry.kind == 0:
+                self._next_bti += 1  # its place in the binding table stays empty
             if isinstance(arg, BufferArg | ImageArg) and entry.kind == 0:
                 self.world.surfaces[self._take_bti()] = self.world.buffer(index, arg)
             block.put(entry.offset, self._bytes(entry, index, arg))
@@ -134,6 +152,8 @@ class Names:
         return self._next_bti
 
     def _bind(self, bti: int, key: str, arg: Arg) -> None:
+        if isinstance(arg, NullArg):
+            return
         if not isinstance(arg, BufferArg | ImageArg):
             raise LaunchError(f"{key} is a surface: it needs a buffer or an image", key)
         self.world.surfaces[bti] = self.world.buffer(key, arg)
@@ -143,6 +163,12 @@ class Names:
             case ValueArg():
                 natural = np.dtype(_NUMPY[entry.type.name]) if entry.type and entry.type.name in _NUMPY else None
                 return value_bytes(arg, entry.size, natural, key)
+            case NullArg() if entry.kind == 2:
+                bti = self._take_bti()
+                self._next_bti = bti + 1
+                return bti.to_bytes(4, "little")[: entry.size]
+            case NullArg() if entry.kind == 0:
+                return bytes(entry.size)
             case BufferArg() | ImageArg() if entry.kind == 2:
                 bti = self._take_bti()
                 self.world.surfaces[bti] = self.world.buffer(key, arg)
@@ -178,11 +204,11 @@ class Names:
                 )
             block.put_rows(entry.offset, rows)
             return True
-        totals = tuple(g * s for g, s in zip(geometry.groups, geometry.local_size, strict=True))
+        totals = geometry.totals
         three = {
             "global_id_offset": geometry.global_offset,
             "local_size": geometry.local_size,
-            "enqueued_local_size": geometry.local_size,
+            "enqueued_local_size": geometry.enqueued or geometry.local_size,
             "group_count": geometry.groups,
             "global_size": totals,
             "work_dimensions": (3 if totals[2] > 1 else 2 if totals[1] > 1 else 1,),

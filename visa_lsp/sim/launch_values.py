@@ -15,7 +15,7 @@ from visa_lsp.sim.launch_config import LaunchError
 if TYPE_CHECKING:
     from visa_lsp.sim.launch_config import ValueArg
 
-_CL_TYPES: Final = {
+CL_TYPES: Final = {
     "bool": "uint8",
     "char": "int8",
     "uchar": "uint8",
@@ -36,7 +36,7 @@ _CL_NAME: Final = re.compile(r"([a-z_]+?)(2|3|4|8|16)?(;\d+)?")
 def cl_dtype(type_name: str) -> np.dtype[Any] | None:
     """Give the element type of ``float4;16``; None for structs, pointers and opaque types."""
     match = _CL_NAME.fullmatch(type_name)
-    name = _CL_TYPES.get(match[1]) if match else None
+    name = CL_TYPES.get(match[1]) if match else None
     return np.dtype(name) if name else None
 
 
@@ -45,6 +45,12 @@ def value_bytes(arg: ValueArg, size: int, natural: np.dtype[Any] | None, key: in
     array = arg.array
     if not arg.typed:
         array = _typed(arg, size, natural, key)
+    elif natural is not None and (natural.kind == "f") != (array.dtype.kind == "f"):
+        raise LaunchError(
+            f"argument {key} is of type {natural.name}, the value has dtype {array.dtype.name}: its bytes would be read as "
+            "another number; leave the dtype out",
+            key,
+        )
     data = array.tobytes()
     if len(data) == size or (len(data) < size <= 4):
         return data + bytes(size - len(data))

@@ -59,8 +59,8 @@ class World:
         self._locals: dict[int | str, int] = {}
         self._handles = FIRST_HANDLE
 
-    def buffer(self, key: int | str, arg: BufferArg | ImageArg, image_type: str = "") -> Buffer:
-        """Place the buffer or image of an argument, the first time; give it."""
+    def buffer(self, key: int | str, arg: BufferArg | ImageArg, image_type: str = "", access: str = "") -> Buffer:
+        """Place the buffer or image of an argument, the first time; give it. ``access`` is what ze_info says of it."""
         if key not in self._buffers:
             array = arg.array.copy()
             name = f"argument {key}"
@@ -68,6 +68,7 @@ class World:
                 buffer: Buffer = _image(name, arg, array, image_type)
             else:
                 buffer = Buffer(name, array)
+            buffer.undefined, buffer.access = arg.undefined, arg.access or access
             self.arrays[key] = array
             self._buffers[key] = self.memory.add(buffer)
         return self._buffers[key]

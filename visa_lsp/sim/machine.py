@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.program.model import Input, Kernel
-    from visa_lsp.sim.dispatch import Dispatch
+    from visa_lsp.sim.dispatch import Dispatch, GroupShape
+    from visa_lsp.sim.faults import WorkItem
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.observers import Access
     from visa_lsp.sim.operands import Op
@@ -50,7 +51,7 @@ class Machine:
         self.steps = 0
         self.result = RunResult()
         self._faults: list[Fault] = []
-        self._seen: set[tuple[FaultKind, str, int, str]] = set()
+        self._seen: set[tuple[FaultKind, str, int, str, bool]] = set()
         self._frame_bytes = 0
         self._sent: dict[tuple[str, int], Sent] = {}
         self._codes: dict[int, Code] = {}
@@ -71,6 +72,7 @@ class Machine:
             found = self._codes[id(kernel)] = Code(
                 kernel, self.dispatch.platform.grf_bytes, self.dispatch.file_variables
             )
+            found.grew = self.grew
         return found
 
     def ops_of(self, code: Code) -> list[Op]:
@@ -79,7 +81,7 @@ class Machine:
             return code.ops
         found = self._traced.get(id(code))
         if found is None:
-            found = self._traced[id(code)] = [self._announced(code, op, pc) for pc, op in enumerate(code.ops)]
+            found = self._traced[id(code)] = code.lazily(lambda pc: self._announced(code, code.op(pc), pc))
         return found
 
     def _announced(self, code: Code, op: Op, pc: int) -> Op:
@@ -113,13 +115,17 @@ class Machine:
             frame = free.pop()
             frame.reset()
             return frame
-        self._frame_bytes += code.layout.size
+        self.grew(code.layout.size)
+        return Frame(code)
+
+    def grew(self, size: int) -> None:
+        """Count bytes of registers that activations take."""
+        self._frame_bytes += size
         if self._frame_bytes > MAX_FRAME_BYTES:
             raise KernelFault(
                 FaultKind.CALL,
                 f"the threads and functions of a group have more than {MAX_FRAME_BYTES} bytes of registers",
             )
-        return Frame(code)
 
     def release(self, frame: Frame) -> None:
         """Give a frame back."""
@@ -136,23 +142,25 @@ class Machine:
     def start(self, number: tuple[int, int, int]) -> tuple[Group, list[Thread]]:
         """A group and its threads, each at its first instruction."""
         dispatch = self.dispatch
-        group = Group(number, dispatch.slm_bytes, dispatch.threads_per_group)
-        return group, [self._make_thread(group, n) for n in range(dispatch.threads_per_group)]
+        shape = dispatch.shape(number)
+        group = Group(number, dispatch.slm_bytes, shape.threads)
+        return group, [self._make_thread(group, n, shape) for n in range(shape.threads)]
 
-    def _make_thread(self, group: Group, number: int) -> Thread:
+    def _make_thread(self, group: Group, number: int, shape: GroupShape) -> Thread:
         dispatch = self.dispatch
         frame = self.acquire(dispatch.kernel)
         layout = frame.code.layout
-        payload = dispatch.payload(group.id, number)
+        payload = shape.payload(group.id, number)
         head = payload[: layout.grf_bytes]
         frame.regs[layout.offset(7) : layout.offset(7) + len(head)] = np.frombuffer(head, np.uint8)
         for item in dispatch.kernel.inputs:
             _place_input(frame, item, payload)
-        mask = dispatch.lanes(number)
+        mask = shape.lanes(number)
         frame.emask = frame.call_mask = mask
+        state, message = dispatch.platform.thread_number.registers(number)
         for variable, value, size in (
             (1, group.id[0], 2), (2, group.id[1], 2), (3, group.id[0], 4), (4, group.id[1], 4), (5, group.id[2], 4),
-            (12, number, 4), (13, number & 0x3FFF, 4),
+            (12, number, 4), (13, state, 4), (20, message, 4),
         ):  # fmt: skip
             frame.put(layout.offset(variable), value, size)
         frame.put(layout.offset(13) + 8, mask)
@@ -172,13 +180,19 @@ class Machine:
 
     def finish(self) -> RunResult:
         """Close the books: totals, and what the observers found."""
+        for observer in self.observers:
+            observer.finished()
+        self._take()
         counts: Counter[str] = Counter()
         for code in self._codes.values():
             for inst, count in zip(code.kernel.instructions, code.counts, strict=False):
-                if count and not inst.row.opens_label:
+                if count and not inst.row.opens_label and not inst.row.marks_source:
                     counts[inst.row.mnemonic] += count
         self.result.instructions = dict(counts)
         self.result.steps = sum(counts.values())
+        # Memory that a race leaves unwritten is read as it was: the cause comes first, what follows from it behind.
+        raced = any(fault.kind is FaultKind.RACE for fault in self._faults)
+        self._faults.sort(key=lambda f: raced and f.kind is FaultKind.UNINITIALISED and not f.variable)
         self.result.faults = tuple(self._faults)
         self.result.sent = tuple(self._sent.values())
         self.result.limits = tuple(line for observer in self.observers for line in observer.limits())
@@ -306,10 +320,10 @@ class Machine:
         for observer in self.observers:
             observer.waits(thread, barrier, generation)
 
-    def fenced(self, thread: Thread) -> None:
-        """A thread has executed a fence."""
+    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+        """A thread has executed a fence of some memories."""
         for observer in self.observers:
-            observer.fenced(thread)
+            observer.fenced(thread, memories)
 
     def sent(self, thread: Thread, pc: int, reason: str, payload: Callable[[], list[tuple[str, bytes]]]) -> None:
         """A message that is recorded, not carried out; the payload of an instruction's first is kept."""
@@ -336,7 +350,8 @@ class Machine:
         self._add(thread_fault(thread, kind, message, lane=lane, address=address, other=other))
 
     def _add(self, fault: Fault) -> None:
-        key = (fault.kind, fault.kernel, fault.instruction, fault.message if fault.instruction < 0 else fault.variable)
+        about = fault.message if fault.instruction < 0 else fault.variable
+        key = (fault.kind, fault.kernel, fault.instruction, about, fault.is_note)
         if key in self._seen or len(self._faults) >= MAX_FAULTS:
             return
         self._seen.add(key)
@@ -352,16 +367,19 @@ class Machine:
 
 
 def thread_fault(
-    thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None,
+    thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None, lanes: Sequence[int] = (),
     address: int | None = None, other: str | None = None, other_line: int = -1, other_kernel: str = "",
+    note: bool = False, items: Sequence[WorkItem] | None = None, other_items: Sequence[WorkItem] = (),
 ) -> Fault:  # fmt: skip
-    """A fault at the place where a thread stands."""
+    """A fault at the place where a thread stands. ``lanes`` are all in question; without any they are those of ``lane``."""
     frame = thread.frame
     kernel = frame.code.kernel
     line = kernel.instructions[frame.pc].line if frame.pc < len(kernel.instructions) else -1
     return Fault(
         kind, message, kernel.name, thread.group.id, thread.number, lane, frame.pc, line, address, other,
-        other_line=other_line, other_kernel=other_kernel,
+        other_line=other_line, other_kernel=other_kernel, note=note,
+        items=tuple(thread.work_items(lanes or (None if lane is None else (lane,))) if items is None else items),
+        other_items=tuple(other_items),
     )  # fmt: skip
 
 

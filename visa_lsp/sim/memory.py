@@ -28,7 +28,9 @@ class Buffer:
     def __init__(self, name: str, data: bytearray | Array, address: int = 0) -> None:
         self.name = name
         self.private = False  # each thread has a part of its own, taken over by others when it has ended
-        self.whole: Buffer = self  # whom observers know these bytes by
+        self.undefined = False  # nothing was written there before the kernel runs
+        self.access = ""  # readonly, writeonly: what a kernel may do with it; empty or readwrite: both
+        self._whole: Buffer | None = None
         self.line: Image | None = None  # the same bytes as an image of dwords, made when a typed message wants one
         if isinstance(data, bytearray):
             raw = np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
@@ -39,6 +41,17 @@ class Buffer:
         self.size = int(raw.size)
         self._dwords: Array = raw[: self.size & ~3].view(np.uint32)
         self._bytes: dict[int, Array] = {}
+
+    @property
+    def whole(self) -> Buffer:
+        """Whom observers know these bytes by: itself, but for a view of another buffer."""
+        return (
+            self._whole if self._whole is not None else self
+        )  # a reference to itself would keep it until the next collection
+
+    @whole.setter
+    def whole(self, buffer: Buffer) -> None:
+        self._whole = buffer
 
     def __repr__(self) -> str:
         return f"Buffer({self.name!r}, {self.size} bytes at {self.address:#x})"

@@ -5,7 +5,9 @@ An address outside its space reads zero and drops its write; observers hear of e
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -90,6 +92,8 @@ def announce(
     lanes: Array,
     values: Array | None = None,
     alignment: int = 1,
+    changes: Array | None = None,
+    compared: Array | None = None,
 ) -> None:
     """Count a message and tell the observers."""
     thread = f.thread
@@ -102,7 +106,7 @@ def announce(
     if machine.watched and at.size:
         number = found[1] if found[1] >= SLM_SURFACE else None
         rows = None if values is None else np.ascontiguousarray(values).view(np.uint8).reshape(at.size, size)
-        machine.accessed(Access(thread, kind, found[0], at, size, lanes, number, rows, alignment))
+        machine.accessed(Access(thread, kind, found[0], at, size, lanes, number, rows, alignment, changes, compared))
 
 
 def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1) -> Array:
@@ -136,6 +140,21 @@ def store32(f: Frame, found: tuple[Space | None, int], at: Array, values: Array,
 # ---- atomics: (old, first source, second source) as unsigned integers -> new value
 
 Update = Callable[[int, int, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class CompareExchange:
+    """An update that stores one source where the other equals what is there; ``first`` says that source 0 is compared."""
+
+    equal: Callable[[int, int], bool]
+    first: bool = True
+
+    def __call__(self, old: int, a: int, b: int) -> int:
+        """Give the new value."""
+        compared, value = (a, b) if self.first else (b, a)
+        return value if self.equal(old, compared) else old
+
+
 _FLOATS: Final = {2: np.float16, 4: np.float32, 8: np.float64}
 
 
@@ -168,8 +187,8 @@ def integer_updates(size: int) -> dict[str, Update]:
         "xor": lambda o, a, _b: o ^ a,
         "minsint": lambda o, a, _b: min(o, a, key=lambda v: _signed(v, size)),
         "maxsint": lambda o, a, _b: max(o, a, key=lambda v: _signed(v, size)),
-        "cmpxchg": lambda o, a, b: a if o == b else o,
-        "icas": lambda o, a, b: b if o == a else o,
+        "cmpxchg": CompareExchange(operator.eq, first=False),
+        "icas": CompareExchange(operator.eq),
     }
 
 
@@ -184,7 +203,7 @@ def float_updates(size: int) -> dict[str, Update]:
         "fmin": number(np.fmin),
         "fadd": number(np.add),
         "fsub": number(np.subtract),
-        "fcmpwr": lambda o, a, b: b if _float(o, size) == _float(a, size) else o,
+        "fcmpwr": CompareExchange(lambda o, a: bool(_float(o, size) == _float(a, size))),
     }
 
 
@@ -208,7 +227,7 @@ def bfloat_updates() -> dict[str, Update]:
         "bfsub": number(np.subtract),
         "bfmin": number(np.fmin),
         "bfmax": number(np.fmax),
-        "bfcas": lambda o, a, b: b if wide(o) == wide(a) else o,
+        "bfcas": CompareExchange(lambda o, a: bool(wide(o) == wide(a))),
     }
 
 
@@ -223,21 +242,32 @@ def atomic(
     second: Array,
 ) -> Array:
     """Update each address in lane order; the old values. ``first`` and ``second`` hold one unsigned value per address."""
-    announce(f, "atomic", found, at, size, lanes, None, size)
-    old = np.zeros(at.size, np.dtype(f"<u{size}"))
     space, mask = found[0], (1 << 8 * size) - 1
-    if space is None:
-        return old
+    old = np.zeros(at.size, np.dtype(f"<u{size}"))
+    changes = np.zeros(at.size, bool)
+    updated: dict[tuple[int, int], tuple[Buffer, int]] = {}  # (buffer, offset) -> the value that stands there next
     for i, (address, a, b) in enumerate(zip(at.tolist(), first.tolist(), second.tolist(), strict=True)):
-        if isinstance(space, Buffer):
-            place = (space, address) if 0 <= address <= space.size - size else None
-        else:
-            place = space.find(address, size)
+        place = _located(space, address, size)
         if place is None:
             continue
-        data = place[0].data[place[1] : place[1] + size]
-        before = int.from_bytes(data.tobytes(), "little")
+        buffer, offset = place
+        known = updated.get((id(buffer), offset))
+        before = (
+            known[1] if known is not None else int.from_bytes(buffer.data[offset : offset + size].tobytes(), "little")
+        )
         after = update(before, a & mask, b & mask) & mask
-        data[:] = np.frombuffer(after.to_bytes(size, "little"), np.uint8)
-        old[i] = before
+        updated[id(buffer), offset] = (buffer, after)
+        old[i], changes[i] = before, after != before
+    compared = None
+    if isinstance(update, CompareExchange):
+        compared = (first if update.first else second).astype(old.dtype).view(np.uint8).reshape(at.size, size)
+    announce(f, "atomic", found, at, size, lanes, None, size, changes, compared)
+    for (_, offset), (buffer, after) in updated.items():
+        buffer.data[offset : offset + size] = np.frombuffer(after.to_bytes(size, "little"), np.uint8)
     return old
+
+
+def _located(space: Space | None, address: int, size: int) -> tuple[Buffer, int] | None:
+    if isinstance(space, Buffer):
+        return (space, address) if 0 <= address <= space.size - size else None
+    return space.find(address, size) if space is not None else None

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visa_lsp.isa.lane import Lane
+from visa_lsp.program.model import AddressOf
 from visa_lsp.sim.faults import Fault, FaultKind
 from visa_lsp.sim.memory import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.memory import Space
@@ -42,6 +44,8 @@ class Access:
     surface: int | None = None
     values: Array | None = None  # rows of bytes that a plain write stores
     alignment: int = 1  # what the message asks of its addresses
+    changes: Array | None = None  # of an atomic: which of its accesses change what is there
+    compared: Array | None = None  # of a compare-exchange: rows of bytes that memory is compared with
 
     @property
     def outside(self) -> Array | None:
@@ -57,6 +61,11 @@ class Observer:
 
     wants_instructions = False
     kinds: frozenset[FaultKind] = frozenset()
+
+    def unfit(self, dispatch: Dispatch) -> str:
+        """Why this observer cannot watch a run, in words; empty where it can."""
+        del dispatch
+        return ""
 
     def group(self, number: tuple[int, int, int]) -> None:
         """A group starts."""
@@ -87,8 +96,11 @@ class Observer:
     def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
         """A thread will go on when a round of a barrier is complete."""
 
-    def fenced(self, thread: Thread) -> None:
-        """A thread executes a fence."""
+    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+        """A thread executes a fence of some memories: ``SHARED``, ``GLOBAL`` of ``happened``."""
+
+    def finished(self) -> None:
+        """The run is over; findings that waited for its end are taken now."""
 
     def limits(self) -> tuple[str, ...]:
         """What the observer could not look at, in words; asked after the run."""
@@ -116,9 +128,24 @@ class Checker(Observer):
         self._found.clear()
         return found
 
-    def _find(self, kind: FaultKind, thread: Thread, message: str, **more: Any) -> None:
+    def _find(
+        self,
+        kind: FaultKind,
+        thread: Thread,
+        message: str,
+        *,
+        lane: int | None = None,
+        lanes: Iterable[int] = (),
+        **more: Any,
+    ) -> None:
+        """Keep a finding; ``lane`` and ``lanes`` are counted as the instruction counts them, from its mask offset on."""
         from visa_lsp.sim.machine import thread_fault  # noqa: PLC0415 - the machine imports this module
 
+        code, pc = thread.frame.code, thread.frame.pc
+        if lane is not None:
+            lane = code.lane(pc, lane)
+            told = (code.lane(pc, number) for number in lanes)
+            more |= {"lane": lane, "lanes": sorted({number for number in told if number is not None})}
         thread.machine.told = True
         self._found.append(thread_fault(thread, kind, message, **more))
 
@@ -142,19 +169,75 @@ class BoundsChecker(Checker):
             return
         first = int(np.flatnonzero(outside)[0])
         at = int(access.at[first])
-        count = int(outside.sum())
-        more = _others(count - 1)
+        frame = access.thread.frame
+        if frame.code.lane(frame.pc, 0) is None and access.at.size > 1:
+            self._look_at_block(access, outside, verb)
+            return
+        lanes = set(access.lanes[outside].tolist())
         self._find(
             FaultKind.OUT_OF_BOUNDS,
             access.thread,
-            f"{verb} {access.size} bytes at {_place(access, at)}{more}",
+            f"{verb} {access.size} bytes at {_place(access, at)}{_others(access, len(lanes))}",
             lane=int(access.lanes[first]),
+            lanes=lanes,
             address=at,
         )
 
+    def _look_at_block(self, access: Access, outside: Array, verb: str) -> None:
+        """A block for the whole thread; compilers load more than they use, which is no fault of the kernel."""
+        first, count = int(np.flatnonzero(outside)[0]), int(outside.sum()) * access.size
+        whole = bool(outside.all())
+        note = verb == "reads" and not whole and not _is_used(access, outside)
+        start = int(access.at[first if whole else 0])
+        last = bool(outside[first:].all())
+        told = "all of it lies" if whole else f"{'its last' if last else 'of it'} {count} bytes lie"
+        self._find(
+            FaultKind.OUT_OF_BOUNDS,
+            access.thread,
+            f"{verb} a block of {access.at.size * access.size} bytes at {_place(access, start)}; {told} outside"
+            + (" and are not used" if note else ""),
+            address=int(access.at[first]),
+            note=note,
+        )
 
-def _others(count: int) -> str:
-    """How many more lanes do the same."""
+
+def _is_used(access: Access, outside: Array) -> bool:
+    """Whether an instruction of the body may read the registers that a block brings from ``outside``."""
+    frame = access.thread.frame
+    code, pc = frame.code, frame.pc
+    written = [touch.places.reshape(-1) for touch in code.touches.get(pc, []) if touch.write]
+    if len(written) != 1 or written[0].size != outside.size * access.size:
+        return True  # it is not known which register is which byte
+    unused = set(written[0][np.repeat(outside, access.size)].tolist())
+    loaded = {code.layout.root(touch.var) for touch in code.touches[pc] if touch.write}
+    for inst in code.kernel.instructions:
+        if any(isinstance(value, AddressOf) and code.layout.root(value.var) in loaded for value in inst.values):
+            return True  # an address register may lead there
+    for number in range(_first_reachable(code, pc + 1), len(code.kernel.instructions)):
+        code.op(number)
+        for touch in code.touches.get(number, []):
+            if not touch.write and touch.indirect is None and not unused.isdisjoint(touch.places.reshape(-1).tolist()):
+                return True
+    return False
+
+
+def _first_reachable(code: Code, pc: int) -> int:
+    """The lowest place that control can come to from ``pc`` on."""
+    jumps = [
+        (at, code.labels.get(label, at))
+        for at, inst in enumerate(code.kernel.instructions)
+        if isinstance(label := inst.get("label"), int) and not inst.row.opens_label
+    ]
+    lowest = pc
+    while (lower := min((to for at, to in jumps if at >= lowest), default=lowest)) < lowest:
+        lowest = lower
+    return lowest
+
+
+def _others(access: Access, lanes: int) -> str:
+    """How many more lanes do the same; nothing where a message moves a block for the whole thread."""
+    frame = access.thread.frame
+    count = lanes - 1 if frame.code.lane(frame.pc, 0) is not None else 0
     return f", as {'does' if count == 1 else 'do'} {count} more {'lane' if count == 1 else 'lanes'}" if count else ""
 
 
@@ -179,7 +262,6 @@ class BarrierChecker(Checker):
         frame = thread.frame
         missing = thread.dispatch_mask & ~frame.emask
         if missing and thread.dispatch_mask:
-            lane = (missing & -missing).bit_length() - 1
             instructions = frame.code.kernel.instructions
             place = next(
                 (p for p, lanes in sorted(frame.waiting.items()) if lanes & missing and p < len(instructions)), None
@@ -191,9 +273,11 @@ class BarrierChecker(Checker):
             self._find(
                 FaultKind.BARRIER,
                 thread,
-                f"the barrier is reached with lanes {frame.emask:#x} of {thread.dispatch_mask:#x}; the others {state}",
-                lane=lane,
-                other=f"lanes {missing:#x} of the same thread{where}",
+                f"the barrier is reached with lanes {frame.emask:#x} of {thread.dispatch_mask:#x}; "
+                f"those that are missing {state}",
+                items=thread.work_items([n for n in range(32) if frame.emask >> n & 1]),
+                other=f"the missing lanes {missing:#x} of the same thread{where}",
+                other_items=thread.work_items([n for n in range(32) if missing >> n & 1]),
                 other_line=line,
             )
 
@@ -212,19 +296,28 @@ class AlignmentChecker(Checker):
         self._look(access, "writes")
 
     def _look(self, access: Access, verb: str) -> None:
-        if access.alignment <= 1 or access.space is None:
+        frame = access.thread.frame
+        row = frame.code.kernel.instructions[frame.pc].row
+        # The load/store controller takes any address for one element a lane; the type of such an element does not.
+        typed = access.alignment <= 1 and row.family == "lsc" and access.size in (2, 4, 8)
+        alignment = access.size if typed else access.alignment
+        if alignment <= 1 or access.space is None:
             return
-        bad = np.flatnonzero(access.at & access.alignment - 1)
+        bad = np.flatnonzero(access.at & alignment - 1)
         if not bad.size:
             return
         first = int(bad[0])
-        more = _others(bad.size - 1)
+        lanes = set(access.lanes[bad].tolist())
+        more = _others(access, len(lanes))
+        allowed = f"; the message allows that, a type of {alignment} bytes does not" if typed else ""
         self._find(
             FaultKind.MISALIGNED,
             access.thread,
-            f"{verb} at {_place(access, int(access.at[first]))}: no multiple of {access.alignment}{more}",
+            f"{verb} at {_place(access, int(access.at[first]))}: no multiple of {alignment}{more}{allowed}",
             lane=int(access.lanes[first]),
+            lanes=lanes,
             address=int(access.at[first]),
+            note=typed,
         )
 
 
@@ -250,7 +343,8 @@ class DivisionChecker(Checker):
         bits = zeros(frame) if zeros is not None else 0
         if bits:
             what = "a division by zero" if bits & bits - 1 == 0 else f"{bits.bit_count()} divisions by zero"
-            self._find(FaultKind.DIVISION, thread, what, lane=(bits & -bits).bit_length() - 1)
+            lanes = [lane for lane in range(bits.bit_length()) if bits >> lane & 1]
+            self._find(FaultKind.DIVISION, thread, what, lane=lanes[0], lanes=lanes)
 
 
 def _zero_divisors(code: Code, pc: int) -> Callable[[Frame], int] | None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.shadow import UNWRITTEN, RegisterShadow
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from visa_lsp.sim.definedness_plan import Plan, Source
     from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.observers import Access
@@ -35,7 +37,7 @@ class _Origin:
     kernel: str
     pc: int
     line: int
-    lane: int | None
+    lanes: tuple[int, ...]  # of the thread; none where the whole thread is meant
     told: bool = False
     quiet: bool = False  # part of what was loaded together is defined: it may be padding, and storing it is no finding
 
@@ -59,13 +61,26 @@ class Origins:
             return known
         bad = np.flatnonzero(fresh.any(axis=1))
         first = int(bad[0])
-        name = frame.code.kernel.variable_name(var) if var >= 0 else "the register file"
-        start = frame.code.layout.offset(var) if var >= 0 else 0
-        byte = places[first][fresh[first]] - start
+        layout, kernel = frame.code.layout, frame.code.kernel
+        byte, element = places[first][fresh[first]], ""
+        found = var if var >= 0 else layout.at(int(byte[0]))
+        name = kernel.variable_name(found) if found is not None else "the register file"
+        if found is not None:
+            byte = byte - layout.offset(found)
+            type_ = kernel.variable_type(found)
+            if var < 0 and type_ is not None:  # an address register led there: the text does not show where
+                elements = sorted({int(n) // type_.size for n in byte})
+                numbers = str(elements[0]) if len(elements) == 1 else f"{elements[0]} to {elements[-1]}"
+                element = f" (element{'' if len(elements) == 1 else 's'} {numbers})"
         more = f", and so {'has' if bad.size == 2 else 'have'} {bad.size - 1} more" if bad.size > 1 else ""
-        lane = first % plan.lanes if places.shape[0] % plan.lanes == 0 and plan.lanes > 1 else None
+        by_lane = places.shape[0] % plan.lanes == 0 and plan.lanes > 1
+        lanes = [first % plan.lanes, *(bad % plan.lanes).tolist()] if by_lane else []
         return self._new(
-            thread, key, f"bytes {int(byte[0])} to {int(byte[-1])} of {name} were never written{more}", name, lane
+            thread,
+            key,
+            f"bytes {int(byte[0])} to {int(byte[-1])} of {name}{element} were never written{more}",
+            name if found is not None else "",
+            lanes,
         )
 
     def of_memory(self, access: Access, at: int, row: int) -> int:
@@ -75,10 +90,15 @@ class Origins:
         known = self._numbers.get(key)
         if known is not None:
             return known
-        name = access.space.name if isinstance(access.space, Buffer) else "private memory"
-        lane = int(access.lanes[row]) if row < access.lanes.size else None
+        name = "private memory"
+        home = (access.space, 0) if isinstance(access.space, Buffer) else None
+        if isinstance(access.space, Memory):
+            home = access.space.find(int(access.at[row]))
+        if home is not None and not home[0].private:
+            name = home[0].name
+        lanes = [int(access.lanes[row])] if row < access.lanes.size else []
         return self._new(
-            access.thread, key, f"bytes {at} to {at + access.size - 1} of {name} were never written", "", lane
+            access.thread, key, f"bytes {at} to {at + access.size - 1} of {name} were never written", "", lanes
         )
 
     def of_predicate(self, thread: Thread, shadow: RegisterShadow, var: int) -> int:
@@ -88,7 +108,7 @@ class Origins:
         kernel = thread.frame.code.kernel
         name = kernel.string(kernel.predicates[var - 1].name_index) or f"P{var}"
         key = (id(thread.frame.code), thread.frame.pc, f"P{var}")
-        return self._numbers.get(key) or self._new(thread, key, f"predicate {name} was never written", name, None)
+        return self._numbers.get(key) or self._new(thread, key, f"predicate {name} was never written", name)
 
     def of_state(self, thread: Thread, states: list[int], sampler: bool, cell: int) -> int:
         """A surface or sampler variable."""
@@ -101,7 +121,7 @@ class Origins:
         declared = kernel.samplers[number : number + 1] if sampler else kernel.surfaces[number - 6 : number - 5]
         name = kernel.string(declared[0].name_index) if declared else f"{word} {number}"
         key = (id(frame.code), frame.pc, f"{word}{cell}")
-        return self._numbers.get(key) or self._new(thread, key, f"{word} variable {name} was never written", name, None)
+        return self._numbers.get(key) or self._new(thread, key, f"{word} variable {name} was never written", name)
 
     def of_address(self, thread: Thread, start: int) -> int:
         """An address element that was never written."""
@@ -110,16 +130,18 @@ class Origins:
         var = max(i for i, base in enumerate(bases) if base <= start)
         name = kernel.string(kernel.addresses[var].name_index) or f"A{var}"
         key = (id(thread.frame.code), thread.frame.pc, f"A{var}")
-        return self._numbers.get(key) or self._new(
-            thread, key, f"address variable {name} was never written", name, None
-        )
+        return self._numbers.get(key) or self._new(thread, key, f"address variable {name} was never written", name)
 
-    def _new(self, thread: Thread, key: tuple[int, int, object], what: str, name: str, lane: int | None) -> int:
+    def _new(
+        self, thread: Thread, key: tuple[int, int, object], what: str, name: str, numbers: Sequence[int] = ()
+    ) -> int:
         if len(self._origins) >= _MOST:
             return _MOST + UNWRITTEN
         frame = thread.frame
         kernel = frame.code.kernel
-        self._origins.append(_Origin(what, name, kernel.name, frame.pc, kernel.instructions[frame.pc].line, lane))
+        told = (frame.code.lane(frame.pc, number) for number in numbers)
+        lanes = tuple(dict.fromkeys(lane for lane in told if lane is not None))
+        self._origins.append(_Origin(what, name, kernel.name, frame.pc, kernel.instructions[frame.pc].line, lanes))
         number = self._numbers[key] = len(self._origins) + UNWRITTEN
         return number
 
@@ -148,7 +170,8 @@ class Origins:
         self._found.append(
             Fault(
                 FaultKind.UNINITIALISED, f"{origin.what}; the value {sink}{place}", origin.kernel, thread.group.id,
-                thread.number, origin.lane, origin.pc, origin.line,
+                thread.number, origin.lanes[0] if origin.lanes else None, origin.pc, origin.line,
                 other=f"the declaration of {origin.name}" if origin.name else None, variable=origin.name,
+                items=thread.work_items(origin.lanes or None),
             )
         )  # fmt: skip

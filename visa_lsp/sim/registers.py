@@ -103,6 +103,16 @@ class Layout:
         known = predefined.VARIABLES[variable] if variable < len(predefined.VARIABLES) else predefined.SCRATCHLOC
         return known.num_elements * known.type.size
 
+    def at(self, place: int) -> int | None:
+        """The variable, no alias, that has a byte of the file; None for one between or behind them."""
+        declared = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(self.kernel.variables))
+        number: int
+        for number in (*range(1, predefined.FIRST_VARIABLE), *declared):
+            start = self._offsets.get(number)
+            if start is not None and self.root(number) == number and start <= place < start + self.byte_size(number):
+                return number
+        return None
+
     def need(self, end: int) -> None:
         """Make sure that the file reaches to ``end``."""
         self.size = max(self.size, -(-end // self.grf_bytes) * self.grf_bytes)
@@ -137,9 +147,11 @@ class Frame:
     def __init__(self, code: Code) -> None:
         layout = code.layout
         self.code = code
-        self.regs: Array = np.zeros(layout.size, np.uint8)
-        self.views: list[Array] = code.make_views(self.regs)
-        self.typed: dict[int, Array] = {s: self.regs[: layout.size // s * s].view(f"<u{s}") for s in (1, 2, 4, 8)}
+        self.regs: Array = np.zeros(0, np.uint8)
+        self.views: list[Array] = []
+        self.typed: dict[int, Array] = {}
+        self.grow()
+        code.frames.append(self)
         self.addr: Array = np.zeros(sum(max(1, v.num_elements) for v in layout.kernel.addresses), np.int64)
         self.preds = [0] * (len(layout.kernel.predicates) + predefined.FIRST_PREDICATE)
         self.surfaces = [0] * layout.surface_cells
@@ -147,6 +159,14 @@ class Frame:
         self.thread: Thread | None = None
         self.shadow: Any = None  # what an observer keeps about this activation
         self.reset()
+
+    def grow(self) -> None:
+        """Give the register file the size that the layout has now; what it holds stays."""
+        old, size = self.regs, self.code.layout.size
+        self.regs = np.zeros(size, np.uint8)
+        self.regs[: old.size] = old
+        self.views[:] = self.code.make_views(self.regs)
+        self.typed = {s: self.regs[: size // s * s].view(f"<u{s}") for s in (1, 2, 4, 8)}
 
     def reset(self) -> None:
         """The state at entry, all registers zero."""

@@ -57,6 +57,12 @@ class RegisterShadow:
             else:
                 self.surfaces[layout.surface_base[item.id]] = 0
 
+    def grow(self, size: int) -> None:
+        """The register file has ``size`` bytes now; nothing is written behind its old end."""
+        more: Array = np.full(size - self.bytes.size, UNWRITTEN, np.uint16)
+        self.bytes = np.concatenate([self.bytes, more])
+        self.epoch += 1
+
     def put(self, places: Array, origins: Array | int) -> None:
         """Say where the values of some bytes come from."""
         if isinstance(origins, int):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from visa_lsp.program.operand_text import Names
+    from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.operands import Touch
     from visa_lsp.sim.registers import Frame
@@ -44,6 +45,18 @@ class Tracer(Observer):
         self._names: dict[int, Names] = {}
         self._mask = 0
 
+    def unfit(self, dispatch: Dispatch) -> str:
+        """Whether a thread that is asked for is not there."""
+        for (x, y, z), thread in sorted(self._who):
+            word = f"{x},{thread}" if not (y or z) else f"{x}:{y}:{z},{thread}"
+            if any(at >= count for at, count in zip((x, y, z), dispatch.groups, strict=True)):
+                last = ":".join(str(count - 1) for count in dispatch.groups)
+                return f"--trace {word}: there is no such thread; the last group is {last}"
+            if thread >= dispatch.threads_per_group:
+                last = str(dispatch.threads_per_group - 1)
+                return f"--trace {word}: there is no such thread; the last of a group is {last}"
+        return ""
+
     def instruction(self, thread: Thread, pc: int) -> None:
         """Keep the lanes that are active before an instruction."""
         del pc
@@ -55,7 +68,7 @@ class Tracer(Observer):
             return
         code = frame.code
         inst = code.kernel.instructions[pc]
-        if inst.row.opens_label:
+        if inst.row.opens_label or inst.row.marks_source:
             return
         self._left -= 1
         names = self._names.get(id(code))

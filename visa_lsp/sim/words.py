@@ -17,6 +17,7 @@ Body = Callable[..., Array]
 RING: Final = frozenset({"src", "const", "add", "sub", "mul", "mad", "and", "or", "xor", "not", "add3"})
 
 LANE_BOOL_WORDS: Final = frozenset({"and", "or", "xor", "not"})
+ON_BITS: Final = frozenset({"bfrev"})  # words for the bits of a dword, whatever the types beside them say
 
 
 def _each(function: Callable[..., int]) -> Body:

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.recognise import Node
 
 
+# How many broken parts of one line are told of: a line of nothing but junk says no more with its thousandth.
+_TOLD: Final = 8
+
+
 def _rest(node: Node, what: str) -> tuple[tree.SyntaxProblem, ...]:
     rest = child_of(node, "rest")
     if rest is None:
@@ -81,20 +85,30 @@ def instruction(node: Node) -> tree.Instruction:
             case "option":
                 option = word_at(child_of(part, "ident"))
             case "operand":
-                _add_operand(node, operands, operand(part.parts[0]))
-    errors = [tree.SyntaxProblem(_no_operand(one.text), one.span) for one in operands if isinstance(one, tree.Junk)]
+                _add_operand(node.full_text, operands, operand(part.parts[0]))
+    errors: list[tree.SyntaxProblem] = []
+    for at, one in enumerate(operands):
+        if isinstance(one, tree.Junk):
+            text = node.full_text[one.span.start : one.span.end]
+            operands[at] = tree.Junk(text, one.span)
+            if len(errors) < _TOLD:
+                errors.append(tree.SyntaxProblem(_no_operand(text), one.span))
     return tree.Instruction(predicate, tuple(words), execute, tuple(operands), node_span(node), tuple(errors), option)
 
 
-def _add_operand(node: Node, operands: list[tree.Operand], new: tree.Operand) -> None:
-    """Append an operand; what touches junk without a blank is part of the same broken operand."""
+def _add_operand(line: str, operands: list[tree.Operand], new: tree.Operand) -> None:
+    """Append an operand; what touches junk without a blank is part of the same broken operand.
+
+    Of that only the span is told: to put its text together anew with each part would take the square of their number.
+    """
     while operands and operands[-1].span.end == new.span.start:
         # Operands may follow each other without a blank: junk that could begin one is not glued to a sound operand.
-        starts_one = isinstance(new, tree.Junk) and (new.text[0].isalnum() or new.text[0] in '_%&"')
+        first = line[new.span.start]
+        starts_one = isinstance(new, tree.Junk) and (first.isalnum() or first in '_%&"')
         if not isinstance(operands[-1], tree.Junk) and (starts_one or not isinstance(new, tree.Junk)):
             break
         span = Span(operands.pop().span.start, new.span.end)
-        new = tree.Junk(node.full_text[span.start : span.end], span)
+        new = tree.Junk("", span)
     operands.append(new)
 
 
@@ -155,7 +169,7 @@ def _decl(node: Node) -> tree.Decl:
         attrs,
         values.get("v_name"),  # type: ignore[arg-type]
         node_span(node),
-        tuple(errors),
+        tuple(errors[:_TOLD]),
     )
 
 
@@ -179,7 +193,7 @@ def _input(node: Node) -> tree.InputDecl:
         values.get("input_off"),
         values.get("input_size"),
         node_span(node),
-        tuple(errors),
+        tuple(errors[:_TOLD]),
     )
 
 
@@ -204,7 +218,8 @@ def _version(node: Node) -> tree.Version:
     if number is None:
         errors.insert(0, tree.SyntaxProblem("a version is two numbers: `.version 4.1`", node_span(node)))
         return tree.Version(None, None, node_span(node), tuple(errors[:1]))
-    major, minor = (int(part[:9]) for part in number.text.split("."))
+    # Blanks may stand around the point; a number may be as long as the line.
+    major, minor = (int(part) for part in number.text.split("."))
     return tree.Version(major, minor, node_span(node), tuple(errors))
 
 

@@ -26,13 +26,17 @@ _QUOTE_FIRST: Final = re.compile(r'"[^\n]*//')
 _QUOTED_OR_COMMENT: Final = re.compile(r'("(?:\\[^\n]|[^"\\\n])*"?)|//[^\n]*')
 # Every line is preceded by a newline here, so that the search runs from newline to newline.
 _DIRECTIVE: Final = re.compile(r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_]))|[{}])[^\n]*")
-_DECL: Final = re.compile(r"\n[^\S\n]*\.decl[^\S\n]+([%A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]+([^\n]*)")
+_DECL: Final = re.compile(r"\n[^\S\n]*(?:\{[^\S\n]*)*+\.decl[^\S\n]+([%A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]+([^\n]*)")
 # A directive that is no declaration.
 _SPECIAL: Final = re.compile(
     r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_])|decl[^\S\n]+[%A-Za-z_$@?][A-Za-z0-9_$@?-]*[^\S\n])|[{}])[^\n]*"
 )
 # Also one that does not begin in the first column: it is wrong there, and defines its name.
-_LABEL: Final = re.compile(r"\n[^\S\n]*([A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]*:[^\S\n]*(?=\n)")
+_LABEL: Final = re.compile(r"\n[^\S\n]*([A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]*:[^\S\n]*(?:\}[^\S\n]*)*+(?=\n)")
+# A brace on the line of a statement, or more than one brace on a line: for certain not overlooked, if not always meant.
+_BRACED: Final = re.compile(
+    r"\n(?:[^\S\n]*(?:\{[^\S\n]*[^\s]|\}[^\S\n]*\S)|[^\S\n]*[^\s{}][^\n{}]*\}|[^\n]*\}[^\n{}]*\})"
+)
 _BODY: Final = re.compile(r"[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _BODY_LINE: Final = re.compile(r"\n[^\S\n]*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 # The first character of a name or number that is looked at, and what may stand before it: any ASCII blank or sign but a
@@ -75,6 +79,7 @@ def declares(code: str) -> bool:
 class Facts(Struct):
     """What a block says by itself. ``decls`` and ``rests`` go together; ``specials`` are all other directives.
 
+    ``braced`` blocks may have braces on the lines of statements: nothing here tells what these lines are.
     ``names`` is for whoever keeps track of names. ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
     """
 
@@ -89,12 +94,14 @@ class Facts(Struct):
     narrow: bool
     opens_body: bool
     names: bytes = b""
+    braced: bool = False
 
 
 def facts_of(code: str) -> Facts:
     """The facts of a block; equal texts in the facts of all blocks are one object."""
+    braced = ("{" in code or "}" in code) and _BRACED.search(code) is not None
     plain = code.isascii() and not code.encode("ascii").translate(None, _PLAIN)
-    if plain and "\n.decl " in code:
+    if plain and not braced and "\n.decl " in code:
         known = _only_declarations(code)
         if known is not None:
             return known
@@ -122,7 +129,8 @@ def facts_of(code: str) -> Facts:
     strange = not plain and _CONTROL.search(code) is not None
     strange = strange or (len(code) > _LONG and max(map(len, code.split("\n"))) > _LONG)
     opens = opens_body(specials)
-    return Facts(decls, rests, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens)
+    scopes = scopes or braced
+    return Facts(decls, rests, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens, braced=braced)
 
 
 def _only_declarations(code: str) -> Facts | None:

@@ -3,6 +3,8 @@
 A chunk never changes but for what is derived from it. One that was made by an edit of another says which of its lines
 are lines of that one, so that whoever knows the old chunk looks only at what changed.
 Invariant: all but the last chunk of a document end with a newline; a line that opens a body is the first of its chunk.
+A carriage return that ends a line by itself is a newline in ``text``, so that nobody else has to know of it; ``source``
+has it as it was written, for an edit beside it may make it part of another line's end.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.syntax.bulk import bodies_of, code_of
 from visa_lsp.syntax.comments import strip
+from visa_lsp.text import with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +29,7 @@ _NEAR: Final = 4
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text with their ends kept; only a newline ends a line, and the last one may be empty."""
+    """The lines of a chunk's text with their ends kept; only a newline ends one, and the last one may be empty."""
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + [lines[-1]]
 
@@ -56,14 +59,21 @@ class Chunk:
     """
 
     __slots__ = (
-        "closes_in_block", "count", "facts", "length", "marked", "opens_in_block", "origin", "plain", "starred", "text",
+        "closes_in_block", "count", "facts", "length", "marked", "opens_in_block", "origin", "plain", "source", "starred",
+        "text",
     )  # fmt: skip
 
-    def __init__(self, text: str, count: int, opens_in_block: bool, searched: str | None = None) -> None:
-        """``searched`` is a part of the text outside of which no sign of a comment stands; None where that is not known."""
+    def __init__(
+        self, text: str, count: int, opens_in_block: bool, searched: str | None = None, source: str | None = None
+    ) -> None:
+        """``searched`` is a part of the text outside of which no sign of a comment stands; None where that is not known.
+
+        ``source`` is the text as it was written, where that differs.
+        """
         if searched is None:
             searched = text
         self.text = text
+        self.source = text if source is None or source == text else source
         self.count = count
         self.length = len(text)
         self.marked = _MARK in searched
@@ -95,7 +105,7 @@ class Chunk:
         if self.plain is not None and self.plain.opens_in_block == in_block:
             return self.plain
         other = object.__new__(Chunk)
-        other.text, other.count, other.length = self.text, self.count, self.length
+        other.text, other.source, other.count, other.length = self.text, self.source, self.count, self.length
         other.marked, other.starred = self.marked, self.starred
         other.opens_in_block = in_block
         other.closes_in_block = _closes(self.text, in_block) if self.starred else in_block
@@ -106,7 +116,13 @@ class Chunk:
 
     def edited(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
         """The chunk with ``[start, end)`` replaced; None where it would not be one chunk of at most so many lines."""
-        text = self.text[:start] + new_text + self.text[end:]
+        source = text = self.source[:start] + new_text + self.source[end:]
+        if "\r" in new_text or self.source is not self.text or self.source[max(0, start - 1) : start] == "\r":
+            text = with_newlines(source)
+            behind = start + len(new_text)
+            # What a carriage return before the edit is, a line's end or half of one, may be something else now.
+            start -= self.source[max(0, start - 1) : start] == "\r"
+            new_text = text[start:behind]
         count = self.count - self.text.count("\n", start, end) + new_text.count("\n")
         if not 0 < count <= most:
             return None
@@ -116,7 +132,7 @@ class Chunk:
         touched = text[max(before, 0) : behind if behind >= 0 else len(text)]
         if bodies_of(touched):
             return None
-        chunk = Chunk(text, count, self.opens_in_block, None if self.marked or self.starred else touched)
+        chunk = Chunk(text, count, self.opens_in_block, None if self.marked or self.starred else touched, source)
         # The lines of a chunk end with it: what follows the last newline of the last chunk counts as a line too.
         changed = touched.count("\n") + (before < 0)
         base, tail, first, rest = self, max(0, count - head - changed), before + 1, len(text) - behind

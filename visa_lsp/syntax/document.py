@@ -17,6 +17,7 @@ from visa_lsp.syntax.bulk import bodies_of, statement_of
 from visa_lsp.syntax.chunks import Chunk, codes_in, line_in, single_code, split_lines
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.session import Session
+from visa_lsp.text import with_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,8 +49,11 @@ def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
 
 def _chunks(text: str, in_block: bool, *, last: bool) -> list[Chunk]:
     chunks = []
-    for piece, count in _cut(text, last=last):
-        chunk = Chunk(piece, count, in_block)
+    plain, at = with_newlines(text), 0
+    for piece, count in _cut(plain, last=last):
+        source = None if plain is text else text[at : at + len(piece)]
+        chunk = Chunk(piece, count, in_block, source=source)
+        at += len(piece)
         in_block = chunk.closes_in_block
         chunks.append(chunk)
     return chunks
@@ -97,8 +101,8 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The whole text; made anew at each call."""
-        return "".join([c.text for c in self.chunks])
+        """The whole text as it was written; made anew at each call."""
+        return "".join([c.source for c in self.chunks])
 
     def __len__(self) -> int:
         return self._first_offsets[-1]
@@ -204,7 +208,7 @@ class Document:
         first = min(max(bisect_right(self._first_offsets, span.start) - 1, 0), len(self.chunks) - 1)
         last = min(max(bisect_right(self._first_offsets, span.end) - 1, first), len(self.chunks) - 1)
         base = self._first_offsets[first]
-        text = "".join([chunk.text for chunk in self.chunks[first : last + 1]])
+        text = "".join([chunk.source for chunk in self.chunks[first : last + 1]])
         return text[span.start - base : span.end - base]
 
     def edit(self, start: int, end: int, new_text: str) -> Document:
@@ -213,13 +217,15 @@ class Document:
         end = max(start, min(end, len(self)))
         first = min(max(bisect_right(self._first_offsets, start) - 1, 0), len(self.chunks) - 1)
         last = min(max(bisect_right(self._first_offsets, end) - 1, first), len(self.chunks) - 1)
-        base = self._first_offsets[first]
         chunks = self.chunks
+        if first and start == self._first_offsets[first] and chunks[first - 1].source.endswith("\r"):
+            first -= 1  # a newline put here belongs to the carriage return before it
+        base = self._first_offsets[first]
         one = chunks[first].edited(start - base, end - base, new_text, most=2 * CHUNK_LINES) if first == last else None
         if one is not None:
             fresh = [one]
         else:
-            old = "".join([c.text for c in chunks[first : last + 1]])
+            old = "".join([c.source for c in chunks[first : last + 1]])
             # The chunk that holds `end` keeps its own newline, so that what is replaced ends where a chunk ends.
             text = old[: start - base] + new_text + old[end - base :]
             fresh = _chunks(text, chunks[first].opens_in_block, last=last + 1 == len(chunks))

@@ -7,17 +7,21 @@ and length are bounded so that hostile input costs time linear in its size.
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from visa_lsp.syntax import build, tree
+from visa_lsp.syntax.braces import taken_off
 from visa_lsp.syntax.recognise import recogniser
 from visa_lsp.syntax.shapes import DECLARED, PLACEHOLDER, NotGeneral, is_general, split, template
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.syntax.shapes import Builder
     from visa_lsp.syntax.shelf import Shelf
 
@@ -28,6 +32,16 @@ if 0 < sys.get_int_max_str_digits() < MAX_LINE:
 MAX_SHAPES: Final = 20_000
 _MAX_NESTING: Final = 60
 _OPENING: Final = "([-~!+?"
+# Lines in which the grammar looks for no expression; the name of a declaration, which may have signs in it; strings.
+_FLAT: Final = re.compile(
+    r"\s*\.(?:kernel|global_function|function|funcdecl|version)(?![A-Za-z0-9_])|[A-Za-z_$@?][A-Za-z0-9_$@?-]*+\s*:\s*\Z"
+)
+_NAMED: Final = re.compile(r"\s*\.decl[ \t]+[%A-Za-z_$@?][A-Za-z0-9_$@?-]*+")
+_QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*+"')
+# As the bulk passes tell them, with the name.
+_OPENS: Final = re.compile(
+    r'\s*(\.(?:kernel|global_function|function|funcdecl))(?![A-Za-z0-9_])\s*("[^"\s]*"?|[^"\s]*)'
+)
 
 
 _MAX_EXACT: Final = 256
@@ -60,12 +74,32 @@ class Parser:
         code = code.rstrip()
         if not code or code.isspace():
             return None
+        if ("{" in code or "}" in code) and len(code) <= MAX_LINE:
+            found = taken_off(code)
+            if found is not None:
+                return self._in_scope(*found, self.line)
         if len(code) > MAX_LINE:
             return _refused(code, f"this line has {len(code)} characters; at most {MAX_LINE} are read")
         if not code.isprintable() and PLACEHOLDER.search(code):
             return self.full(code)
         declared = DECLARED.match(code)
         return self._of_shape(code) if declared is None else self._declaration(code, *declared.span(1))
+
+    def _in_scope(self, code: str, braces: tree.Braces, read: Callable[[str], tree.Statement | None]) -> tree.Statement:
+        """The statement of a line from which braces were taken off."""
+        statement = read(code)
+        assert statement is not None
+        outer = isinstance(statement, tree.BodyDirective) and statement.directive.text != ".function"
+        if not outer and not isinstance(statement, tree.Version):
+            return replace(statement, braces=braces)
+        # No text tool has a scope around these, and what looks for them looks where lines begin.
+        span = (braces.opens or braces.closes)[0]
+        problem = tree.SyntaxProblem(
+            f"a scope cannot hold `{code.split(maxsplit=1)[0]}`, nor end or begin on its line", span
+        )
+        if braces.opens:
+            return tree.Unknown(code.strip(), statement.span, (problem,))
+        return replace(statement, errors=(*statement.errors, problem))
 
     def _declaration(self, code: str, start: int, end: int) -> tree.Statement:
         """The statement of a declaration or input; of two that differ in nothing but a name of the same length, one is read."""
@@ -167,8 +201,14 @@ class Parser:
 
     def full(self, code: str) -> tree.Statement:
         """The statement by the grammar alone: the authority that the shape cache must equal."""
+        if "{" in code or "}" in code:
+            found = taken_off(code)
+            if found is not None:
+                return self._in_scope(*found, self.full)
         if _nesting(code) > _MAX_NESTING:
-            return _refused(code, f"parentheses are nested deeper than {_MAX_NESTING}")
+            return _refused(
+                code, f"this is nested deeper than {_MAX_NESTING}; parentheses count, and signs before signs"
+            )
         self.full_parses += 1
         try:
             node = recogniser().parse(code)
@@ -181,24 +221,40 @@ class Parser:
 
 def _nesting(code: str) -> int:
     """Depth of parentheses and of stacked unary operators: what the grammar recurses on; 0 where there are few of either."""
-    if sum(map(code.count, _OPENING)) <= _MAX_NESTING:
+    if sum(map(code.count, _OPENING)) <= _MAX_NESTING or _FLAT.match(code) is not None:
         return 0
-    depth = deepest = 0
-    for ch in code:
-        if ch in _OPENING:
-            depth += 1
-            deepest = max(deepest, depth)
+    named = _NAMED.match(code)
+    deepest = depth = signs = 0
+    outer: list[int] = []  # the depth before each parenthesis that is open, with the signs before that
+    for ch in _QUOTED.sub("", code[named.end() :] if named is not None else code):
+        if ch in "([":
+            outer.append(depth - signs)
+            depth, signs = depth + 1, 0
         elif ch in ")]":
-            depth = max(0, depth - 1)
-        elif ch.isalnum():
-            continue
+            depth, signs = outer.pop() if outer else 0, 0
+        elif ch in "-~!+":
+            depth, signs = depth + 1, signs + 1
+        elif ch == "?":
+            depth += 1
+        elif not ch.isspace():
+            # What signs stand before has come.
+            depth, signs = depth - signs, 0
+        deepest = max(deepest, depth)
     return deepest
 
 
-def _refused(code: str, message: str) -> tree.Unknown:
+def _refused(code: str, message: str) -> tree.Statement:
+    """A line that is not read. One that opens a body still does: what stands below it belongs to no other one."""
     start = len(code) - len(code.lstrip())
     span = Span(start, len(code))
-    return tree.Unknown(code.strip(), span, (tree.SyntaxProblem(message, span),))
+    problems = (tree.SyntaxProblem(message, span),)
+    opening = _OPENS.match(code)
+    if opening is None:
+        return tree.Unknown(code.strip(), span, problems)
+    name = None
+    if opening.end(2) > opening.start(2):
+        name = tree.Word(opening.group(2).strip('"'), Span(*opening.span(2)), opening.group(2).startswith('"'))
+    return tree.BodyDirective(tree.Word(opening.group(1), Span(*opening.span(1))), name, span, problems)
 
 
 _PARSER: Final = Parser()

@@ -232,6 +232,13 @@ class ExecText(Struct, frozen=True):
     span: Span
 
 
+class Braces(Struct, frozen=True):
+    """Braces on the line of a statement: those before it open scopes, those behind it close some."""
+
+    opens: tuple[Span, ...]
+    closes: tuple[Span, ...]
+
+
 class Instruction(Struct, frozen=True):
     """``(P1) add.sat (M1, 16) a b c``.
 
@@ -246,6 +253,7 @@ class Instruction(Struct, frozen=True):
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
     option: Word | None = None
+    braces: Braces | None = None
 
 
 class Label(Struct, frozen=True):
@@ -255,6 +263,7 @@ class Label(Struct, frozen=True):
     column0: bool
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
+    braces: Braces | None = None
 
 
 class AttrItem(Struct, frozen=True):
@@ -286,6 +295,7 @@ class Decl(Struct, frozen=True):
     v_name: Word | None
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
+    braces: Braces | None = None
 
 
 class InputDecl(Struct, frozen=True):
@@ -297,6 +307,7 @@ class InputDecl(Struct, frozen=True):
     size: Expr | None
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
+    braces: Braces | None = None
 
 
 class KernelAttr(Struct, frozen=True):
@@ -306,6 +317,7 @@ class KernelAttr(Struct, frozen=True):
     value: Expr | Quoted | Word | None
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
+    braces: Braces | None = None
 
 
 class Version(Struct, frozen=True):
@@ -315,6 +327,7 @@ class Version(Struct, frozen=True):
     minor: int | None
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
+    braces: Braces | None = None
 
 
 class BodyDirective(Struct, frozen=True):
@@ -324,6 +337,7 @@ class BodyDirective(Struct, frozen=True):
     name: Word | None
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
+    braces: Braces | None = None
 
 
 class Scope(Struct, frozen=True):
@@ -332,6 +346,7 @@ class Scope(Struct, frozen=True):
     opens: bool
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
+    braces: Braces | None = None
 
 
 class Unknown(Struct, frozen=True):
@@ -340,6 +355,7 @@ class Unknown(Struct, frozen=True):
     text: str
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
+    braces: Braces | None = None
 
 
 Statement = Instruction | Label | Decl | InputDecl | KernelAttr | Version | BodyDirective | Scope | Unknown

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec import field as member
 
 from visa_lsp.program.model import General, Immediate, Indirect, RawOperand, State
+from visa_lsp.program.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,11 +28,8 @@ FIRST_DECLARED: Final = 32
 _SLM_SFID: Final = 3
 _POINTER_BYTES: Final = 8
 _FLAT, _BTI = 1, 4
-_PRODUCTS: Final = ("mul", "mad", "madw", "mulh")
 _SOURCES: Final = ("src0", "src1", "src2")
 _ADDRESSES: Final = ("address", "off", "offset", "goff", "src0")
-_ATOMIC, _WRITE = ("atomic",), ("scatter", "store", "_st", "write")
-_TYPED: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed", "typed_atomic", "media_", "avs")
 
 
 def has_own_memory(kernel: Kernel) -> bool:
@@ -135,25 +133,24 @@ class Flow:
         """Follow the addresses of messages back to their origins."""
         for inst, address, number in self._messages:
             origins = self.of(address) if address is not None else frozenset()
-            name = inst.row.mnemonic
             if _is_slm(inst):
                 self.slm.append(origins)
                 self.slm_roots.append(address)
                 continue
             if number is not None:
                 self.surfaces[number].origins |= origins
-            if any(w in name for w in _ATOMIC):
+            if inst.row.has(Trait.ATOMIC):
                 self.counted |= origins
-            if any(w in name for w in _ATOMIC + _WRITE):
+            if inst.row.has(Trait.ATOMIC | Trait.WRITES):
                 self.written |= origins
 
     # One instruction.
 
     def _instruction(self, inst: Inst) -> None:
-        name = inst.row.mnemonic
+        row = inst.row
         reads = {self.root(v) for key, v in _variables(inst) if key != "dst"}
         self.read |= reads - {0}
-        if name == "movs":
+        if row.has(Trait.MOVES_STATE):
             self._movs(inst)
             return
         target = inst.get("dst")
@@ -164,13 +161,13 @@ class Flow:
             into = self.root(target.var)
             for source in reads:
                 self._edges.setdefault(source, set()).add(into)
-            pairs = self._products if name in _PRODUCTS else self._sums if name.startswith("add") else None
+            pairs = self._products if row.has(Trait.PRODUCT) else self._sums if row.has(Trait.SUM) else None
             factors = [self.root(f.var) for key in _SOURCES if isinstance(f := inst.get(key), General)]
             if pairs is not None and len(factors) > 1:
                 pairs += [(factors[0], factor) for factor in factors[1:]]
                 pairs += [(factors[1], factor) for factor in factors[2:]]
             return
-        self._message(inst, name)
+        self._message(inst)
 
     def _movs(self, inst: Inst) -> None:
         target, value = inst.get("dst"), inst.get("src0")
@@ -180,7 +177,7 @@ class Flow:
         if isinstance(value, General):
             (self.sampler_handles if target.sampler else self.surface_handles).add(self.root(value.var))
 
-    def _message(self, inst: Inst, name: str) -> None:
+    def _message(self, inst: Inst) -> None:
         self.loaded |= {self.root(v) for key, v in _variables(inst) if key in ("dst", "data")}
         handle = inst.get("surface")
         if isinstance(handle, General):
@@ -196,11 +193,11 @@ class Flow:
         if number is None:
             return
         surface = self.surfaces.setdefault(number, Surface())
-        if name.startswith(_TYPED) or (inst.get("u") is not None and "sfid" in inst.row.index):
+        if inst.row.has(Trait.IMAGE) or (inst.get("u") is not None and "sfid" in inst.row.index):
             surface.typed = True
-            surface.sampled |= name.startswith(("sample", "load_"))
+            surface.sampled |= inst.row.has(Trait.SAMPLES | Trait.LOADS_PIXELS)
             surface.coordinates = max(surface.coordinates, _coordinates(inst))
-        surface.written |= any(w in name for w in _ATOMIC + _WRITE)
+        surface.written |= inst.row.has(Trait.ATOMIC | Trait.WRITES)
 
     def _surface(self, inst: Inst) -> int | None:
         """The binding table index of a message, where the text gives it."""
@@ -225,7 +222,7 @@ def _variables(inst: Inst) -> Iterator[tuple[str, int]]:
 
 def _compares_with_zero(inst: Inst) -> bool:
     other = inst.get("src1")
-    return inst.row.mnemonic == "cmp" and isinstance(other, Immediate) and not other.bits
+    return inst.row.has(Trait.COMPARES) and isinstance(other, Immediate) and not other.bits
 
 
 def _variable(value: object) -> int | None:
@@ -233,7 +230,7 @@ def _variable(value: object) -> int | None:
 
 
 def _is_slm(inst: Inst) -> bool:
-    if inst.row.mnemonic in ("lsc_fence", "fence_local"):
+    if inst.row.has(Trait.FENCE):
         return False
     return inst.get("sfid") == _SLM_SFID if "sfid" in inst.row.index else inst.get("surface") == 0
 
@@ -243,6 +240,6 @@ def _coordinates(inst: Inst) -> int:
     if "u" in inst.row.index:
         return sum(_variable(inst.get(key)) is not None for key in ("u", "v", "r"))
     payload = inst.get("payload")
-    if inst.row.mnemonic.endswith("_lz") and isinstance(payload, tuple):  # other messages also give a level of detail
+    if inst.row.has(Trait.NO_LEVEL) and isinstance(payload, tuple):  # other messages also give a level of detail
         return len(payload) if len(payload) <= 3 else 0
-    return 2 if inst.row.mnemonic.startswith("media_") else 0
+    return 2 if inst.row.has(Trait.MEDIA) else 0

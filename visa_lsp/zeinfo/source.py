@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from visa_lsp.text import LineIndex, Span
+from visa_lsp.text import LineIndex, Span, with_newlines
 from visa_lsp.zeinfo.plain import load_plain
 from visa_lsp.zeinfo.yaml import Item, YamlError, load
 
@@ -32,7 +32,10 @@ _KEY: Final = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"|[^\s:,\[\]{}]
 
 @dataclass(frozen=True)
 class Source:
-    """A text, and its root item or the error that keeps it from being read."""
+    """A text, and its root item or the error that keeps it from being read.
+
+    ``text`` is the text with a newline for each carriage return that ends a line by itself: places are the same.
+    """
 
     text: str
     root: Item | None
@@ -41,6 +44,7 @@ class Source:
     @staticmethod
     def of(text: str) -> Source:
         """Read a text; never raises."""
+        text = with_newlines(text)
         try:
             return Source(text, _load(text))
         except YamlError as error:

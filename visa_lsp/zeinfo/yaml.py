@@ -6,17 +6,27 @@ Invariant: a text of hostile size, depth or alias count ends in a ``YamlError`` 
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from visa_lsp.text import LineIndex, with_newlines
+
+if TYPE_CHECKING:
+    from ruamel.yaml.error import StreamMark
 
 MAX_CHARACTERS: Final = 64 << 20
 MAX_NODES: Final = 4_000_000
 MAX_ALIAS_COPIES: Final = 10_000
 MAX_DEPTH: Final = 100
+MAX_DIGITS: Final = 400  # of a whole number: no type here holds more than 64 bits
+# What ends a line for the library and for no editor.
+_OTHER_ENDS: Final = re.compile("[\x85\u2028\u2029]")
 
 Scalar = str | int | float | bool | None
 
@@ -29,6 +39,19 @@ class YamlError(Exception):
         self.message = message
         self.line = line
         self.column = column
+
+
+class Limits(Struct, frozen=True):
+    """How much of a document is read, in nodes: every key, value, list and map is one.
+
+    A node costs some 50 microseconds, so that a document of another's making needs limits below those of memory.
+    ``of_entries`` counts the nodes below the keys of the root map: of all its lists and maps together. ``advice`` ends the
+    message.
+    """
+
+    of_document: int = MAX_NODES
+    of_entries: int = MAX_NODES
+    advice: str = ""
 
 
 class Item(Struct, frozen=True, gc=False):
@@ -65,35 +88,83 @@ class Item(Struct, frozen=True, gc=False):
                 return f"the text '{self.value:.40}'"
 
 
-def load(text: str) -> Item:
+def load(text: str, limits: Limits = Limits()) -> Item:  # noqa: B008 - a frozen value
     """Give the one document of a text; an empty text is an item whose value is None."""
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
+    text = with_newlines(text)
+    places = _Places(text)
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        reader = YAML(typ="safe", pure=True)
+        reader.Composer = _composer(limits, places)
+        root = reader.compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = (error.problem or error.context or "not valid YAML").strip().splitlines()[0]
-        raise YamlError(words, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1) from None
+        raise YamlError(words, *places.of(mark)) from None
     except RecursionError:
         raise YamlError("nested too deeply") from None
     except (YAMLError, ValueError) as error:
         raise YamlError(str(error).strip().splitlines()[0] if str(error).strip() else "not valid YAML") from None
     if root is None:
         return Item(None, 1, 1, {})
-    return _Reader().item(root, 0)
+    return _Reader(places).item(root, 0)
+
+
+class _Places:
+    """Lines and columns from 1 of the library's marks, as editors count them."""
+
+    def __init__(self, text: str) -> None:
+        self._index = LineIndex(text) if _OTHER_ENDS.search(text) is not None else None
+
+    def of(self, mark: StreamMark | None) -> tuple[int, int]:
+        """(line, column) of a mark; the start of the text for none."""
+        if mark is None:
+            return 1, 1
+        line, column = (mark.line, mark.column) if self._index is None else self._index.position(mark.index)
+        return line + 1, column + 1
+
+
+_ENTRY_DEPTH: Final = 3  # the root is 1, its values are 2
+
+
+def _composer(limits: Limits, places: _Places) -> type[Composer]:
+    """A composer that stops where a document has more nodes than are read."""
+
+    class Counted(Composer):  # type: ignore[misc, unused-ignore]
+        def __init__(self, loader: Any = None) -> None:
+            super().__init__(loader)
+            self.nodes = self.entries = self.level = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            self.level += 1
+            self.nodes += 1
+            self.entries += self.level == _ENTRY_DEPTH
+            if self.nodes > limits.of_document or self.entries > limits.of_entries:
+                mark = self.loader.parser.peek_event().start_mark
+                most = limits.of_document if self.nodes > limits.of_document else limits.of_entries
+                raise YamlError(
+                    f"there are more than the {most} entries that are read{limits.advice}",
+                    *places.of(mark),
+                )
+            node = super().compose_node(parent, index)
+            self.level -= 1
+            return node
+
+    return Counted
 
 
 class _Reader:
     """Turns the composed nodes of one document into items, counting what aliases copy."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: _Places) -> None:
+        self._places = places
         self._seen: set[int] = set()
         self._nodes = 0
         self._copies = 0
 
     def item(self, node: Node, depth: int) -> Item:
-        line, column = node.start_mark.line + 1, node.start_mark.column + 1
+        line, column = self._places.of(node.start_mark)
         self._nodes += 1
         if id(node) in self._seen:
             self._copies += 1
@@ -112,7 +183,7 @@ class _Reader:
         values: dict[str, Item] = {}
         places: dict[str, tuple[int, int]] = {}
         for key_node, value_node in node.value:
-            at = key_node.start_mark.line + 1, key_node.start_mark.column + 1
+            at = self._places.of(key_node.start_mark)
             if not isinstance(key_node, ScalarNode):
                 raise YamlError("a key must be a word", *at)
             key = str(key_node.value)
@@ -133,6 +204,8 @@ def _scalar(node: Node, line: int, column: int) -> Scalar:
             case "bool":
                 return text.lower() in ("true", "yes", "on")
             case "int":
+                if len(text) > MAX_DIGITS:
+                    raise YamlError(f"a number of {len(text)} digits is not read", line, column)
                 return int(text.replace("_", ""), _base(text))
             case "float":
                 return _float(text)

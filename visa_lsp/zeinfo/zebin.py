@@ -33,6 +33,8 @@ RELOCATION_NAMES: Final = {
     5: "R_GLOBAL_IMM_32", 6: "R_SEND", 7: "R_SYM_ADDR_16",
 }  # fmt: skip
 _NOBITS: Final = 8
+_OWNER: Final = "IntelGT"
+_PRODUCT_FAMILY: Final = 1
 _MAX_ZEROS: Final = 256 << 20
 _ASM_DUMPS: Final = (".visaasm.", ".visaasm")
 
@@ -127,6 +129,12 @@ class Zebin:
             for s in self.sections
             if s.name.startswith(_ASM_DUMPS)
         }
+
+    @property
+    def product_family(self) -> int | None:
+        """The number of the product that it was made for, as its note says."""
+        found = next((n.data for n in self.notes if n.owner == _OWNER and n.type == _PRODUCT_FAMILY), None)
+        return int.from_bytes(found[:4], "little") if found else None
 
     @property
     def kernels(self) -> tuple[str, ...]:

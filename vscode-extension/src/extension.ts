@@ -13,6 +13,7 @@ import { FlowView } from './views/flow.ts';
 import { InlineValues } from './views/inline.ts';
 import { explain, lineInFront, showReferences, showZeInfo } from './views/texts.ts';
 import { ISA_SCHEME, IsaEditor } from './views/isa.ts';
+import { plain } from './plain.ts';
 
 /** What tests of the extension may look at. */
 export interface Api {
@@ -71,12 +72,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
       uri: uri.toString(),
     });
     if (!answer.ok) {
-      void vscode.window.showErrorMessage(`vISA: not assembled: ${answer.error}`);
+      void vscode.window.showErrorMessage(plain(`vISA: not assembled: ${answer.error}`));
       return answer;
     }
     const open = 'Show Disassembly';
     const message = `vISA: wrote ${path.basename(answer.path ?? '')}, ${answer.bytes} bytes.`;
-    void vscode.window.showInformationMessage(message, open).then((chosen) => {
+    void vscode.window.showInformationMessage(plain(message), open).then((chosen) => {
       if (chosen === open) {
         void openObject(vscode.Uri.file(answer.path!));
       }
@@ -99,7 +100,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
       try {
         return await work(uri);
       } catch (error) {
-        void vscode.window.showErrorMessage(`vISA: ${messageOf(error)}`);
+        void vscode.window.showErrorMessage(plain(`vISA: ${messageOf(error)}`));
         return undefined;
       }
     });

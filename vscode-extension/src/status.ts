@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Server } from './server/client.ts';
+import { plain } from './plain.ts';
 
 const ANY = 'any';
 
@@ -60,11 +61,12 @@ export class Status implements vscode.Disposable {
     }
     const platform = vscode.workspace.getConfiguration('visa', document.uri).get<string>('platform', '') || ANY;
     const dialect = dialectOf(document);
-    this.item.text = `$(${this.server.running ? 'circuit-board' : 'warning'}) vISA ${dialect} · ${platform}`;
+    this.item.text = `$(${this.server.running ? 'circuit-board' : 'warning'}) vISA ${dialect} · ${plain(platform)}`;
     const state = this.server.running ? '' : '\n\nThe language server is not running.';
-    this.item.tooltip = new vscode.MarkdownString(
-      `Dialect **${dialect}**, told by \`.version\`.\n\nPlatform **${platform}**; click to choose.${state}`,
-    );
+    // A setting of the folder may hold any text.
+    this.item.tooltip = new vscode.MarkdownString(`Dialect **${dialect}**, told by \`.version\`.\n\nPlatform `)
+      .appendText(platform)
+      .appendMarkdown(`; click to choose.${state}`);
     this.item.show();
   }
 }

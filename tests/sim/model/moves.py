@@ -132,16 +132,17 @@ def addr_add(state: State, inst) -> None:
 
 
 def fcvt(state: State, inst) -> None:
-    """hf to and from E5M2 (a byte), f to and from tf32 (a dword with ten bits of fraction)."""
+    """hf to and from E5M2 (ub) and E4M3 (b), f to and from tf32 (a dword with ten bits of fraction)."""
     dst, src = inst.get("dst"), inst.get("src0")
     to, of = state.type_name(dst), state.type_name(src)
     on = state.enabled(inst)
     data = {}
+    eight = {"ub": ml_dtypes.float8_e5m2, "b": ml_dtypes.float8_e4m3fn}.get(to if of == "hf" else of)
     for i, raw in enumerate(state.elements(src, len(on))):
         if of == "hf":
-            out = np.frombuffer(raw, np.float16).astype(ml_dtypes.float8_e5m2).tobytes()
+            out = np.frombuffer(raw, np.float16).astype(eight).tobytes()
         elif to == "hf":
-            out = np.frombuffer(raw, ml_dtypes.float8_e5m2).astype(np.float16).tobytes()
+            out = np.frombuffer(raw, eight).astype(np.float16).tobytes()
         elif to == "ud":
             value = decode(raw, "f")
             if math.isfinite(value):

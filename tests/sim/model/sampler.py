@@ -107,9 +107,13 @@ class Message:
         seen = kind
         for k, channel in enumerate(chosen):
             value = values[channel]
-            if kind in ("f", "hf"):
+            if self.texels is not None and self.texels.integer:
+                # Integers come as they are, also into a variable of floats.
+                data = encode(int(value), {"f": "ud", "hf": "uw"}.get(kind, kind))
+                seen = {"f": "ud", "hf": "uw"}.get(kind, kind)
+            elif kind in ("f", "hf"):
                 data = encode(rounded(value, kind) if isinstance(value, Fraction | float) else float(value), kind)
-            elif self.texels is not None and not self.texels.integer:
+            elif self.texels is not None:
                 data, seen = encode(rounded(value, "f") if isinstance(value, Fraction) else float(value), "f"), "f"
             else:
                 data = encode(int(value), kind)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from visa_lsp.cli.common import printable
-from visa_lsp.cli.formats.sarif import relative_path
+from visa_lsp.cli.formats.sarif import relative_path, unlinked
 from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def gitlab(report: Report, look: Look) -> Iterator[str]:
         path = printable(relative_path(f.path, look.base))
         issues.append(
             {
-                "description": f"{f.code} {f.name}: {f.message}",
+                "description": unlinked(f"{f.code} {f.name}: {f.message}"),
                 "check_name": f.name,
                 "fingerprint": hashlib.sha256(f"{path}\0{f.unique_fingerprint}".encode()).hexdigest(),
                 "severity": _GITLAB[f.severity],
@@ -131,7 +131,7 @@ def rdjson(report: Report, look: Look) -> Iterator[str]:
     for f in report.findings:
         path = printable(relative_path(f.path, look.base))
         value: dict[str, Any] = {
-            "message": f.message,
+            "message": unlinked(f.message),
             "location": {"path": path, "range": _rd_range(f.place)},
             "severity": _RDJSON[f.severity],
             "code": {"value": f.code},
@@ -143,7 +143,7 @@ def rdjson(report: Report, look: Look) -> Iterator[str]:
         if f.notes:
             value["relatedLocations"] = [
                 {
-                    "message": n.message,
+                    "message": unlinked(n.message),
                     "location": {"path": printable(relative_path(n.path, look.base)), "range": _rd_range(n.place)},
                 }
                 for n in f.notes

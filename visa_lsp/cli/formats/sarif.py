@@ -30,6 +30,11 @@ _LEVELS: Final = {
 }
 
 
+def unlinked(text: str) -> str:
+    """A message for those who make links of ``[words](target)``, with names of a text that may look so."""
+    return text.replace("](", "] (")
+
+
 def relative_path(path: str, base: str) -> str:
     """A path relative to a folder, with ``/`` between its parts; as it is where there is no way from there."""
     if path.startswith("<"):
@@ -106,13 +111,13 @@ def _result(finding: Finding, index: int, base: str) -> dict[str, Any]:
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": finding.message},
+        "message": {"text": unlinked(finding.message)},
         "locations": [_location(finding.path, finding.place, finding.excerpt, base)],
         "partialFingerprints": {_FINGERPRINT: finding.unique_fingerprint},
     }
     if finding.notes:
         value["relatedLocations"] = [
-            {"id": at, **_location(n.path, n.place, n.excerpt, base), "message": {"text": n.message}}
+            {"id": at, **_location(n.path, n.place, n.excerpt, base), "message": {"text": unlinked(n.message)}}
             for at, n in enumerate(finding.notes)
         ]
     if finding.remedies:
@@ -123,7 +128,7 @@ def _result(finding: Finding, index: int, base: str) -> dict[str, Any]:
 def _fix(remedy: Remedy, path: str, base: str) -> dict[str, Any]:
     replacements = [{"deletedRegion": _region(e.place), "insertedContent": {"text": e.new_text}} for e in remedy.edits]
     return {
-        "description": {"text": remedy.title},
+        "description": {"text": unlinked(remedy.title)},
         "artifactChanges": [{"artifactLocation": _artifact(path, base), "replacements": replacements}],
     }
 
@@ -131,6 +136,6 @@ def _fix(remedy: Remedy, path: str, base: str) -> dict[str, Any]:
 def _notification(result: FileResult, base: str) -> dict[str, Any]:
     return {
         "level": "error",
-        "message": {"text": printable(result.error)},
+        "message": {"text": unlinked(printable(result.error))},
         "locations": [{"physicalLocation": {"artifactLocation": _artifact(result.path, base)}}],
     }

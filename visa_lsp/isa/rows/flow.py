@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot, layout
-from visa_lsp.isa.platforms import ALL, between
+from visa_lsp.isa.model import ExecStyle, FlowClass, Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.platforms import ALL, FUSED
 from visa_lsp.isa.rows.shapes import EVERY, IM, INT, SEED_ONLY, G, I, label, number
 from visa_lsp.isa.types import UD, UQ, D, Q
 
@@ -18,7 +18,6 @@ _ARGUMENTS: Final = (
     number("argsize", "registers of %arg that are passed", limits=(0, None)),
     number("retsize", "registers of %retval that come back", limits=(0, None)),
 )
-_FUSED: Final = between("TGLLP", "MTL")
 
 
 def _place(mnemonic: str, kind: int, summary: str, detail: str, page: str) -> Instruction:
@@ -38,10 +37,12 @@ def _source_mark(mnemonic: str, kind: int, slot: Slot, what: str, page: str, *, 
         exec_style=ExecStyle.NONE, predicable=False,
         dialects=SEED_ONLY if seed else EVERY,
         meaning=Effect("nop"),
+        flow=FlowClass.NOTE,
         summary=f"Source {what} of what follows.",
         detail=f"Names the source {what} of the following instructions, up to the next such mark. It computes nothing and"
         " serves debuggers.",
         doc_page=page,
+        marks_source=what,
     )  # fmt: skip
 
 
@@ -56,6 +57,7 @@ def _lifetime(word: str, bit: int, what: str) -> Instruction:
         (Slot("var", Shape.VARIABLE, Role.OTHER, doc="general, address or predicate variable"),),
         exec_style=ExecStyle.NONE, predicable=False,
         meaning=Effect("nop"),
+        flow=FlowClass.NOTE,
         summary=f"A variable's lifetime {what} here.",
         detail=f"Tells the register allocator that the life of a variable {what} here. It computes nothing; the class of the"
         " variable stands in the record.",
@@ -82,6 +84,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "jmp", 0x32, "flow", layout("E P label:label"), (label("block label in the same subroutine"),),
         exec_sizes=(1,), dialects=EVERY,
         meaning=Effect("jmp"),
+        flow=FlowClass.JUMP,
         summary="Jump with the whole thread.",
         detail="Jumps to a block label if the first bit of the predicate says so, or always without one. All lanes go"
         " together; the execution mask does not change.",
@@ -95,6 +98,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "call", 0x33, "flow", layout("E P label:label"), (label("label of a `.function`"),),
         dialects=EVERY,
         meaning=Effect("call"),
+        flow=FlowClass.CALL,
         summary="Call a subroutine of this kernel.",
         detail="Calls the subroutine that begins at a `.function` label. With one lane the predicate decides for the whole"
         " thread and the subroutine starts with all lanes on; with more, it is called if any enabled lane's predicate bit is set,"
@@ -107,6 +111,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "ret", 0x34, "flow", layout("E P"), (),
         dialects=EVERY,
         meaning=Effect("ret"),
+        flow=FlowClass.RETURN,
         summary="Return from a subroutine, or end the thread.",
         detail=f"{_MASKED_RETURN} and the caller goes on when no lane of the call is left. In the kernel's main part it ends"
         " the thread.",
@@ -117,6 +122,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "fcall", 0x67, "flow", layout("E P name:strw argsize:b retsize:b"),
         (Slot("name", Shape.IDENTIFIER, Role.TARGET, doc="name of a function"), *_ARGUMENTS),
         meaning=Effect("fcall"),
+        flow=FlowClass.FUNCTION_CALL,
         summary="Call a function by name.",
         detail="Calls a `.global_function`. The first argsize registers of %arg are copied to the callee, and %sp and %fp with"
         " them; when it returns, the first retsize registers of %retval hold its results.",
@@ -139,6 +145,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Modifier("noreturn", {"noreturn": 1}, optional=True, doc="the function does not return"),
         ),
         meaning=Effect("ifcall"),
+        flow=FlowClass.FUNCTION_CALL,
         summary="Call a function by address.",
         detail="Calls the function whose address `faddr` gave. Arguments and results travel as with `fcall`.",
         pitfalls=(
@@ -151,6 +158,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "fret", 0x68, "flow", layout("E P"), (),
         meaning=Effect("fret"),
+        flow=FlowClass.FUNCTION_RETURN,
         summary="Return from a function.",
         detail=f"{_MASKED_RETURN} and the caller of `fcall` or `ifcall` goes on when no lane is left. %retval, %sp and %fp are"
         " handed back.",
@@ -180,14 +188,15 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Slot("labels", Shape.LABELS, Role.TARGET, doc="1 to 32 block labels in parentheses"),
         ),
         exec_style=ExecStyle.SIZE, exec_sizes=(1,), predicable=False,
-        platforms=ALL - _FUSED,
+        platforms=ALL - FUSED,
         meaning=Effect("switchjmp"),
+        flow=FlowClass.SWITCH,
         summary="Jump to one of several labels.",
         detail="Jumps with the whole thread to the label whose number is in index.",
         pitfalls=(
             "An index beyond the list is undefined.",
             "The labels stand in parentheses, with commas.",
-            "Platforms with fused units (TGLLP to MTL) do not have it.",
+            "Platforms with fused units (TGLLP to ARL) do not have it.",
         ),
         doc_page="SWITCHJMP",
         seed=None,
@@ -201,6 +210,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("The 2022 finalizer crashes on it.",),
         doc_page="FCCALL",
         seed=None,
+        flow=FlowClass.KERNEL_CALL,
     ),
     _source_mark("FILE", 0x51, _FILE, "file", "FILE"),
     _source_mark("LOC", 0x52, _LINE, "line", "LOC"),

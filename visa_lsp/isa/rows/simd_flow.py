@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import Instruction, layout
+from visa_lsp.isa.model import FlowClass, Instruction, layout
 from visa_lsp.isa.rows.shapes import SEED_ONLY, label
 
 
@@ -24,6 +24,7 @@ def _structured(mnemonic: str, code: int, summary: str, detail: str, *, modern: 
         dialects=SEED_ONLY,
         seed_opcode=code,
         meaning=Effect(mnemonic),
+        flow=FlowClass(mnemonic),
         summary=f"{summary} (seed dialect).",
         detail=f"{detail} Today's text has no such word: {modern}",
         pitfalls=("It has no object form.",),
@@ -39,6 +40,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         layout("E P label:label"),
         (label("block label in the same subroutine"),),
         meaning=Effect("goto"),
+        flow=FlowClass.GOTO,
         summary="Branch per lane.",
         detail="Sends the enabled lanes whose predicate bit is set to a label. Forward, they are switched off and wait at the"
         " label; the others go on, and if none are left execution moves to the next place where lanes wait. Backward,"

@@ -31,6 +31,7 @@ from visa_lsp.lsp.capabilities import (
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import working
 from visa_lsp.lsp.services import Stop
+from visa_lsp.reading import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,7 +129,7 @@ def _text(ls: VisaServer, uri: str) -> str:
     if path is None:
         raise BadArgument(f"`{uri}` is not open and no file")
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return read_file(path).decode("utf-8")
     except (OSError, ValueError) as error:
         raise BadArgument(f"`{path}` cannot be read: {error}") from error
 

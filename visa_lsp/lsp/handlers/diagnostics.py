@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.services import FileRules
@@ -269,7 +269,8 @@ async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
 
 async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
     """Answer with the findings of every text of the folders; piece by piece where the client takes pieces."""
-    before = {p.uri: p.value for p in params.previous_result_ids}
+    # The library reads what stands there as texts, whatever it is.
+    before = {p.uri: p.value for p in params.previous_result_ids if isinstance(p.uri, str)}
     token = params.partial_result_token
     reports: list[Report] = []
     async with working(ls, "vISA: checking the workspace", params.work_done_token) as work:

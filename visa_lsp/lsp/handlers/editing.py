@@ -26,8 +26,8 @@ from visa_lsp.lsp.session import guarded
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
-    from visa_lsp.diagnostics import Edit
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.diagnostics import Edit
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.session import VisaServer
     from visa_lsp.text import Encoding

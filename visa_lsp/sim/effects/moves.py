@@ -272,14 +272,19 @@ def addr_add(site: Site) -> Op:
 
 
 def fcvt(site: Site) -> Op:
-    """Convert hf to and from 8-bit floats (E5M2, held as ub or b), f to tf32 (held as ud)."""
+    """Convert hf to and from 8-bit floats (bf8 held as ub, hf8 held as b), f to tf32 (held as ud)."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     to, from_ = site.operand_type(dst), site.operand_type(src)
     fetch, store, enable = site.read(src), site.write(dst), site.enable()
     convert: Callable[[Array], Array]
-    if from_ is ty.HF and to.size == 1:
-        convert = lambda a: _cut(a.view(np.uint16).astype(np.uint32), 8, np.isnan(a)).astype(np.uint8)  # noqa: E731
-    elif from_.size == 1 and to is ty.HF:
+    clamps = saturates(dst)
+    if from_ is ty.HF and to is ty.UB:
+        convert = lambda a: _bf8(a, clamps=clamps)  # noqa: E731
+    elif from_ is ty.HF and to is ty.B:
+        convert = lambda a: _hf8(a, clamps=clamps)  # noqa: E731
+    elif from_ is ty.B and to is ty.HF:
+        convert = lambda a: _HF8_VALUES[a.view(np.uint8)]  # noqa: E731
+    elif from_ is ty.UB and to is ty.HF:
         convert = lambda a: (a.view(np.uint8).astype(np.uint16) << np.uint16(8)).view(np.float16)  # noqa: E731
     elif from_ is ty.F and to is ty.UD:
         convert = lambda a: _cut(values.flush(a, 2.0**-126).view(np.uint32), 13, np.isnan(a)) << np.uint32(13)  # noqa: E731
@@ -288,6 +293,40 @@ def fcvt(site: Site) -> Op:
     else:
         raise site.fault(f"no conversion from {from_} to {to}")
     return lambda f: store(f, enable(f), convert(fetch(f)).view(values.DTYPE[to]))
+
+
+def _hf8_values() -> Array:
+    """Every value of the eight-bit float with four exponent bits: no infinity, one NaN of each sign."""
+    codes = np.arange(128)
+    exponent, fraction = codes >> 3, codes & 7
+    positive = (fraction + np.where(exponent > 0, 8, 0)) * np.exp2(np.maximum(exponent, 1) - 10.0)
+    positive[-1] = np.nan
+    return np.concatenate((positive, -positive)).astype(np.float16)
+
+
+_HF8_VALUES: Final = _hf8_values()
+_BF8_MOST, _HF8_MOST, _HF8_NAN = 0x7B, 0x7E, 0x7F
+
+
+def _bf8(a: Array, *, clamps: bool) -> Array:
+    """The upper byte of hf, rounded to nearest even; saturation keeps the largest number where infinity would be."""
+    code = _cut(a.view(np.uint16).astype(np.uint32), 8, np.isnan(a)).astype(np.uint8)
+    over = clamps & ~np.isnan(a) & (code & 0x7F > _BF8_MOST)
+    return np.where(over, code & 0x80 | _BF8_MOST, code).astype(np.uint8)
+
+
+def _hf8(a: Array, *, clamps: bool) -> Array:
+    """To nearest even among the numbers of hf8; what lies beyond them is a NaN, or with saturation the largest."""
+    numbers = _HF8_VALUES[:_HF8_NAN].astype(np.float64)
+    size = np.abs(a.astype(np.float64))
+    above = np.clip(np.searchsorted(numbers, size), 1, _HF8_MOST)
+    middle = (numbers[above - 1] + numbers[above]) / 2
+    up = (size > middle) | ((size == middle) & (above % 2 == 0))
+    # The next number above the largest would be 480.
+    over = size > (numbers[-1] + 480) / 2
+    code = np.where(over, _HF8_MOST if clamps else _HF8_NAN, np.where(up, above, above - 1))
+    code = np.where(np.isnan(a), _HF8_NAN, code)
+    return (code | np.where(np.signbit(a), 0x80, 0)).astype(np.uint8)
 
 
 def _cut(bits: Array, drop: int, nan: Array) -> Array:
@@ -304,6 +343,8 @@ def srnd(site: Site) -> Op:
     to, from_ = site.operand_type(dst), site.operand_type(src)
     fetch, noise, store, enable = site.read(src), site.read(site.inst.get("src1")), site.write(dst), site.enable()
     convert: Callable[[Array, Array], Array]
+    if saturates(dst) or to is ty.B or from_ is ty.BF:
+        raise site.fault("how stochastic rounding saturates, reads bf or makes hf8 (b) is not described in public")
 
     def raw(noise: Array) -> Array:
         """The random bits as they are stored: compilers give them the type of src0."""

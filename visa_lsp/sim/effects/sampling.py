@@ -84,10 +84,11 @@ _INTEGERS: Final = frozenset({"offu", "offv", "offsets"})
 def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -> Array:
     """Channels (n, 4) in the bits of the destination's type."""
     del site
+    if image is not None and image.is_integer:
+        # Integers come as they are whatever the variable's type says: compilers read them through one of type f.
+        return texels.astype(np.int64).astype(f"<u{kind.size}" if kind.is_float else DTYPE[kind])
     if image is None or kind.is_float:
         return texels.astype(DTYPE[kind] if kind.is_float else np.float32)
-    if image.is_integer:
-        return texels.astype(np.int64).astype(DTYPE[kind])
     # Texels that are not integers come as f32 whatever the variable's type says.
     return texels.astype(np.float32).view(f"<u{min(4, kind.size)}") if kind.size == 4 else texels.astype(np.float16)
 

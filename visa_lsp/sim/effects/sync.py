@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.isa.lsc_codes import SFID_SLM
 from visa_lsp.sim.effects.flow import nothing
+from visa_lsp.sim.happened import GLOBAL, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +62,7 @@ def sbarrier_signal(site: Site) -> Op:
         thread = f.thread
         assert thread is not None
         thread.machine.at_barrier(thread)
-        split = thread.group.named.setdefault(-1, _new(thread, thread.machine.dispatch.threads_per_group))
+        split = thread.group.named.setdefault(-1, _new(thread, thread.group.threads))
         thread.group.signalled[thread.number, -1] = split.generation
         thread.machine.arrived(thread, split)
         split.signal()
@@ -75,7 +77,7 @@ def sbarrier_wait(site: Site) -> Op:
     def op(f: Frame) -> int | None:
         thread = f.thread
         assert thread is not None
-        split = thread.group.named.setdefault(-1, _new(thread, thread.machine.dispatch.threads_per_group))
+        split = thread.group.named.setdefault(-1, _new(thread, thread.group.threads))
         before = thread.group.signalled.get((thread.number, -1), split.generation)
         if split.generation != before:
             thread.machine.waits(thread, split, before)
@@ -118,7 +120,7 @@ def nbarrier_wait(site: Site) -> Op:
         thread = f.thread
         assert thread is not None
         at = number(f) & 31
-        named = thread.group.named.setdefault(at, _new(thread, thread.machine.dispatch.threads_per_group))
+        named = thread.group.named.setdefault(at, _new(thread, thread.group.threads))
         before = thread.group.signalled.get((thread.number, at), named.generation)
         if named.generation != before:
             thread.machine.waits(thread, named, before)
@@ -129,15 +131,24 @@ def nbarrier_wait(site: Site) -> Op:
 
 
 def fence(site: Site) -> Op:
-    """Memory is in order anyway; observers hear of it. A software fence only binds the compiler."""
-    if site.inst.row.mnemonic == "fence_sw":
+    """Memory is in order anyway; observers hear which memories are meant. A software fence only binds the compiler."""
+    memories = _fenced_memories(site)
+    if not memories:
         return nothing(site)
 
     def op(f: Frame) -> None:
         assert f.thread is not None
-        f.thread.machine.fenced(f.thread)
+        f.thread.machine.fenced(f.thread, memories)
 
     return op
+
+
+def _fenced_memories(site: Site) -> tuple[int, ...]:
+    """Which memories a fence orders; none for what only flushes the sampler's caches or binds the compiler."""
+    mnemonic = site.inst.row.mnemonic
+    if mnemonic == "lsc_fence":
+        return (SHARED,) if site.integer("sfid") == SFID_SLM else (GLOBAL,)
+    return {"fence_local": (SHARED,), "fence_global": (GLOBAL,)}.get(mnemonic, ())
 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {

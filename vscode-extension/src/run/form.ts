@@ -8,6 +8,7 @@ import { openAt, optionsFor, page } from '../views/webview.ts';
 import { LAUNCH_SUFFIX } from './launch.ts';
 import { placeIn } from './report.ts';
 import type { Quick } from './runner.ts';
+import { plain } from '../plain.ts';
 
 /** An argument as `visa.launchTemplate` tells it; `launch` is its default, as a launch file would have it. */
 export interface FormArgument {
@@ -97,7 +98,7 @@ export class QuickForm implements vscode.Disposable {
     const target = vscode.Uri.joinPath(uri, '..', stem + LAUNCH_SUFFIX);
     const exists = await vscode.workspace.fs.stat(target).then(() => true, () => false);
     const replace = 'Replace';
-    if (exists && (await vscode.window.showWarningMessage(`${path.basename(target.path)} exists.`, { modal: true }, replace)) !== replace) {
+    if (exists && (await vscode.window.showWarningMessage(plain(`${path.basename(target.path)} exists.`), { modal: true }, replace)) !== replace) {
       return undefined;
     }
     await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(made.text));
@@ -139,7 +140,7 @@ export class QuickForm implements vscode.Disposable {
         await openAt(place === undefined ? uri : vscode.Uri.file(place.file), place?.line ?? 1, place?.column);
       }
     } catch (error) {
-      void vscode.window.showErrorMessage(`vISA: ${messageOf(error)}`);
+      void vscode.window.showErrorMessage(plain(`vISA: ${messageOf(error)}`));
     }
   }
 }

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { LanguageClient, type LanguageClientOptions } from 'vscode-languageclient/node';
 import { installServer } from './install.ts';
 import { findProgram, ProgramNotFound, type Program } from './program.ts';
+import { plain } from '../plain.ts';
 
 // Launch files and ze_info that is called so keep their language, YAML; the server knows them by name.
 const BESIDE = ['**/*.launch.{yaml,yml}', '**/*.zeinfo.{yaml,yml}', '**/*.{zeinfo,ze_info}'];
@@ -120,7 +121,7 @@ export class Server implements vscode.Disposable {
     const how = trusted
       ? ' Install the one that comes with this extension into a private environment?'
       : ' In a folder that you trust it can be installed from this extension.';
-    const answer = await ask(message + (offer ? how : ''), ...answers);
+    const answer = await ask(plain(message + (offer ? how : '')), ...answers);
     if (answer === install) {
       await this.install();
     } else if (answer === log) {

@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import type { Server } from '../server/client.ts';
 import { withGuesses, type Guess } from './guesses.ts';
+import { plain } from '../plain.ts';
 
 interface Text {
   ok: boolean;
@@ -40,7 +41,7 @@ export async function explain(server: Server, given: string | undefined): Promis
   }
   const answer = await server.call<Text>('visa.explain', { word });
   if (!answer.ok) {
-    void vscode.window.showWarningMessage(`vISA: ${answer.error}`);
+    void vscode.window.showWarningMessage(plain(`vISA: ${answer.error}`));
     return;
   }
   const document = await vscode.workspace.openTextDocument({ language: 'markdown', content: answer.markdown ?? '' });

@@ -1,0 +1,78 @@
+"""Hostile and odd input for every door of the product: ``python -m benchmarks.attack [--count N] [--target NAME]``.
+
+Each target makes its inputs itself, from the seed alone. Exit status 0 when nothing failed; each failure is told with what
+repeats it: ``--target NAME --seed N --only K``; ``--keep FOLDER`` writes the inputs that failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.attack.arrays import Arrays
+from benchmarks.attack.core import Failure, limited_memory, tried
+from benchmarks.attack.launches import Launches
+from benchmarks.attack.messages import Messages
+from benchmarks.attack.objects import Objects
+from benchmarks.attack.texts import Texts
+from benchmarks.attack.zebins import Zebins
+from benchmarks.attack.zeinfos import ZeInfos
+
+if TYPE_CHECKING:
+    from benchmarks.attack.core import Target
+
+TARGETS: dict[str, type[Target]] = {t.name: t for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages)}
+_SHOWN = 20
+
+
+def run(name: str, numbers: range, seed: int, seconds: float, keep: Path | None) -> list[Failure]:
+    """Try some cases of a target; the failures, which are printed as they come."""
+    target = TARGETS[name]()
+    outcomes: Counter[str] = Counter()
+    failures: list[Failure] = []
+    started = time.monotonic()
+    try:
+        for number in numbers:
+            outcome, failure = tried(target, seed, number, seconds, keep)
+            outcomes[outcome] += 1
+            if failure is not None:
+                failures.append(failure)
+                if len(failures) <= _SHOWN:
+                    print(failure, flush=True)
+    finally:
+        target.close()
+    taken = time.monotonic() - started
+    rest = ", ".join(f"{count} {what}" for what, count in sorted(outcomes.items()) if what != "failed")
+    print(
+        f"{name}: {len(numbers)} tried, {len(failures)} failed ({rest or 'nothing else'}) in {taken:.0f} s", flush=True
+    )
+    return failures
+
+
+def main(words: list[str] | None = None) -> int:
+    """Do what the command line says; gives the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.attack", description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=1000, help="cases of each target (1000)")
+    parser.add_argument("--target", action="append", choices=tuple(TARGETS), help="only this; may be given again")
+    parser.add_argument("--seed", type=int, default=1, help="another seed makes other cases (1)")
+    parser.add_argument("--only", type=int, metavar="K", help="only the case of this number")
+    parser.add_argument("--seconds", type=float, default=20.0, help="CPU time that one case may take (20)")
+    parser.add_argument("--megabytes", type=int, default=2048, help="memory that a target may take (2048)")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the inputs that failed there")
+    args = parser.parse_args(words)
+    if args.megabytes:
+        limited_memory(args.megabytes)
+    numbers = range(args.count) if args.only is None else range(args.only, args.only + 1)
+    failures = []
+    for name in args.target or TARGETS:
+        failures += run(name, numbers, args.seed, args.seconds, args.keep)
+    print(f"seed {args.seed}: {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,276 @@
+"""Objects: valid ones of every layout, and damaged ones; ``dis`` refuses or prints what assembles to the same."""
+
+from __future__ import annotations
+
+import random
+import struct
+from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
+
+from benchmarks.attack.core import EXAMPLES, Target, Wrong
+from benchmarks.attack.kernels import Kernels
+from benchmarks.attack.texts import without_errors
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.codec.decode import decode
+from visa_lsp.codec.encode import encode
+from visa_lsp.codec.errors import CodecError
+from visa_lsp.codec.layout import summary
+from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES
+from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    General,
+    Indirect,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+    State,
+)
+from visa_lsp.program.text_form import module_text, names_of
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Kernel, Module
+
+PLATFORM = platform_named(DEFAULT_PLATFORM)
+_BASES: Final = 60
+_OLD: Final = (*((3, minor) for minor in range(8)), (4, 0))
+_EDGES: Final = (0, 1, 2, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
+
+
+def old_object(draw: random.Random, version: tuple[int, int], code: bytes) -> bytes:
+    """An object of an old version: some variables and inputs, and this code."""
+
+    def index(value: int) -> bytes:
+        return struct.pack("<H" if version < (3, 4) else "<I", value)
+
+    strings = [b"V32", b"V33", b"Usage", b"SimdSize"]
+    body = index(len(strings)) + b"".join(s + b"\0" for s in strings) + index(0)
+    variables = draw.randrange(1, 4)
+    body += index(variables)
+    for number in range(variables):
+        bits = draw.choice((0, 1, 2, 7)) | 5 << 4
+        body += index(1 + number % 2) + bytes([bits]) + struct.pack("<H", draw.choice((1, 8, 16))) + index(0)
+        body += bytes([0, 0, 0, 0])
+    body += bytes(2) + bytes(2) + bytes(2)  # addresses, predicates, labels
+    body += bytes([0, 1]) + index(1) + struct.pack("<HB", 1, 1) + index(3) + b"\4\2\0\0\0"
+    body += bytes([0])  # vme
+    inputs = len(body)
+    body += (b"\1" if version < (3, 5) else struct.pack("<I", 1)) + b"\0" + index(32) + struct.pack("<hH", 32, 64)
+    body += struct.pack("<IIH", len(code), len(body) + 10, 0)
+    body += code
+    name = b"old"
+    head = b"CISA" + bytes(version) + struct.pack("<H", 1)
+    head += struct.pack("<B" if version < (3, 7) else "<H", len(name)) + name
+    start = len(head) + 12 + 2 + 2 + 1 + 9 + 2 + 2
+    head += struct.pack("<III", start, len(body), start + inputs)
+    head += struct.pack("<HHH", 0, 0, 1) + struct.pack("<BII", 5, start + len(body), 4) + bytes(4)
+    return head + body + b"GEN!"
+
+
+class Objects(Target):
+    """Objects that ``asm`` writes and hand-made old ones, with bits, counts and pieces changed."""
+
+    name = "objects"
+    suffix = ".isa"
+
+    def __init__(self) -> None:
+        self._bases: dict[int, bytes] = {}
+        self._code: bytes = b""
+
+    def base(self, number: int) -> bytes:
+        """A valid object, always the same for a number."""
+        known = self._bases.get(number)
+        if known is None:
+            texts = sorted(EXAMPLES.glob("*.visaasm"))
+            if number < len(texts):
+                known = assemble_text(texts[number].read_text("utf-8")).data
+            else:
+                known = clean_object(random.Random(f"base/{number}"))
+            assert known is not None
+            self._bases[number] = known
+        return known
+
+    def make(self, draw: random.Random) -> bytes:
+        """An object with some damage, or none."""
+        data = bytearray(self.base(draw.randrange(_BASES)))
+        if draw.random() < 0.25:
+            found = summary(bytes(data)).kernels[0]
+            code = data[found.offset + found.size - found.code_size : found.offset + found.size]
+            data = bytearray(old_object(draw, draw.choice(_OLD), bytes(code) if draw.random() < 0.5 else b""))
+        elif draw.random() < 0.15:
+            data[4:6] = bytes(draw.choice((*_OLD, (4, 2), (3, 255), (255, 255), (0, 0))))
+        for _ in range(draw.choice((0, 1, 1, 1, 2, 4))):
+            damaged(draw, data, self.base(draw.randrange(_BASES)))
+        return bytes(data)
+
+    def attempt(self, case: bytes, draw: random.Random) -> str:
+        """Read the object; what can be read is printed, and what can be assembled of that is the same program."""
+        try:
+            summary(case)
+        except CodecError as error:
+            in_file(error, case)
+        try:
+            module = decode(case)
+        except CodecError as error:
+            in_file(error, case)
+            return "refused"
+        name = draw.choice((None, None, "TGLLP", "PVCXT"))
+        platform = platform_named(name) if name else None
+        module_text(module, platform, comments=False)
+        text = module_text(module, platform)
+        made = assemble_text(text, name)
+        if made.data is None:
+            if not any(d.severity.value == "error" for d in made.diagnostics):
+                raise Wrong("no object of our text, and no error that says why")
+            return "printed, and the text refused"
+        if made.data == case:
+            return "the same bytes"
+        again = decode(made.data)
+        unknown = any(
+            body.string(a.name_index) not in KERNEL_ATTRIBUTES for body in module.bodies for a in body.attributes
+        )
+        if module_text(again, platform) != text and unknown:
+            return "an attribute that nobody knows, and whose value asm does not keep"
+        if module_text(again, platform) != text:
+            raise Wrong(
+                f"what our text assembles to is printed otherwise: {first_difference(text, module_text(again, platform))}"
+            )
+        return self._compared(made.data, module, again)
+
+    def _compared(self, made: bytes, module: Module, again: Module) -> str:
+        """Names may be stored otherwise; the bytes of the instructions may not."""
+        for one, other in zip(module.bodies, again.bodies, strict=True):
+            if len(one.instructions) != len(other.instructions):
+                raise Wrong(f"{len(one.instructions)} instructions become {len(other.instructions)}")
+        if module.version < (4, 1):
+            return "the same program, written as 4.1"
+        first, second = (tuple(map(named, m.bodies)) for m in (module, again))
+        for one, other in zip(first, second, strict=True):
+            for number, (mine, others) in enumerate(zip(one, other, strict=True)):
+                if mine != others:
+                    raise Wrong(f"instruction {number} becomes another: {mine} and {others}")
+        # Where the instructions of the case lie is for its header to say, which may be damaged as well.
+        same = codes(encode(module)) == codes(made)
+        if not same and declared_in_order(module):
+            raise Wrong("the same instructions have other bytes")
+        return "the same code" if same else "the same program with other numbers"
+
+
+def clean_object(draw: random.Random) -> bytes:
+    """The object of a made text without the lines that have errors."""
+    while True:
+        text = without_errors(Analysis.of(Kernels(draw).text(draw.choice((10, 30, 60)))))
+        made = assemble_text(text).data
+        if made is not None and summary(made).kernels:
+            return made
+
+
+def named(kernel: Kernel) -> list[str]:
+    """The instructions of a body with the names of strings and variables in place of their numbers."""
+    assert PLATFORM is not None
+    names = names_of(kernel, PLATFORM)
+    strings = (FieldKind.STRING16, FieldKind.STRING32)
+    tables = {General: names.general, AddressOf: names.general, RawOperand: names.general, Address: names.address}
+    tables |= {Indirect: names.address, PredicateOperand: names.predicate, Predicate: names.predicate}
+
+    def said(value: object, kind: FieldKind) -> str:
+        if isinstance(value, tuple):
+            return str([said(item, kind) for item in value])
+        if isinstance(value, int):
+            table = {FieldKind.LABEL: names.labels, FieldKind.LABELS: names.labels, FieldKind.SURFACE: names.surface}
+            if kind in strings:
+                return kernel.string(value)
+            letter = {FieldKind.LABEL: "L", FieldKind.LABELS: "L", FieldKind.SURFACE: "T", FieldKind.SAMPLER: "S"}.get(
+                kind, ""
+            )
+            return table.get(kind, names.sampler if kind is FieldKind.SAMPLER else {}).get(value, f"{letter}{value}")
+        if isinstance(value, State):
+            return f"{(names.sampler if value.sampler else names.surface).get(value.var)}({value.offset})"
+        if isinstance(value, AddressOf) and value.var in names.types:
+            # An address has many forms, by row and column: the text says the bytes.
+            return f"&{names.general.get(value.var)}+{value.row * names.grf_bytes + value.col * names.types[value.var].size}"
+        numbered = getattr(value, "var", None)
+        found = tables.get(type(value), {}).get(numbered, numbered) if numbered is not None else ""
+        return f"{found} {structs.replace(value, var=0) if numbered is not None else value}"  # type: ignore[type-var]
+
+    out = []
+    for inst in kernel.instructions:
+        pairs = zip(inst.row.fields, inst.values, strict=True)
+        # The class of what a lifetime names stands in another field: its number alone tells nothing.
+        out.append(
+            " ".join([inst.row.mnemonic, *(said(v, f.kind) for f, v in pairs if f.kind is not FieldKind.VARIABLE)])
+        )
+    return out
+
+
+def declared_in_order(module: Module) -> bool:
+    """Whether variables stand in the pool in the order of their numbers, before labels, each string once."""
+    for body in module.bodies:
+        own = [
+            v.name_index
+            for kind in (body.variables, body.addresses, body.predicates, body.samplers, body.surfaces)
+            for v in kind
+        ]
+        every = [v.name_index for v in (*body.variables,)]
+        labels = [label.name_index for label in body.labels]
+        if every != sorted(set(every)) or len(set(own)) != len(own) or len(set(body.strings)) != len(body.strings):
+            return False
+        if (own and labels and max(own) > min(labels)) or labels != sorted(labels):
+            return False
+        if len(body.attributes) and min(a.name_index for a in body.attributes) < max(own, default=0):
+            return False
+    return True
+
+
+def codes(data: bytes) -> list[bytes]:
+    """The bytes of the instructions of each body."""
+    found = summary(data)
+    return [data[b.offset + b.size - b.code_size : b.offset + b.size] for b in (*found.kernels, *found.functions)]
+
+
+def in_file(error: CodecError, data: bytes) -> None:
+    """An error has words, and its place is in the file."""
+    if not str(error) or error.offset is None or not 0 <= error.offset <= len(data):
+        raise Wrong(f"an error without a place in the file: {error} at {error.offset} of {len(data)}")
+
+
+def first_difference(one: str, other: str) -> str:
+    """The first lines that differ."""
+    pairs = zip(one.split("\n"), other.split("\n"), strict=False)
+    return next((f"{a!r} and {b!r}" for a, b in pairs if a != b), "one is longer")
+
+
+def damaged(draw: random.Random, data: bytearray, other: bytes) -> None:
+    """One change, anywhere."""
+    at = draw.randrange(len(data)) if data else 0
+    match draw.randrange(9):
+        case 0 if data:
+            data[at] ^= 1 << draw.randrange(8)
+        case 1 if data:
+            data[at] = draw.randrange(256)
+        case 2:
+            del data[at : at + draw.choice((1, 1, 2, 4, 40))]
+        case 3:
+            data[at:at] = draw.randbytes(draw.choice((1, 2, 4, 40)))
+        case 4:
+            size = draw.choice((1, 2, 4))
+            value = draw.choice(_EDGES) & (1 << 8 * size) - 1
+            data[at : at + size] = value.to_bytes(size, "little")
+        case 5:
+            del data[at:]
+        case 6:
+            start = draw.randrange(len(other))
+            size = draw.choice((4, 16, 100))
+            data[at : at + size] = other[start : start + size]
+        case 7:
+            size = draw.choice((1, 2, 4))
+            value = int.from_bytes(data[at : at + size], "little") + draw.choice((-1, 1, 1, 2, -2, 16))
+            data[at : at + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+        case _:
+            size = draw.choice((8, 50))
+            start = draw.randrange(len(data)) if data else 0
+            data[at:at] = data[start : start + size]

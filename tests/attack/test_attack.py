@@ -1,0 +1,109 @@
+"""A few hundred cases of each target of ``benchmarks.attack``, always the same; nothing fails.
+
+Each target runs in a process of its own, with its memory bounded. The CPU time that a case may take is there to end what
+would not end: it is hundreds of times what any case takes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COUNTS = {"texts": 60, "objects": 600, "launches": 40, "npy": 300, "zeinfo": 30, "zebins": 150, "messages": 40}
+
+
+def attack(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks.attack", "--seconds", "120", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("target", COUNTS)
+def test_nothing_fails(target: str) -> None:
+    done = attack("--target", target, "--count", str(COUNTS[target]))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{target}: {COUNTS[target]} tried, 0 failed" in done.stdout
+
+
+def test_every_target_is_tried_here() -> None:
+    listed = re.search(r"--target \{([a-z,]+)\}", attack("--help").stdout)
+    assert listed is not None
+    assert set(listed[1].split(",")) == set(COUNTS)
+
+
+FAILING = """
+from benchmarks.attack import __main__ as attack
+from benchmarks.attack.core import Target, Wrong
+
+class Odd(Target):
+    name = "odd"
+    def make(self, draw):
+        return draw.randrange(10)
+    def attempt(self, case, draw):
+        if case == 3:
+            raise Wrong("a three")
+        if case == 4:
+            raise ValueError("a four")
+        while case == 5:
+            pass
+        return "well"
+
+attack.TARGETS = {"odd": Odd}
+raise SystemExit(attack.main(["--seconds", "0.2", *WORDS]))
+"""
+
+
+def failing(*words: str) -> tuple[int, str]:
+    program = FAILING.replace("WORDS", repr(list(words)))
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def test_failures_are_counted_and_can_be_repeated() -> None:
+    status, said = failing("--count", "60", "--seed", "7")
+    assert status == 1
+    told = re.findall(r"FAILED --target odd --seed 7 --only (\d+): (.*)", said)
+    assert {what.split(" at ")[0] for _, what in told} == {
+        "a three",
+        "ValueError: 'a four'",
+        "more than 0.2 s of CPU time",
+    }
+    assert f"odd: 60 tried, {len(told)} failed" in said
+    number, what = told[0]
+    status, again = failing("--seed", "7", "--only", number)
+    assert (status, re.findall(r"--only (\d+): (.*)", again)) == (1, [(number, what)])
+
+
+def test_what_failed_is_kept(tmp_path: Path) -> None:
+    status, _ = failing("--count", "60", "--seed", "7", "--keep", str(tmp_path))
+    assert status == 1
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"3", "4", "5"}
+
+
+INPUTS = """
+import hashlib
+from benchmarks.attack.__main__ import TARGETS
+from benchmarks.attack.core import drawer
+for name, kind in TARGETS.items():
+    target = kind()
+    seen = [target.shown(target.make(drawer(name, 1, number))) for number in range(12)]
+    target.close()
+    print(name, len(set(seen)), hashlib.sha1(repr(seen).encode()).hexdigest())
+"""
+
+
+def test_the_same_seed_makes_the_same_inputs_in_another_process() -> None:
+    found = []
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        command = [sys.executable, "-c", INPUTS]
+        found.append(
+            subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=environment).stdout
+        )
+    assert found[0] == found[1]
+    assert len(found[0].splitlines()) == len(COUNTS)

@@ -1,0 +1,24 @@
+"""``explain`` tells which types meet on which platform, as the rows have it."""
+
+import pytest
+
+from visa_lsp.cli.main import main
+
+
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("fcvt", "- `dst` `b`, `src0` `hf`: PTL and later; unmasked"),
+        ("fcvt", "- `dst` `ub`, `src0` `hf`: PVC and later; unmasked"),
+        ("fcvt", "- `.sat`: PTL and later"),
+        ("srnd", "- `dst` `ub`, `b`, `src0` `hf`, `bf`, `src1` `uw`, `ub`, `f`, `hf`: PTL and later; unmasked"),
+        ("sin", "- with a `bf` among them every operand is `bf`: CRI"),
+        ("add", "- with a `bf` among them every operand is `f`, `bf`: XeHP_SDV to DG2, ARL and later"),
+        ("div", "- no integer as result: XeHP_SDV and later"),
+        ("mod", "- no `.sat`"),
+        ("dpas", "- platforms: XeHP_SDV DG2 ARL PVC PVCXT BMG PTL CRI"),
+    ],
+)
+def test_types_of_an_instruction(word, line, capsys):
+    assert main(["explain", word]) == 0
+    assert line in capsys.readouterr().out.splitlines()

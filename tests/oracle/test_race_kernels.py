@@ -1,0 +1,105 @@
+"""OpenCL kernels with races, and with what only looks like one: compiled by ocloc for two platforms and without optimisation.
+
+The sources are in ``orders.cl``. ``expected`` has the kinds of findings, ``note:`` before what is no fault.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from visa_lsp.cli.launchfile import parse_launch
+from visa_lsp.cli.launchrun import RunOptions, run_text
+
+SOURCE = Path(__file__).with_name("orders.cl")
+pytestmark = pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed")
+
+RACE, NOTE = {"data-race"}, {"note: data-race"}
+NONE: set[str] = set()
+ZEROS = "{buffer: {dtype: int32, shape: [512], init: zeros}}"
+RISING = "{buffer: {dtype: float32, shape: [512], init: arange}}"
+FLOATS = "{buffer: {dtype: float32, shape: [8], init: zeros}}"
+LOCAL = "{local: 1024}"
+# Kernel: its arguments, groups, findings of four threads and more, and of one thread where its lanes are parties.
+KERNELS = {
+    "counted": ((ZEROS, ZEROS), 1, RACE, RACE),
+    "cleared": ((ZEROS,), 1, RACE, RACE),
+    "cleared_before": ((ZEROS,), 2, NONE, NONE),
+    "other_group": ((ZEROS,), 2, RACE, RACE),
+    "never_equal": ((ZEROS, ZEROS), 1, NONE, NONE),
+    "loads": ((ZEROS, ZEROS), 2, NONE, NONE),
+    "tried_and_stored": ((ZEROS, ZEROS), 1, RACE, RACE),
+    "float_sum": ((FLOATS, RISING), 2, NOTE, NOTE),
+    "local_sum": ((FLOATS, RISING), 2, NOTE, NOTE),
+    "used_guess": ((ZEROS, ZEROS), 1, RACE, RACE),
+    "shared_unfenced": ((ZEROS, LOCAL), 2, NOTE, NOTE),
+    "global_unfenced": ((ZEROS, ZEROS), 2, NOTE, NOTE),
+    "both_fenced": ((ZEROS, ZEROS, LOCAL), 2, NONE, NONE),
+    "fenced_apart": ((ZEROS, ZEROS, LOCAL), 2, NONE, NONE),
+    "handed_on": ((ZEROS, ZEROS, ZEROS), 2, NONE, NONE),
+    "neighbour": ((ZEROS.replace("zeros", "arange"),), 1, RACE, RACE),
+    "reversed": ((ZEROS, LOCAL), 1, RACE | {"uninitialised-read"}, RACE),
+    "all_add": ((ZEROS,), 1, RACE, RACE),
+    "own_place": ((ZEROS,), 2, NONE, NONE),
+    "same_value": ((ZEROS, ZEROS), 1, NONE, NONE),
+    "halves": ((ZEROS, LOCAL), 1, NONE, NONE),
+}
+CONFIGURATIONS = {"TGLLP": ("tgllp", ""), "PVCXT": ("pvc", ""), "without optimisation": ("tgllp", "-cl-opt-disable")}
+
+
+@functools.cache
+def compiled(device: str, extra: str):
+    """Texts by kernel name, each with those of its functions, and the zebin."""
+    folder = Path(tempfile.mkdtemp(prefix="orders"))
+    words = ["ocloc", "compile", "-file", str(SOURCE), "-device", device, "--format", "zebin", "-output", "z"]
+    words += ["-output_no_suffix", "-options", f"-cl-std=CL2.0 {extra}".strip()]
+    environment = os.environ | {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    texts = {}
+    for path in sorted(folder.glob("*.visaasm")):
+        match = re.search(r'^\.kernel\s+"?(\w+)', path.read_text(), re.MULTILINE)
+        if match and match[1] in KERNELS:
+            texts[match[1]] = path
+    return texts, tuple(sorted(folder.glob("*_f[0-9]*.visaasm"))), folder / "z"
+
+
+def findings(name: str, configuration: str, local: int, checks: str):
+    device, extra = CONFIGURATIONS[configuration]
+    texts, functions, zebin = compiled(device, extra)
+    args, groups = KERNELS[name][:2]
+    path = texts[name]
+    launch = f"kernel: {name}\nzebin: {zebin}\ngroups: [{groups}]\nlocal_size: [{local}]\nargs:\n" + "".join(
+        f"  - {arg}\n" for arg in args
+    )
+    platform = configuration if configuration != "without optimisation" else "TGLLP"
+    options = RunOptions(path, platform, "interp", checks, budget=400_000, files=functions)
+    report = run_text(path.read_text(), parse_launch(launch, path.with_suffix(".launch.yaml")), options)
+    return report, {fault.kind.value for fault in report.faults} | {
+        f"note: {fault.kind.value}" for fault in report.findings
+    }
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_threads_race_where_nothing_orders_them(name, configuration):
+    report, found = findings(name, configuration, 128, "all")
+    assert found == KERNELS[name][2], [str(fault) for fault in (*report.faults, *report.findings)]
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_lanes_of_a_thread_race_where_only_their_width_orders_them(name, configuration):
+    report, found = findings(name, configuration, 8, "all,item-races")
+    assert found == KERNELS[name][3], [str(fault) for fault in (*report.faults, *report.findings)]
+
+
+def test_every_kernel_of_the_source_is_expected():
+    assert set(re.findall(r"^kernel void (\w+)", SOURCE.read_text(), re.MULTILINE)) == set(KERNELS)

@@ -1,0 +1,51 @@
+"""``bfrev`` between float and integer types: the bits are reversed, no value is converted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from visa_lsp.cli.launchfile import parse_launch
+from visa_lsp.cli.launchrun import RunOptions, run_text
+
+LAUNCH = """
+groups: [1, 1, 1]
+local_size: [16, 1, 1]
+args:
+  a: {buffer: {dtype: uint32, values: [VALUES]}}
+  out: {buffer: {dtype: uint32, shape: [16]}}
+"""
+TEXT = """.version 4.1
+.kernel "k"
+.decl local_id_x v_type=G type=uw num_elts=16 align=GRF
+.decl at v_type=G type=ud num_elts=16 align=GRF
+.decl x v_type=G type=SRC num_elts=16 align=GRF
+.decl y v_type=G type=DST num_elts=16 align=GRF
+.decl a v_type=T num_elts=1
+.decl out v_type=T num_elts=1
+.input local_id_x offset=32 size=32
+.input a offset=64 size=4
+.input out offset=68 size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize=16
+    mov (M1, 16) at(0,0)<1> local_id_x(0,0)<1;1,0>
+    shl (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x2:ud
+    gather4_scaled.R (M1, 16) a 0x0:ud at.0 x.0
+    bfrev (M1, 16) y(0,0)<1> x(0,0)<1;1,0>
+    scatter4_scaled.R (M1, 16) out 0x0:ud at.0 y.0
+    ret (M1, 1)
+"""
+BITS = [0, 1, 0x3F800000, 0x7FC00001, 0x80000000, 0xFFFFFFFF, 0x7F800001, 12345678, *range(8)]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("f", "ud"), ("ud", "f"), ("f", "f"), ("f", "d"), ("d", "f"), ("d", "ud")]
+)
+def test_bits_are_reversed_and_not_converted(source, target):
+    text = TEXT.replace("SRC", source).replace("DST", target)
+    launch = parse_launch(LAUNCH.replace("VALUES", ", ".join(map(str, BITS))), Path("k.launch.yaml"))
+    report = run_text(text, launch, RunOptions(Path("k.visaasm")))
+    expected = np.array([int(f"{bits:032b}"[::-1], 2) for bits in BITS], np.uint32)
+    np.testing.assert_array_equal(report.buffers[1].array, expected)

@@ -1,0 +1,57 @@
+"""A text has no kernel, or statements that stand outside of one.
+
+After `.version`, everything but `.funcdecl` belongs to the `.kernel` or `.global_function` that stands above it.
+
+Why: an object is made of kernels and functions of their own; what stands in none has no place in it.
+
+Example:
+
+    .version 4.1
+    ret (M1, 1)
+    .kernel "k"
+
+Instead:
+
+    .version 4.1
+    .kernel "k"
+    ret (M1, 1)
+
+Authority: the finalizer rejects a text that ends behind its version, and crashes over all other such texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Scope, rule
+from visa_lsp.diagnostics import Fix
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V010", "missing-kernel", ERROR, __doc__)
+
+
+def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
+    bodies = ctx.bound.bodies
+    if ctx.bound.version_line < 0:
+        return  # One finding is enough for a text that has just been begun: that it has no version.
+    if bodies and bodies[0].place is None:
+        line = bodies[0].first_line
+        more = len(bodies) > 1
+        message = (
+            "this stands in no kernel: the first `.kernel` comes below" if more else "there is no `.kernel` above this"
+        )
+        fix = Fix('insert `.kernel "main"`', (ctx.insert_line(line, '.kernel "main"'),))
+        yield ctx.report(RULE, ctx.line_place(line), message, fixes=() if more else (fix,))
+    if bodies:
+        return
+    first = next(iter(ctx.document.statements()), None)
+    if first is not None and isinstance(first[1], tree.Version):
+        line = first[0]
+        fix = Fix('insert `.kernel "main"`', (ctx.insert_after(line, '.kernel "main"'),))
+        yield ctx.report(RULE, ctx.line_place(line), "there is no `.kernel` below this version", fixes=(fix,))
+
+
+CHECK = Check(RULE, text=_text, scope=Scope.TEXT)

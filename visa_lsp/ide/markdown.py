@@ -1,0 +1,39 @@
+"""Text of a user's file inside of Markdown: it is shown as it stands, and makes no link, image, HTML or emphasis.
+
+A text that somebody else wrote may name its kernel ``[x](command:...)``. Invariant: whatever goes in, what comes out is one
+inline element, or one block, of Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9%$@?.](?:[A-Za-z0-9%$@?.-]|_(?=[A-Za-z0-9]))*\Z")
+_TICKS: Final = re.compile(r"`+")
+_ENDS: Final = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+_LONGEST: Final = 300
+
+
+def code(text: str) -> str:
+    """A code span of a text; line ends and control characters become blanks, a very long text is cut."""
+    shown = _ENDS.sub(" ", text)
+    if len(shown) > _LONGEST:
+        shown = shown[:_LONGEST] + "…"
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
+    # A blank at both ends is taken off again by who shows it; without one, a tick of the text would join ours.
+    blank = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
+    return f"{ticks}{blank}{shown}{blank}{ticks}"
+
+
+def strong(name: str) -> str:
+    """A name in bold; one that Markdown could read as anything but a word is a code span besides."""
+    return f"**{name}**" if len(name) <= _LONGEST and _PLAIN.match(name) else f"**{code(name)}**"
+
+
+def block(text: str, language: str = "visa") -> str:
+    """A fenced block of one line or several."""
+    lines = [_ENDS.sub(" ", line)[: 4 * _LONGEST] for line in text.split("\n")]
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=2))
+    ticks = ticks if len(ticks) > 3 else "```"
+    return "\n".join([f"{ticks}{language}", *lines, ticks])

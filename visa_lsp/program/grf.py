@@ -1,0 +1,126 @@
+"""Which size of a GRF row a program shows, where nobody tells its platform.
+
+Only ``&V[bytes]`` needs to know: an object holds row and column, a text holds bytes. The size is found by what both forms
+of a program hold, so that a text and its object give the same answer. A text can also say it, in a comment that
+``dis`` writes: some objects show it by what a text does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec import Struct, structs
+
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named, platform_numbered
+from visa_lsp.program.model import AddressOf, General
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.program.model import Kernel, Module
+
+_T = TypeVar("_T")
+
+SHORT: Final = 32
+LONG: Final = 64
+_R0: Final = 7
+_SAID: Final = re.compile(r"^[ \t]*//[ \t]*GRF size: (32|64) bytes\b", re.MULTILINE)
+_BODY: Final = re.compile(r"^[ \t]*\.(?:kernel|global_function)\b", re.MULTILINE)
+
+
+class GrfSize(Struct, frozen=True):
+    """Bytes of a GRF row, and in words where that shows. ``certain`` is false for the default."""
+
+    bytes: int
+    why: str
+    certain: bool = True
+
+
+def said_grf(text: str) -> int | None:
+    """What a text says before its first body; None where it says nothing. ``comment`` is how."""
+    first = _BODY.search(text)
+    found = _SAID.search(text, 0, first.start() if first else len(text))
+    return int(found[1]) if found else None
+
+
+def comment(size: GrfSize) -> str:
+    """The line with which a text says its size."""
+    return f"// GRF size: {size.bytes} bytes ({size.why})"
+
+
+def shown_grf(bodies: Iterable[Kernel]) -> GrfSize | None:
+    """The size that a program shows by what a text holds as well as an object."""
+    short = None
+    for kernel in bodies:
+        for value in _values(kernel, General):
+            type_ = kernel.variable_type(value.var)
+            if type_ is not None and value.col * type_.size >= SHORT:
+                name = kernel.variable_name(value.var)
+                return GrfSize(LONG, f"{name}({value.row},{value.col}) lies behind byte {SHORT - 1} of a row")
+        found = _of_payload(kernel)
+        if found is not None and found.bytes == LONG:
+            return found
+        short = short or found
+    return short
+
+
+def _of_payload(kernel: Kernel) -> GrfSize | None:
+    """What the attributes say of the local ids, each of which begins a row; else where the inputs of a dump begin."""
+    size, lanes = kernel.int_attribute("PerThreadInputSize"), kernel.int_attribute("SimdSize")
+    if size and size % LONG:
+        return GrfSize(SHORT, f"PerThreadInputSize={size} are no rows of {LONG}")
+    # Up to three ids; 16 lanes of a word fill a short row.
+    if size and lanes in (8, 16) and size > 3 * SHORT:
+        return GrfSize(LONG, f"PerThreadInputSize={size} with SimdSize={lanes}")
+    offsets = [entry.offset for entry in kernel.inputs if entry.kind & 7 == 0]
+    # A compiler's dump declares a row first, then an alias of %r0, which the first input follows.
+    if len(kernel.variables) > 1 and offsets and kernel.variables[1].alias_index == _R0:
+        row = kernel.variables[0].byte_size
+        if row in (SHORT, LONG) and not kernel.variables[0].alias_index and min(offsets) == row:
+            return GrfSize(row, f"the first input of this dump stands at byte {row}")
+    return None
+
+
+def found_again(bodies: Iterable[Kernel]) -> int:
+    """The size that the assembler takes for the text of a program, if no comment says another."""
+    shown = shown_grf(bodies)
+    return shown.bytes if shown is not None else default_platform().grf_bytes
+
+
+def needs_grf(bodies: Iterable[Kernel]) -> bool:
+    """Whether text and object differ with the size: an address that does not lie at the start of a variable."""
+    return any(value.row or value.col for kernel in bodies for value in _values(kernel, AddressOf))
+
+
+def grf_of(module: Module) -> GrfSize:
+    """The size for an object's text: what it shows, also in what a text does not hold, else the default's."""
+    shown = shown_grf(module.bodies)
+    if shown is not None and shown.bytes == LONG:
+        return shown
+    for kernel in module.bodies:
+        for value in _values(kernel, AddressOf):
+            type_ = kernel.variable_type(value.var)
+            if type_ is not None and value.col * type_.size >= SHORT:
+                return GrfSize(
+                    LONG, f"an address in {kernel.variable_name(value.var)} lies behind byte {SHORT - 1} of a row"
+                )
+    if shown is not None:
+        return shown
+    for kernel in module.kernels:
+        for binary in kernel.gen_binaries:
+            platform = platform_numbered(binary.platform) if binary.data else None
+            if platform is not None:
+                return GrfSize(platform.grf_bytes, f"its Gen binary is for {platform.name}")
+    return GrfSize(SHORT, "assumed: the object does not show it, --platform tells it", certain=False)
+
+
+def default_platform(grf_bytes: int = SHORT) -> Platform:
+    """The platform that counts where none is told, with rows of this size."""
+    platform = platform_named(DEFAULT_PLATFORM)
+    assert platform is not None
+    return structs.replace(platform, grf_bytes=grf_bytes)
+
+
+def _values(kernel: Kernel, wanted: type[_T]) -> Iterator[_T]:
+    return (value for inst in kernel.instructions for value in inst.values if isinstance(value, wanted))

@@ -1,0 +1,120 @@
+"""Reading files that others made: never without a bound, and unasked only regular ones.
+
+Two kinds of files are told apart. One that was *named* on a command line may be anything that gives bytes, such as the
+pipe of a shell's ``<(...)``. One that was *found* (below a folder, beside another file, by a name inside a file) has to be
+a regular file: reading a FIFO there would wait for ever, and a device may have no end.
+Invariant: every failure is an ``OSError`` with words for a message; no more than the bound is ever read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+MIB: Final = 1 << 20
+MOST_TEXT: Final = 64 * MIB  # twenty times the longest text a compiler has printed for us
+MOST_OBJECT: Final = 256 * MIB
+MOST_SETTINGS: Final = 4 * MIB
+# Seconds that a FIFO, named on a command line, may stay without anybody at its other end.
+PATIENCE: Final = 10.0
+
+
+class TooLargeError(OSError):
+    """A file has more bytes than are read of its kind."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"this has more than the {most // MIB} MiB that are read of such a file")
+
+
+class NotRegularError(OSError):
+    """Something that is no regular file stands where one is expected."""
+
+
+def read_file(path: str | Path, most: int = MOST_TEXT, *, named: bool = False) -> bytes:
+    """All bytes of a file, at most ``most``; ``OSError`` where it has more, or cannot be read.
+
+    ``named``: the user named it, so that it may be a pipe or a device.
+    """
+    with opened_file(path, most, named=named) as (stream, _):
+        return read_stream(stream, most)
+
+
+@contextlib.contextmanager
+def opened_file(path: str | Path, most: int, *, named: bool = False) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+    """A file opened for reading, with what the system says of it; ``OSError`` as for ``read_file``."""
+    # Opening a FIFO waits for its other end, if it is not said that it is not to. What was opened is what is judged:
+    # it may be another thing than what stood there a moment ago.
+    handle = os.open(
+        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
+    )
+    try:
+        about = os.fstat(handle)
+        _judge(about, most, named=named)
+        _wait_for_writer(handle, about.st_mode)
+        if hasattr(os, "set_blocking") and sys.platform != "win32":
+            os.set_blocking(handle, True)
+        stream = os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+    with stream:
+        yield stream, about
+
+
+def _judge(about: os.stat_result, most: int, *, named: bool) -> None:
+    if stat.S_ISDIR(about.st_mode):
+        raise IsADirectoryError(21, "is a directory")
+    if stat.S_ISREG(about.st_mode):
+        if about.st_size > most:
+            raise TooLargeError(most)
+    elif not named:
+        raise NotRegularError(f"this is {kind_of(about.st_mode)}, not a regular file")
+
+
+def read_stream(stream: BinaryIO, most: int = MOST_TEXT) -> bytes:
+    """All that a stream gives, at most ``most`` bytes; ``TooLargeError`` where there is more."""
+    parts, left = [], most
+    # Some files, such as those of /proc, say that they are empty and are not.
+    while part := stream.read(min(left + 1, 16 * MIB)):
+        left -= len(part)
+        if left < 0:
+            raise TooLargeError(most)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def is_regular(path: str | Path) -> bool:
+    """Whether there is a regular file, also behind links; never an error."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a Path for each of many names costs
+    except (OSError, ValueError):
+        return False
+
+
+def kind_of(mode: int) -> str:
+    """What something that is no regular file is, in words for a message."""
+    kinds = (
+        (stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
+    )  # fmt: skip
+    return next((words for test, words in kinds if test(mode)), "something else")
+
+
+def _wait_for_writer(handle: int, mode: int) -> None:
+    """Wait until somebody writes into a FIFO, as opening it would, but not for ever."""
+    if not stat.S_ISFIFO(mode):
+        return
+    select = import_module("select")
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    if not poll.poll(PATIENCE * 1000):
+        raise OSError(f"this is a FIFO, and nobody has written into it for {PATIENCE:.0f} seconds")
