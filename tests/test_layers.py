@@ -22,9 +22,10 @@ ALLOWED = {
     "codec": {"text", "diagnostics", "isa", "program"},
     "sim": {"text", "diagnostics", "isa", "program"},
     "zeinfo": {"text", "diagnostics", "program"},
-    "ide": L2 | {"checks", "codec", "zeinfo", "kept"},
+    "analysis": L2 | {"checks", "kept"},
+    "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "kept"},
     "debug": {"text", "program", "sim"},
-    "lsp": {"ide", "text", "diagnostics", "kept", "reading"},
+    "lsp": {"ide", "analysis", "syntax", "text", "diagnostics", "kept", "reading"},
     "dap": {"debug", "ide", "text", "diagnostics"},
 }
 # Third parties that only these rooms may import; ``cli`` glues and is judged by what it imports at its top.

@@ -343,10 +343,12 @@ class BodyFindings:
         if (
             scoped is not None
             or setting.scoped is not None
-            or (directives.texts, directives.functions, late, self._lone, parts)
-            != (setting.specials, setting.functions, setting.late, setting.lone, setting.parts)
+            or (directives.texts, late, self._lone, parts)
+            != (setting.specials, setting.late, setting.lone, setting.parts)
         ):
-            self._setting = Setting(directives.texts, directives.functions, late, self._lone, parts, scoped)
+            self._setting = Setting(
+                directives.texts, directives.functions, late, self._lone, directives.broken, parts, scoped
+            )
         return self._names.update(self._facts, gone, added, self._setting, numbering.ids, fresh=fresh)
 
     def _number(self, ids: Ids, chunks: Iterable[int]) -> None:
@@ -613,8 +615,9 @@ class BodyFindings:
         lines, token_of = self._lines[index], names.tokens.get
         if offsets is None:
             some: Iterable[int] = [k for k, token in enumerate(map(token_of, declared)) if token not in clean]
-            if names.doubled:
-                some = sorted({*some, *[k for k, name in enumerate(declared) if name in names.doubled]})
+            twice = names.doubled | names.setting.broken
+            if twice:
+                some = sorted({*some, *[k for k, name in enumerate(declared) if name in twice]})
         else:
             some = self._decls_at(index, offsets)
         at = decl_lines(self.chunks[index]) if some else ()
@@ -750,7 +753,8 @@ class BodyFindings:
     def _judge(self, document: Document, setup: Setup, dirty: set[str], active: set[int]) -> None:
         """Judge every line that may have a finding and of which nothing is kept."""
         everywhere = self.cut is not None
-        rechecked = self._drop(dirty, active)
+        known: set[Place] = set()  # lines that are judged again: what they depend on is nothing new
+        rechecked = self._drop(dirty, active, known)
         for _ in range(_PASSES):
             self._limit()
             where = range(len(self._lines)) if everywhere or self.cut is not None else sorted(active)
@@ -767,7 +771,7 @@ class BodyFindings:
             if waiting:
                 some = {self._line(document, i, o): self._lines[i].waiting[o] for i, o in waiting}
                 self._take_verdicts(document, judged, some)
-            news = self._keep(document, judged, places)
+            news = self._keep(document, judged, places, known)
             judged.forget()
             rechecked = set()
             self._settle(document, active, rechecked)
@@ -789,7 +793,7 @@ class BodyFindings:
             } - dirty
             if shared:
                 dirty |= shared
-                rechecked |= self._drop(shared, active)
+                rechecked |= self._drop(shared, active, known)
 
     def _judged(self, document: Document, setup: Setup, places: set[Place], required: set[int]) -> Judged:
         """Some lines bound and checked, with what the messages about missing names in ``places`` look for."""
@@ -805,14 +809,15 @@ class BodyFindings:
             unknown |= told
             judged.forget()
 
-    def _drop(self, dirty: set[str], active: set[int]) -> set[str]:
-        """Give up what depends on some subjects, and note the chunks; the names whose first use has to be found."""
+    def _drop(self, dirty: set[str], active: set[int], dropped: set[Place]) -> set[str]:
+        """Give up what depends on some subjects, and note the chunks and lines; the names whose first use is to be found."""
         rechecked = set(dirty)
         for index, lines in enumerate(self._lines) if dirty else ():
             if lines.kept and not (dirty.isdisjoint(lines.subjects) and dirty.isdisjoint(lines.needs)):
                 for offset in [o for o, kept in lines.kept.items() if kept.depends_on(dirty)]:
                     rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects)
                     del lines.kept[offset]
+                    dropped.add((index, offset))
                     active.add(index)
                 lines.changed()
         return rechecked
@@ -901,8 +906,8 @@ class BodyFindings:
                     found.add((index, offset))
         return found
 
-    def _keep(self, document: Document, judged: Judged, places: set[Place]) -> set[str]:
-        """Keep the findings of some lines; what they depend on in other lines."""
+    def _keep(self, document: Document, judged: Judged, places: set[Place], known: set[Place]) -> set[str]:
+        """Keep the findings of some lines; what those of them that are not known depend on in other lines."""
         by_line: dict[int, list[Finding]] = {}
         lines_of = {self._line(document, *place): place for place in places}
         for diagnostic in judged.findings:
@@ -914,7 +919,7 @@ class BodyFindings:
             missing = frozenset(judged.missing.get(line, ()))
             told = judged.subjects.get(line, set()).union(names_in(missing))
             subjects = {n for n in self._words(document, index, offset) if self._names.is_coupled(n)} | told
-            news |= told
+            news |= told if (index, offset) not in known else set()
             needs: set[str] = set()
             if any(self._names.tokens[name] == SINGLE for name in subjects if name[0] != "\x0f"):
                 needs.add(_BRACES)
