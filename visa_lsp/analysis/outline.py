@@ -236,7 +236,7 @@ def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
     """Where a body without a directive begins: at the first statement that can stand in one only."""
     for index, chunk in enumerate(chunks):
         for offset, code in enumerate(codes_in(chunk)):
-            if isinstance(statement_of(code), _INSIDE):
+            if isinstance(statement_of(code), _INSIDE) or _function_in(code):
                 return {(index, offset)}
     return set()
 

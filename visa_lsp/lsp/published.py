@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.analysis.findings import Finding, Findings
-    from visa_lsp.diagnostics import Rule
+    from visa_lsp.diagnostics import Diagnostic, Rule
     from visa_lsp.syntax.chunks import Chunk
     from visa_lsp.syntax.document import Document
     from visa_lsp.text import Encoding
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Template(NamedTuple):
     """A finding as text; ``holes`` are the lines that go into it: the number of an anchor, and how far below."""
 
-    finding: Finding
+    judged: Diagnostic
     text: str
     holes: tuple[tuple[int, int], ...]
 
@@ -75,8 +75,8 @@ class Published:
                 pieces.append((line, text))
         self._parts = parts
         if len(self._templates) > 2 * len(found) + 64:
-            kept = [finding for _, some in found.parts for finding in some]
-            self._templates = {id(f): self._templates[id(f)] for f in kept if id(f) in self._templates}
+            kept = [id(finding.judged) for _, some in found.parts for finding in some]
+            self._templates = {key: self._templates[key] for key in kept if key in self._templates}
         if found.others:
             pieces.sort(key=lambda piece: piece[0])
         return ", ".join([text for _, text in pieces])
@@ -88,9 +88,10 @@ class Published:
             return known
         texts, at = [], 0
         for finding in shown:
-            template = self._templates.get(id(finding))
-            if template is None or template.finding is not finding:
-                template = self._templates[id(finding)] = _template(finding, found, setting)
+            # A finding that has moved along with its lines is the same but for its anchors.
+            template = self._templates.get(id(finding.judged))
+            if template is None or template.judged is not finding.judged:
+                template = self._templates[id(finding.judged)] = _template(finding, found, setting)
             texts.append(template.text % tuple([lines[at + anchor] + down for anchor, down in template.holes]))
             at += len(finding.anchors)
         return Part(shown, lines, ", ".join(texts))
@@ -123,7 +124,7 @@ def _template(finding: Finding, found: Findings, setting: Setting) -> Template:
     ]
     more = f', "relatedInformation": [{", ".join(places)}]' if places else ""
     fixed = fixed_part(judged.rule, judged.severity).replace("%", "%%")
-    return Template(finding, f"{head}{fixed}{more}}}", tuple(holes))
+    return Template(judged, f"{head}{fixed}{more}}}", tuple(holes))
 
 
 def _quoted(text: str) -> str:
