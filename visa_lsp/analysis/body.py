@@ -719,7 +719,7 @@ class BodyFindings:
                 if token in new:
                     new.discard(token)
                     chosen[DECLARATION + token] = index, offset
-        if len(chosen) > _MANY_CLASSES and not self._verdicts.asked:
+        if many > _MANY_CLASSES and not self._verdicts.asked:
             self._from_store()
             chosen = {line_class: place for line_class, place in chosen.items() if line_class[1:] not in clean}
         if chosen and many > _FEW_CLASSES and len(chosen) <= setup.classes:
