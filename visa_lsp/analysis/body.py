@@ -100,8 +100,28 @@ class BodyFindings:
     """A body with what is known of its lines. ``first`` is the number of its first chunk in the text."""
 
     __slots__ = (
-        "_change", "_dormant", "_facts", "_key", "_label_parts", "_lone", "_part_names", "_stale_parts", "_lines", "_names", "_numbered", "_numbering", "_outline", "_outline_findings", "_renamed", "_setting",
-        "_stale_outline", "_unjudged_chunks", "_verdicts", "chunks", "cut", "first",
+        "_change",
+        "_dormant",
+        "_facts",
+        "_key",
+        "_label_parts",
+        "_lines",
+        "_lone",
+        "_names",
+        "_numbered",
+        "_numbering",
+        "_outline",
+        "_outline_findings",
+        "_part_names",
+        "_renamed",
+        "_setting",
+        "_stale_outline",
+        "_stale_parts",
+        "_unjudged_chunks",
+        "_verdicts",
+        "chunks",
+        "cut",
+        "first",
     )  # fmt: skip
 
     def __init__(self, numbering: Numbering) -> None:
@@ -197,7 +217,7 @@ class BodyFindings:
             self._stale_outline = False
             self._renamed = self._stale_parts = True
         dirty: set[str] = set()
-        todo = self._advance(document, dirty, fresh=fresh)
+        todo = self._advance(dirty, fresh=fresh)
         if not fresh:
             dirty |= self._ends_changed(before, head, gone, many)
         self._sort(document, setup, todo, dirty)
@@ -231,7 +251,7 @@ class BodyFindings:
         changed = {_HEADER} if was[:-1] != ends[:-1] else set[str]()
         return changed | {_LAST} if was[-1] != ends[-1] else changed
 
-    def _advance(self, document: Document, dirty: set[str], *, fresh: bool) -> dict[int, list[int] | None]:
+    def _advance(self, dirty: set[str], *, fresh: bool) -> dict[int, list[int] | None]:
         """Take the chunks in; the lines to be sorted, by chunk, None for all; adds to ``dirty`` what findings depend on."""
         head, gone, many = self._change or (0, [], 0)
         self._change = None
@@ -377,7 +397,9 @@ class BodyFindings:
         """The subroutines that stand once, and whose name is no label but in their own part."""
         starts, named = self.directives.parts, self.directives.part_names
         once = {name for name, many in Counter(named).items() if many == 1}
-        bounds = {name: (start, end) for name, start, end in zip(named, starts, [*starts[1:], (1 << 60, 0)])}
+        bounds = {
+            name: (start, end) for name, start, end in zip(named, starts, [*starts[1:], (1 << 60, 0)], strict=False)
+        }
         labels: dict[str, list[Place]] = {}
         for index, facts in enumerate(self._facts) if once else ():
             if facts.labels and not once.isdisjoint(facts.labels):
@@ -471,18 +493,18 @@ class BodyFindings:
             pending = {c for index in group for c in self._lines[index].waiting.values()}
             if len(pending) > _MANY_CLASSES and not self._verdicts.asked:
                 self._from_store()
-                self._settle(document, group, dirty)
+                self._settle(group, dirty)
                 pending = {c for index in group for c in self._lines[index].waiting.values()}
             if enough or setup.classes < len(pending):
                 self._give_up(group)
             elif len(pending) > _FEW_CLASSES:
                 self._judge_classes(document, setup, self._representatives(group))
-                self._settle(document, group, dirty)
+                self._settle(group, dirty)
                 self._give_up(group)
             suspects += sum([len(self._lines[index].alone) for index in group])
         if len(self._representatives(todo)) > _FEW_CLASSES:
             self._judge_classes(document, setup, self._representatives(todo))
-            self._settle(document, todo, dirty)
+            self._settle(todo, dirty)
             self._give_up(todo)
 
     def _sort_chunk(self, document: Document, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
@@ -499,7 +521,7 @@ class BodyFindings:
                 if offsets is None or offset in offsets:
                     dirty |= lines.forget(offset)
                     if line.strip():
-                        self._alone(lines, index, offset, line, dirty)
+                        self._alone(lines, offset, line, dirty)
         elif facts.has_code:
             self._sort_code(document, index, offsets, dirty, mentioned)
         else:
@@ -555,14 +577,14 @@ class BodyFindings:
                 or (odd and not odd.isdisjoint(NAME.findall(line)))
                 or self._is_out_of_place(index, offset, line_class, line)
             ):
-                self._alone(lines, index, offset, line, dirty)
+                self._alone(lines, offset, line, dirty)
             elif line_class not in clean:
                 verdict = others.get(line_class)
                 if verdict is None:
                     lines.waiting[offset] = line_class
                     dirty.update(n for n in NAME.findall(line) if names.is_coupled(n))
                 else:
-                    self._place(lines, index, offset, line, verdict, dirty)
+                    self._place(lines, offset, line, verdict, dirty)
 
     def _odd_in(self, chunk: Chunk) -> set[str]:
         return {name for name in self._names.odd if name in chunk.text} if self._names.odd else set()
@@ -587,17 +609,15 @@ class BodyFindings:
         where, number = self._names.place(name)
         return where, decl_lines(self.chunks[where])[number]
 
-    def _alone(self, lines: ChunkLines, index: int, offset: int, line: str, dirty: set[str]) -> None:
+    def _alone(self, lines: ChunkLines, offset: int, line: str, dirty: set[str]) -> None:
         lines.alone.add(offset)
         if len(line) <= MAX_LINE:
             dirty.update(n for n in NAME.findall(line) if self._names.is_coupled(n))
 
-    def _place(
-        self, lines: ChunkLines, index: int, offset: int, line: str, verdict: tuple[int, ...], dirty: set[str]
-    ) -> None:
+    def _place(self, lines: ChunkLines, offset: int, line: str, verdict: tuple[int, ...], dirty: set[str]) -> None:
         """Put a line where the verdict on its class says."""
         if verdict == ALONE:
-            self._alone(lines, index, offset, line, dirty)
+            self._alone(lines, offset, line, dirty)
         elif verdict != CLEAN:
             unknown = [name for _, name, token in self._names.tokens_of(line) if token == UNKNOWN]
             lines.missing[offset] = tuple([unknown[at >> 1] + ":" * (at & 1) for at in verdict])
@@ -657,7 +677,7 @@ class BodyFindings:
                 self._lines[index].alone.add(offset)
                 dirty.add(name)
 
-    def _settle(self, document: Document, group: Iterable[int], dirty: set[str]) -> None:
+    def _settle(self, group: Iterable[int], dirty: set[str]) -> None:
         """Sort the lines that wait for verdicts by those that are there now."""
         verdicts = self._verdicts
         for index in group:
@@ -674,7 +694,7 @@ class BodyFindings:
                     del lines.waiting[offset]
                 elif line_class in verdicts.others:
                     del lines.waiting[offset]
-                    self._place(lines, index, offset, split[offset], verdicts.others[line_class], dirty)
+                    self._place(lines, offset, split[offset], verdicts.others[line_class], dirty)
             lines.changed()
 
     def _give_up(self, group: Iterable[int]) -> None:
@@ -758,7 +778,7 @@ class BodyFindings:
         for _ in range(_PASSES):
             self._limit()
             where = range(len(self._lines)) if everywhere or self.cut is not None else sorted(active)
-            places = self._unjudged(document, where, rechecked)
+            places = self._unjudged(where, rechecked)
             if self.cut is not None:
                 places = {place for place in places if place < self.cut}
             if not places:
@@ -774,7 +794,7 @@ class BodyFindings:
             news = self._keep(document, judged, places, known)
             judged.forget()
             rechecked = set()
-            self._settle(document, active, rechecked)
+            self._settle(active, rechecked)
             for place in waiting:
                 # A class that got no verdict, for what its line says is not in it.
                 lines_of = self._lines[place[0]]
@@ -835,7 +855,7 @@ class BodyFindings:
                 return
             many += len(some)
 
-    def _unjudged(self, document: Document, where: Iterable[int], rechecked: set[str]) -> set[Place]:
+    def _unjudged(self, where: Iterable[int], rechecked: set[str]) -> set[Place]:
         """The lines to be judged: of a class without a verdict one, or all where they are few."""
         found: set[Place] = set()
         waiting: list[Place] = []
@@ -846,12 +866,12 @@ class BodyFindings:
         if len(waiting) > _FEW_CLASSES:
             waiting = list(self._representatives(where).values())
         found.update(waiting)
-        for place in self._first_uses(document, rechecked):
+        for place in self._first_uses(rechecked):
             if place[1] not in self._lines[place[0]].kept:
                 found.add(place)
         return found
 
-    def _first_uses(self, document: Document, names: set[str]) -> Iterator[Place]:
+    def _first_uses(self, names: set[str]) -> Iterator[Place]:
         """The lines with nothing wrong but that a name is missing, where they are the first ones with one of some names."""
         unknown = {name for name in names if name[0] != "\x0f" and self._names.tokens[name] == UNKNOWN}
         if not unknown:

@@ -116,7 +116,7 @@ def _row(row: Instruction, reason: str | None) -> str:
 
 def main() -> int:
     """Print the page, or write it to the file that is named."""
-    from visa_lsp.sim.effects import EFFECTS  # noqa: PLC0415 - only here is the simulator, and NumPy, needed
+    from visa_lsp.sim.effects import EFFECTS
 
     text = page(EFFECTS)
     if len(sys.argv) > 1:
