@@ -11,7 +11,7 @@ from visa_lsp.syntax.document import Document
 from visa_lsp.text import LineIndex, Span
 
 _PIECES = (
-    '.kernel "a"\n', "add (M1, 8) V1(0,0)<1> V2(0,0)<1;1,0> V3(0,0)<1;1,0>\n", "/*", "*/", "\n", "\r\n", "// x\n", "x", '"',
+    '.kernel "a"\n', "add (M1, 8) V1(0,0)<1> V2(0,0)<1;1,0> V3(0,0)<1;1,0>\n", "/*", "*/", "\n", "\r\n", "\r", "// x\n", "x", '"',
     ".decl V1 v_type=G type=d num_elts=8\n", "é", "𝄞", '"a // b" // "c"\n', '"a\\" // b\n', " \t // x\r\n",
 )  # fmt: skip
 
@@ -38,7 +38,7 @@ def test_edited_document_equals_fresh_document(seed: int) -> None:
             line, column = index.position(offset)
             assert document.position(offset) == (line, column)
             assert document.line_start(line) == index.start(line)
-            assert document.line_text(line) == re.split("\r\n|\n|\r", text)[line]
+            assert document.line_text(line) == re.split(r"\r\n|\r|\n", text)[line]
         first = pick.randint(0, len(text))
         last = pick.randint(first, len(text))
         assert document.slice(Span(first, last)) == text[first:last]
