@@ -15,6 +15,7 @@ from visa_lsp.checks.context import CheckContext, dialect_of
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
+from visa_lsp.syntax.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,11 +57,15 @@ class KeptFindings:
 
 
 class Analysis:
-    """Lazy views of one document. ``platform`` None means that nothing names one."""
+    """Lazy views of one document. ``platform`` None means that nothing names one.
+
+    ``views`` is for what others work out of this snapshot: each its own part.
+    """
 
     def __init__(self, document: Document, platform: Platform | None = None) -> None:
         self.document = document
         self.platform = platform
+        self.views = Session()
 
     @staticmethod
     def of(text: str, platform: str | None = None, *, once: bool = False) -> Analysis:

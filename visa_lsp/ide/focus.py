@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 WHOLE: Final = 200
 # A question about a name that more lines mention is answered from the first of them, where that will do.
 MANY: Final = 600
-_LABELLED: Final = "focus:"
 _NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTION})
 
 
@@ -47,6 +46,14 @@ class Focus(Analysis):
     def bound(self) -> BoundModule:
         """The binding that it was made with."""
         return self._given
+
+
+class LastFocus:
+    """The lines of a snapshot that were asked for last, bound."""
+
+    def __init__(self) -> None:
+        self.key: object = None
+        self.view: Focus | None = None
 
 
 def focus(
@@ -87,11 +94,11 @@ def focus(
     for group in groups.values():
         _declare(index, group, used | asked, chosen)
     key = (cut, tuple(sorted(chosen)))
-    kept = analysis.__dict__.get(_LABELLED)
-    if kept is not None and kept[0] == key:
-        return kept[1]  # type: ignore[no-any-return]
+    last = analysis.views.part(LastFocus)
+    if last.view is not None and last.key == key:
+        return last.view
     view = Focus(document, analysis.platform, bind(SelectedLines(document, key[1]), analysis.platform), cut=cut)
-    analysis.__dict__[_LABELLED] = (key, view)
+    last.key, last.view = key, view
     return view
 
 

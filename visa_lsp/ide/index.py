@@ -19,6 +19,7 @@ from visa_lsp.ide.directory import directory_of
 from visa_lsp.ide.words import Needle, bits_of, lines_with, needle
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
 from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import Instruction, Scope
 
 if TYPE_CHECKING:
@@ -169,11 +170,18 @@ class Counts:
 
 
 class Index:
-    """The index of one snapshot."""
+    """The index of one snapshot. ``views`` is for what others work out of it: each its own part."""
 
     def __init__(self, document: Document, parts: Sequence[Part]) -> None:
         self.document = document
         self.parts = parts
+        self.views = Session()
+
+    @cached_property
+    def version(self) -> str:
+        """The line that tells the version of the text; empty without one."""
+        texts = (text for part in self.parts for _, text in part.facts.specials)
+        return next((text for text in texts if text.lstrip().startswith(".version")), "")
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

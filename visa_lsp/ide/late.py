@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # Longer texts are not bound whole while somebody waits.
 LONG: Final = 1_000
-_KEY: Final = "late findings"
 _RULES: Final = {rule.code: rule for rule in (*(check.rule for check in CHECKS), USELESS_SUPPRESSION)}
 
 
@@ -61,15 +60,24 @@ def late_findings(analysis: Analysis, extra: Collection[str], stopped: Callable[
     return shown
 
 
+class LateFindings:
+    """What was found late of a snapshot, with which rules besides those that are always on."""
+
+    def __init__(self) -> None:
+        self.extra: frozenset[str] | None = None
+        self.found: tuple[Diagnostic, ...] = ()
+
+
 def keep_late(analysis: Analysis, extra: Collection[str], found: tuple[Diagnostic, ...]) -> None:
     """Keep what ``late_findings`` has found of this snapshot, here or in another process."""
-    analysis.__dict__[_KEY] = (frozenset(extra), found)
+    late = analysis.views.part(LateFindings)
+    late.extra, late.found = frozenset(extra), found
 
 
 def known_late(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
     """What ``late_findings`` has found of this snapshot; None while it has not."""
-    known = analysis.__dict__.get(_KEY)
-    return known[1] if known is not None and known[0] == frozenset(extra) else None
+    late = analysis.views.part(LateFindings)
+    return late.found if late.extra == frozenset(extra) else None
 
 
 def packed(found: Iterable[Diagnostic]) -> bytes:

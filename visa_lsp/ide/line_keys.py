@@ -59,6 +59,21 @@ class Signs(dict[str, str]):
         return sign
 
 
+class LastKeys:
+    """The keys of the chunk that was asked for last."""
+
+    def __init__(self) -> None:
+        self.at = -1
+        self.keys: list[str] | None = None
+
+
+class GroupSigns:
+    """The signs of the bodies of a snapshot, by their first chunks."""
+
+    def __init__(self) -> None:
+        self.signs: dict[int, Signs] | None = None
+
+
 def pieces_in(code: str) -> list[str]:
     """A text in pieces: every second one is a name or a number."""
     return _PIECE.split(code)
@@ -77,10 +92,10 @@ def keys_of(analysis: Analysis, at: int) -> list[str] | None:
     """
     index = index_of(analysis.document)
     # Those of the chunk that was asked for last: who looks at a chunk in steps asks again at each.
-    known: tuple[int, list[str] | None] | None = index.__dict__.get("keys")
-    if known is None or known[0] != at:
-        known = index.__dict__["keys"] = at, _keys(index, at)
-    return known[1]
+    last = index.views.part(LastKeys)
+    if last.at != at:
+        last.at, last.keys = at, _keys(index, at)
+    return last.keys
 
 
 def _keys(index: Index, at: int) -> list[str] | None:
@@ -94,21 +109,15 @@ def _keys(index: Index, at: int) -> list[str] | None:
 
 def version_of(index: Index) -> str:
     """The line that tells the version of a text."""
-    found = index.__dict__.get("version")
-    if found is None:
-        texts = (
-            text for part in index.parts for _, text in part.facts.specials if text.lstrip().startswith(".version")
-        )
-        found = index.__dict__["version"] = next(texts, "")
-    return found
+    return index.version
 
 
 def signs_at(index: Index, at: int) -> Signs:
     """The signs of the body that a chunk belongs to; the same object from one snapshot to the next while no name changes."""
-    of_group: dict[int, Signs] | None = index.__dict__.get("signs")
-    if of_group is None:
-        of_group = index.__dict__["signs"] = _signs_of_groups(index)
-    return of_group[index.group_at(index.document.line_of(at)).first]
+    groups = index.views.part(GroupSigns)
+    if groups.signs is None:
+        groups.signs = _signs_of_groups(index)
+    return groups.signs[index.group_at(index.document.line_of(at)).first]
 
 
 Naming = tuple[tuple[object, ...], ...]

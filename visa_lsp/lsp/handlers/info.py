@@ -55,6 +55,14 @@ class PlainText:
         return self._index.start(line) + max(0, min(column, len(self.line_text(line))))
 
 
+class LastInfo:
+    """A ze_info document with its texts, as they were when it was asked for."""
+
+    def __init__(self) -> None:
+        self.key: object = None
+        self.info: InfoDocument | None = None
+
+
 def info_of(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, InfoDocument] | None:
     """The open ze_info document that a request is about, with its texts."""
     opened = ls.documents.get(identifier.uri)
@@ -63,10 +71,10 @@ def info_of(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> tuple[O
     text = opened.analysis.document.text
     partners = tuple(partners_of(ls, opened.key, text))
     key = (opened.serial, tuple((name, _mark(ls, name, a)) for name, a in partners))
-    known = opened.analysis.__dict__.get("info")
-    if known is None or known[0] != key:
-        known = opened.analysis.__dict__["info"] = (key, InfoDocument(text, partners))
-    return opened, known[1]
+    last = opened.analysis.views.part(LastInfo)
+    if last.info is None or last.key != key:
+        last.key, last.info = key, InfoDocument(text, partners)
+    return opened, last.info
 
 
 def _mark(ls: VisaServer, name: str, analysis: Analysis) -> int:
