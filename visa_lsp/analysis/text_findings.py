@@ -142,7 +142,8 @@ class TextFindings:
         first = _first_statement(document)
         openings = tuple([body.directives.opening or body.start(document) is None for body in self._bodies])
         open_comment = document.chunks[-1].closes_in_block
-        frame = setup.versions, openings, isinstance(document.statement(first), Version), open_comment
+        statement = document.code(first).strip() if first >= 0 else ""
+        frame = setup.versions, openings, statement, open_comment
         if frame == self._clean_frame:
             return []
         some = self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_repeated(self._bodies)]
