@@ -97,8 +97,28 @@ class BodyFindings:
     """A body with what is known of its lines. ``first`` is the number of its first chunk in the text."""
 
     __slots__ = (
-        "_change", "_dormant", "_facts", "_key", "_label_parts", "_lone", "_part_names", "_stale_parts", "_lines", "_names", "_numbered", "_numbering", "_outline", "_outline_findings", "_renamed", "_setting",
-        "_stale_outline", "_unjudged_chunks", "_verdicts", "chunks", "cut", "first",
+        "_change",
+        "_dormant",
+        "_facts",
+        "_key",
+        "_label_parts",
+        "_lines",
+        "_lone",
+        "_names",
+        "_numbered",
+        "_numbering",
+        "_outline",
+        "_outline_findings",
+        "_part_names",
+        "_renamed",
+        "_setting",
+        "_stale_outline",
+        "_stale_parts",
+        "_unjudged_chunks",
+        "_verdicts",
+        "chunks",
+        "cut",
+        "first",
     )  # fmt: skip
 
     def __init__(self, numbering: Numbering) -> None:
@@ -747,7 +767,7 @@ class BodyFindings:
     def _judge(self, document: Document, setup: Setup, dirty: set[str], active: set[int]) -> None:
         """Judge every line that may have a finding and of which nothing is kept."""
         everywhere = self.cut is not None
-        rechecked = self._drop(dirty, active)
+        rechecked, joint = self._drop(dirty, active), set[str]()
         for _ in range(_PASSES):
             self._limit()
             where = range(len(self._lines)) if everywhere or self.cut is not None else sorted(active)
@@ -783,8 +803,12 @@ class BodyFindings:
                 for offset, kept in known.kept.items()
                 if (index, offset) not in places
                 for subject in news & kept.subjects
-            } - dirty
+            }
+            # Lines with a missing name are judged with all that have it. What a rule tells of the first time only shows when
+            # a line is judged: the first pass may have had one line of each class, and not the first.
+            shared = {s for s in shared if s not in (joint if s[0] == "\x0f" else dirty)}
             if shared:
+                joint |= shared
                 dirty |= shared
                 rechecked |= self._drop(shared, active)
 
