@@ -19,7 +19,7 @@ from visa_lsp.checks.rule import HINT, WARNING, Body, Bound, Check, CheckContext
 from visa_lsp.diagnostics import Fix
 from visa_lsp.program.model import General, Immediate
 from visa_lsp.sema.model import SymbolKind
-from visa_lsp.syntax.tree import Decl, Version
+from visa_lsp.syntax.tree import Decl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,9 +94,8 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
 
 def _beginning(ctx: CheckContext) -> Iterator[Diagnostic]:
     line, statement = next(ctx.document.statements(), (0, None))
-    if statement is not None and not isinstance(statement, Version):
-        message = "begins with a declaration" if isinstance(statement, Decl) else "begins with something else"
-        yield ctx.report(BEGINNING, ctx.line_place(line), message)
+    if isinstance(statement, Decl):
+        yield ctx.report(BEGINNING, ctx.line_place(line), "begins with a declaration")
 
 
 def _attribute(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -291,3 +290,15 @@ def test_what_an_attribute_says_holds_in_long_texts(name: str, value: str) -> No
     assert other.findings.all == other.full_diagnostics
     back = other.edited(at, at + len("SimdSize"), name)
     assert back.findings.all == analysis.findings.all
+
+
+def test_another_first_statement_is_another_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Another rule has something to say of every text that does not begin with its version.
+    monkeypatch.setattr(checks, "CHECKS", MADE_UP)
+    _forget()
+    rest = '.kernel "k"\n' + "    fence_sw\n" * 70 + '.kernel "l"\n.kernel "m"\n' + "    ret (M1, 1)\n"
+    analysis = Analysis.of(rest)
+    assert BEGINNING.code not in {d.code for d in analysis.findings.all}
+    declaring = analysis.edited(0, 0, ".decl V9001 v_type=G type=d num_elts=8 align=GRF\n")
+    assert BEGINNING.code in {d.code for d in declaring.findings.all}
+    assert declaring.findings.all == declaring.full_diagnostics
