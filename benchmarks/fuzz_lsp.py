@@ -23,10 +23,13 @@ from typing import Any
 
 from benchmarks.client_text import apply, line_starts
 from benchmarks.inputs import CORPUS
+from visa_lsp.analysis.analysis import VERIFY
 
 ROOT = Path(__file__).parents[1]
 SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
 _PATIENCE = 300.0
+# Every look at a text is compared with a full one: a difference is an error that the log tells.
+_VERIFYING = {**os.environ, VERIFY: "1"}
 # The largest number that the protocol has; beyond it a message is invalid and changes nothing.
 _MOST = 2**31 - 1
 
@@ -50,7 +53,7 @@ class Wire:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+            SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, env=_VERIFYING
         )
         self.said: list[str] = []
         threading.Thread(target=self._listen, daemon=True).start()

@@ -7,6 +7,7 @@ repeats it: ``--target NAME --seed N --only K``; ``--keep FOLDER`` writes the in
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter
@@ -21,6 +22,7 @@ from benchmarks.attack.objects import Objects
 from benchmarks.attack.texts import Texts
 from benchmarks.attack.zebins import Zebins
 from benchmarks.attack.zeinfos import ZeInfos
+from visa_lsp.analysis.analysis import VERIFY
 
 if TYPE_CHECKING:
     from benchmarks.attack.core import Target
@@ -64,6 +66,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--megabytes", type=int, default=2048, help="memory that a target may take (2048)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the inputs that failed there")
     args = parser.parse_args(words)
+    # Every look at a text, also that of a server in this process, is compared with a full one.
+    os.environ[VERIFY] = "1"
     if args.megabytes:
         limited_memory(args.megabytes)
     numbers = range(args.count) if args.only is None else range(args.only, args.only + 1)

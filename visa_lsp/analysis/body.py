@@ -24,12 +24,10 @@ from visa_lsp.analysis.line_classes import (
     LATE,
     SINGLE,
     UNKNOWN,
-    WHOLE_BODY,
     Verdicts,
     definition_of,
     judge,
     tokens_in,
-    value_readers,
     verdicts_of,
     verdicts_on,
     with_values,
@@ -37,9 +35,9 @@ from visa_lsp.analysis.line_classes import (
 from visa_lsp.analysis.mentions import Ids, Numbering
 from visa_lsp.analysis.names import Names, Setting
 from visa_lsp.analysis.outline import NAME, Directives, Outline, Place
+from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.analysis.storing import active_store
-from visa_lsp.checks import CHECKS
 from visa_lsp.checks.name_index import RENAMED, is_likened, spelling
 from visa_lsp.checks.rule import Scope
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.chunks import Chunk
     from visa_lsp.syntax.document import Document
 
-_OUTLINE_RULES: Final = frozenset({check.rule.name for check in CHECKS if check.scope is Scope.OUTLINE})
 _OUTLINE_SCOPES: Final = frozenset({Scope.LINE, Scope.OUTLINE})
 # Lines are sorted by so many chunks at a time, so that a text of lines that are all different does not have all of them in
 # hand at once; and judged for their classes so many at a time.
@@ -274,7 +271,7 @@ class BodyFindings:
         changed = self._rename([facts_in(c) for c in gone], added, fresh=fresh)
         if not fresh and self.directives.part_names != self._part_names:
             # Who calls whom is another question, and with more or fewer parts lines are in others than they were.
-            dirty |= WHOLE_BODY
+            dirty |= rule_sets().whole_body_subjects
             if len(self._part_names) != len(self.directives.part_names) and (
                 was_parted or self._label_parts is not None
             ):
@@ -556,7 +553,7 @@ class BodyFindings:
             found = classes("".join(["\n" + split[o] for o in offsets]), names.tokens, names.pattern, mentioned)
             for offset in offsets:
                 dirty |= lines.forget(offset)
-        readers, odd = value_readers(), self._odd_in(chunk)
+        readers, odd = rule_sets().value_readers, self._odd_in(chunk)
         new = set(found).difference(clean) if readers is None and not odd and self._label_parts is None else None
         if new is not None and not new and not names.setting.late:
             return
@@ -774,7 +771,7 @@ class BodyFindings:
         """Judge every line that may have a finding and of which nothing is kept."""
         everywhere = self.cut is not None
         known: set[Place] = set()  # lines that are judged again: what they depend on is nothing new
-        rechecked = self._drop(dirty, active, known)
+        rechecked, joint = self._drop(dirty, active, known), set[str]()
         for _ in range(_PASSES):
             self._limit()
             where = range(len(self._lines)) if everywhere or self.cut is not None else sorted(active)
@@ -810,8 +807,12 @@ class BodyFindings:
                 for offset, kept in known.kept.items()
                 if (index, offset) not in places
                 for subject in news & kept.subjects
-            } - dirty
+            }
+            # Lines with a missing name are judged with all that have it. What a rule tells of the first time only shows when
+            # a line is judged: the first pass may have had one line of each class, and not the first.
+            shared = {s for s in shared if s not in (joint if s[0] == "\x0f" else dirty)}
             if shared:
+                joint |= shared
                 dirty |= shared
                 rechecked |= self._drop(shared, active, known)
 
@@ -1010,7 +1011,7 @@ class BodyFindings:
                 continue
             at, (index, offset) = places[line]
             own = line in special and offset not in self._lines[index].alone
-            if own or diagnostic.name in _OUTLINE_RULES:
+            if own or diagnostic.name in rule_sets().outline:
                 found.append((at, Finding.of(diagnostic, document)))
         judged.forget()
         self._outline_findings = found

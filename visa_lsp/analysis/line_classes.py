@@ -14,7 +14,8 @@ from functools import cache, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.checks import CHECKS, run_checks
+from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
+from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.isa import lsc_codes
@@ -23,6 +24,7 @@ from visa_lsp.isa.operands import ALIGN_CODE
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.sema.bind import bind
+from visa_lsp.sema.context import MISSING_LABEL
 from visa_lsp.sema.names import predefined_symbols
 from visa_lsp.syntax.bulk import declares, statement_of
 from visa_lsp.syntax.document import Document
@@ -45,9 +47,6 @@ LABEL: Final = "\x08"
 # What the class of a declaration begins with; its token follows.
 DECLARATION: Final = "\x10"
 _WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
-# The problems of binding that are about names, not about the line; and the rules that tell of nothing else.
-NAME_PROBLEMS: Final = frozenset({"undeclared-name", "missing-label"})
-_NAME_RULES: Final = frozenset({c.rule.name for c in CHECKS if c.problems and c.problems.keys() <= NAME_PROBLEMS})
 _MAX_CLASSES: Final = 200_000
 # What runs over lines: rules about other scopes say nothing right of a few lines picked out of a body.
 _LINE_SCOPES: Final = frozenset({Scope.LINE, Scope.BODY})
@@ -110,16 +109,7 @@ def special_words() -> frozenset[str]:
     return frozenset(words)
 
 
-@cache
-def value_readers() -> re.Pattern[str] | None:
-    """Finds the mnemonics of rows that a rule reads the values of; None where no rule does."""
-    wanting = [check for check in CHECKS if check.reads_values]
-    rows = [row for row in TABLE.rows if any(check.wants is None or check.wants(row) for check in wanting)]
-    words = sorted({row.mnemonic.split(".")[0] for row in rows})
-    return re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE) if words else None
-
-
-_VALUES: Final = re.compile(r"0[xX][0-9a-fA-F]{3,}(?=:)")
+_VALUES: Final = re.compile(r"0[xX][0-9a-fA-F]{3,}(?=:)|(?<=\.loc )[0-9]+")
 
 
 def with_values(line_class: str, code: str, readers: re.Pattern[str]) -> str:
@@ -236,15 +226,6 @@ class Judged(NamedTuple):
                 scope.names.clear()
 
 
-_WHOLE_BODY: Final = [
-    (f"\x0f{c.rule.name}", c.wants) for c in CHECKS if c.default and c.scope is Scope.BODY and c.wants
-]
-
-
-# What findings depend on that are about all instructions of some rows.
-WHOLE_BODY: Final = frozenset({subject for subject, _ in _WHOLE_BODY})
-
-
 def judge(
     document: Document, lines: Sequence[int], platform: Platform | None, scopes: frozenset[Scope] = _LINE_SCOPES
 ) -> Judged:
@@ -257,11 +238,11 @@ def judge(
     missing: dict[int, set[str]] = {}
     for problem in bound.problems:
         if problem.kind in NAME_PROBLEMS:
-            mark = ":" if problem.kind == "missing-label" else ""
+            mark = ":" if problem.kind == MISSING_LABEL else ""
             missing.setdefault(problem.place.line, set()).add(f"{problem.args['name']}{mark}")
     for body in bound.bodies:
         for code in body.code:
-            for subject, wants in _WHOLE_BODY:
+            for subject, wants in rule_sets().whole_body:
                 if code.row is not None and wants(code.row):
                     subjects.setdefault(code.line, set()).add(subject)
     return Judged(bound, findings, missing, subjects)
@@ -274,14 +255,15 @@ def verdicts_on(
 
     ``lines`` gives the columns of a line's tokens with what they stand for, None for a declaration.
     """
-    alone = {document.position(d.span.start)[0] for d in judged.findings if d.name not in _NAME_RULES}
+    about_names = rule_sets().about_names
+    alone = {document.position(d.span.start)[0] for d in judged.findings if d.name not in about_names}
     alone.update(judged.subjects)
     missing: dict[int, dict[int, int]] = {}
     for problem in judged.bound.problems:
         if problem.kind not in NAME_PROBLEMS:
             alone.add(problem.place.line)
         elif problem.place.line in lines:
-            missing.setdefault(problem.place.line, {})[problem.place.span.start] = problem.kind == "missing-label"
+            missing.setdefault(problem.place.line, {})[problem.place.span.start] = problem.kind == MISSING_LABEL
     columns = {line: {column for column, _ in tokens} for line, tokens in lines.items() if tokens is not None}
     unsure: set[int] = set()
     for body in judged.bound.bodies:

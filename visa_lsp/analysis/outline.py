@@ -11,14 +11,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
-from visa_lsp.checks import CHECKS
-from visa_lsp.checks.rule import Scope as CheckScope
+from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import BodyDirective, Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.analysis.names import Names
     from visa_lsp.syntax.bulk import Facts
@@ -29,20 +28,8 @@ NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
 _FUNCTION: Final = re.compile(r"\s*\.function(?![A-Za-z0-9_])")
 _OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
+# An attribute; what is wrong with one that no rule about lines asks for shows in the outline alone.
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
-
-
-def _attributes(names: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"\s*\.kernel_attr\s+(?:{'|'.join(sorted(names))})(?![A-Za-z0-9_])")
-
-
-_BY_SCOPE: Final = [(check.scope, name) for check in CHECKS for name in check.reads_attributes]
-# The attributes that a rule about one line, or a number in it, asks for; what is wrong with others shows in the outline.
-_ASKED: Final = _attributes(
-    {"SimdSize"}.union(name for scope, name in _BY_SCOPE if scope in (CheckScope.LINE, CheckScope.BODY))
-)
-# Those, and the attributes that a rule about a body looks for.
-_SOUGHT: Final = _attributes({"SimdSize"}.union(name for _, name in _BY_SCOPE))
 # A declaration that is broken so early that only the grammar reads it; it declares its name all the same.
 _BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 _INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)")
@@ -83,8 +70,9 @@ class Directives:
         self.parts = [(i, offset) for i, offset, _ in parts]
         self.part_names = [name for _, _, name in parts]
         self.functions = set(self.part_names)
-        self.attributes = tuple([text for text in texts if _ASKED.match(text)])
-        plain = [p for p in self.places if _SOUGHT.match(p[2]) or not _ATTRIBUTE.match(p[2])]
+        asked = rule_sets().attributes
+        self.attributes = tuple([text for text in texts if asked.match(text)])
+        plain = [p for p in self.places if asked.match(p[2]) or not _ATTRIBUTE.match(p[2])]
         inputs = {place for places in self.inputs.values() for place in places}
         self.shaping = {(i, offset) for i, offset, _ in plain} - inputs
         self.braces = [place for place in self.places if place[2].lstrip()[0] in "{}"]

@@ -17,7 +17,8 @@ from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.limits import BODIES, MOST_BODIES, REPEATED, unchecked
 from visa_lsp.analysis.line_classes import judge
 from visa_lsp.analysis.mentions import Ids, Numbering
-from visa_lsp.checks import CHECKS, run_checks
+from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.sema.bind import bind
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.chunks import Chunk
     from visa_lsp.syntax.document import Document
 
-_TEXT_RULES = frozenset({check.rule.name for check in CHECKS if check.scope is Scope.TEXT})
 _TEXT_SCOPES = frozenset({Scope.TEXT})
 
 
@@ -142,13 +142,14 @@ class TextFindings:
         first = _first_statement(document)
         openings = tuple([body.directives.opening or body.start(document) is None for body in self._bodies])
         open_comment = document.chunks[-1].closes_in_block
-        frame = setup.versions, openings, isinstance(document.statement(first), Version), open_comment
+        statement = document.code(first).strip() if first >= 0 else ""
+        frame = setup.versions, openings, statement, open_comment
         if frame == self._clean_frame:
             return []
         some = self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_repeated(self._bodies)]
         starts = [line for body in some if (line := body.start(document)) is not None]
         judged = judge(document, sorted({first, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES)
-        found = [d for d in judged.findings if d.name in _TEXT_RULES]
+        found = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
         self._clean_frame = None if found else frame
         return found

@@ -61,5 +61,5 @@ CHECK = Check(
     RULE,
     instruction=_instruction,
     wants=lambda row: any(f.kind.value == "E" for f in row.fields),
-    reads_attributes=("SimdSize",),
+    attributes=("SimdSize",),
 )

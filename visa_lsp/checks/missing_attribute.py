@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import int_attribute
-from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.diagnostics import Fix
 
 if TYPE_CHECKING:
@@ -48,4 +48,4 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     yield ctx.report(RULE, body.place, message, fixes=(fix,))
 
 
-CHECK = Check(RULE, body=_body, reads_attributes=_WANTED)
+CHECK = Check(RULE, body=_body, scope=Scope.OUTLINE)

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 
+# The problems of a name that nothing declares, and of a label that does not exist.
+MISSING_NAME: Final = "undeclared-name"
+MISSING_LABEL: Final = "missing-label"
+# The attributes of a kernel that numbers in its lines mean something by.
+READ_ATTRIBUTES: Final = ("SimdSize",)
 # Problems that leave a program: findings, but no reason to write no object.
 HARMLESS: Final = frozenset({
     "seed-alias", "seed-mnemonic", "seed-mask", "seed-option", "seed-word", "seed-elements", "seed-order", "seed-plane",

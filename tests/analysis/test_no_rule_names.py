@@ -1,0 +1,61 @@
+"""The engine knows no rule: it derives what it has to know from what rules declare."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import visa_lsp.analysis
+from visa_lsp.analysis.limits import UNCHECKED
+from visa_lsp.checks import CHECKS, MODULES
+from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
+
+ENGINE = Path(visa_lsp.analysis.__file__).parent
+FILES = sorted(ENGINE.rglob("*.py"))
+CODES = {rule.code for rule in (*(check.rule for check in CHECKS), *ZE_INFO_RULES)} | {UNCHECKED.code}
+NAMES = {rule.name for rule in (*(check.rule for check in CHECKS), *ZE_INFO_RULES)} | {UNCHECKED.name} | set(MODULES)
+
+
+def _strings(path: Path) -> list[tuple[int, str]]:
+    """(line, text) of the string literals that are no docstrings; also pieces of formatted ones and of bytes."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in docs and isinstance(node.value, str | bytes):
+            text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
+            found.append((node.lineno, text))
+    return found
+
+
+def _named(text: str) -> set[str]:
+    words = {text, *text.replace('"', " ").replace("`", " ").split()}
+    return words & (CODES | NAMES)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ENGINE)))
+def test_no_rule_stands_in_the_engine(path: Path) -> None:
+    own = {UNCHECKED.code, UNCHECKED.name} if path.name == "limits.py" else set[str]()
+    named = {(line, word) for line, text in _strings(path) for word in _named(text) - own}
+    assert not named
+
+
+def test_the_rule_of_the_engine_is_found_where_it_stands() -> None:
+    found = {word for _, text in _strings(ENGINE / "limits.py") for word in _named(text)}
+    assert found == {UNCHECKED.code, UNCHECKED.name}
+
+
+def test_no_rule_is_imported_by_the_engine() -> None:
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("visa_lsp.checks"):
+                imported = {(node.module or "").rpartition(".")[2], *(alias.name for alias in node.names)}
+                assert imported.isdisjoint(MODULES), f"{path.name}:{node.lineno}"
