@@ -276,6 +276,48 @@ class ExecStyle(Enum):
     SIZE = "(4)"  # only the number counts
 
 
+class FlowClass(Enum):
+    """What an instruction does to the way of control. The value completes the sentence "this instruction ..."."""
+
+    FALLS_THROUGH = "goes on with the next one"
+    MARK = "marks a place and computes nothing"
+    LABEL = "opens a block"
+    SUBROUTINE = "opens a subroutine"
+    JUMP = "takes all lanes to a label"
+    BRANCH = "takes its lanes to a label"
+    SWITCH = "takes all lanes to one of several labels"
+    CALL = "calls a subroutine"
+    FUNCTION_CALL = "calls a function"
+    RETURN = "returns from a subroutine, or ends the thread"
+    FUNCTION_RETURN = "returns from a function"
+    # The structured words of the appendix.
+    IF = "begins a conditional block"
+    ELSE = "begins the other half of a conditional block"
+    ENDIF = "ends a conditional block"
+    DO = "begins a loop"
+    WHILE = "ends a loop"
+    BREAK = "leaves a loop"
+    CONTINUE = "begins the next round of a loop"
+
+    # By identity: that of Enum goes through Python, and whole bodies are looked through by it.
+    __hash__ = object.__hash__
+
+
+JUMPS: Final = frozenset({FlowClass.JUMP, FlowClass.BRANCH, FlowClass.SWITCH})
+RETURNS: Final = frozenset({FlowClass.RETURN, FlowClass.FUNCTION_RETURN})
+STRUCTURED: Final = frozenset({
+    FlowClass.IF, FlowClass.ELSE, FlowClass.ENDIF, FlowClass.DO, FlowClass.WHILE, FlowClass.BREAK, FlowClass.CONTINUE,
+})  # fmt: skip
+
+
+class PredicateUse(Enum):
+    """What the predicate in front of an instruction is for."""
+
+    GUARDS = "lanes whose bit is clear are left out"
+    CHOOSES = "each lane takes one source or the other; all are written"
+    RECEIVES = "it is a result"
+
+
 class Instruction(Struct, frozen=True, eq=False):
     """One row of the instruction table."""
 
@@ -291,6 +333,9 @@ class Instruction(Struct, frozen=True, eq=False):
     predicable: bool = True
     predicate_lost: bool = False  # the text may be predicated, the object has no place for it (min, max)
     opens_label: bool = False  # the two label records
+    flow: FlowClass = FlowClass.FALLS_THROUGH
+    predicate_use: PredicateUse = PredicateUse.GUARDS
+    cancels: bool = False  # with one operand twice the result does not depend on its value
     dialects: frozenset[Dialect] = REAL
     platforms: frozenset[str] = ALL
     seed_opcode: int | None = None  # where the appendix (seed 003) numbers it differently or it has no other number

@@ -56,6 +56,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (dst(ANY | {BOOL}, P | G | I, "predicate, or all-ones/zero masks"), src(0), src(1)),
         (RELOP,),
         predicable=False,
+        cancels=True,
         dialects=EVERY,
         meaning=Effect("compare"),
         summary="Compare two sources.",

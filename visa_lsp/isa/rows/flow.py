@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.model import ExecStyle, FlowClass, Instruction, Modifier, Role, Shape, Slot, layout
 from visa_lsp.isa.platforms import ALL, between
 from visa_lsp.isa.rows.shapes import EVERY, IM, INT, SEED_ONLY, G, I, label, number
 from visa_lsp.isa.types import UD, UQ, D, Q
@@ -21,12 +21,13 @@ _ARGUMENTS: Final = (
 _FUSED: Final = between("TGLLP", "MTL")
 
 
-def _place(mnemonic: str, kind: int, summary: str, detail: str, page: str) -> Instruction:
+def _place(mnemonic: str, kind: int, flow: FlowClass, summary: str, detail: str, page: str) -> Instruction:
     """Make one of the two records that define a label."""
     return Instruction(
         mnemonic, kind, "flow", layout("label:label"),
         (Slot("label", Shape.LABEL, Role.OTHER, doc="the label that this place gets"),),
         exec_style=ExecStyle.NONE, predicable=False, opens_label=True, dialects=EVERY,
+        flow=flow,
         meaning=Effect("label"), summary=summary, detail=detail, doc_page=page,
     )  # fmt: skip
 
@@ -37,7 +38,7 @@ def _source_mark(mnemonic: str, kind: int, slot: Slot, what: str, page: str, *, 
         mnemonic, kind, "flow", layout("name:strd" if slot.shape is Shape.STRING else "line:d"), (slot,),
         exec_style=ExecStyle.NONE, predicable=False,
         dialects=SEED_ONLY if seed else EVERY,
-        meaning=Effect("nop"),
+        meaning=Effect("nop"), flow=FlowClass.MARK,
         summary=f"Source {what} of what follows.",
         detail=f"Names the source {what} of the following instructions, up to the next such mark. It computes nothing and"
         " serves debuggers.",
@@ -55,7 +56,7 @@ def _lifetime(word: str, bit: int, what: str) -> Instruction:
         f"lifetime.{word}", 0x7B, "flow", layout(f"prop:b={bit}/1 var:var"),
         (Slot("var", Shape.VARIABLE, Role.OTHER, doc="general, address or predicate variable"),),
         exec_style=ExecStyle.NONE, predicable=False,
-        meaning=Effect("nop"),
+        meaning=Effect("nop"), flow=FlowClass.MARK,
         summary=f"A variable's lifetime {what} here.",
         detail=f"Tells the register allocator that the life of a variable {what} here. It computes nothing; the class of the"
         " variable stands in the record.",
@@ -67,13 +68,13 @@ def _lifetime(word: str, bit: int, what: str) -> Instruction:
 
 ROWS: Final[tuple[Instruction, ...]] = (
     _place(
-        ".function", 0x30, "Start of a subroutine.",
+        ".function", 0x30, FlowClass.SUBROUTINE, "Start of a subroutine.",
         "Opens a subroutine inside the kernel and gives it a label that `call` can name; it ends where the next one begins."
         " Only the directive writes the record: the line with the same label that dumps print behind it writes nothing.",
         "SUBROUTINE",
     ),
     _place(
-        "label", 0x31, "A place to branch to.",
+        "label", 0x31, FlowClass.LABEL, "A place to branch to.",
         "Defines a block label: the target of `jmp`, `goto` and `switchjmp`. At a label lanes that an earlier `goto` sent here"
         " become active again.",
         "LABEL",
@@ -81,7 +82,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "jmp", 0x32, "flow", layout("E P label:label"), (label("block label in the same subroutine"),),
         exec_sizes=(1,), dialects=EVERY,
-        meaning=Effect("jmp"),
+        meaning=Effect("jmp"), flow=FlowClass.JUMP,
         summary="Jump with the whole thread.",
         detail="Jumps to a block label if the first bit of the predicate says so, or always without one. All lanes go"
         " together; the execution mask does not change.",
@@ -94,7 +95,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "call", 0x33, "flow", layout("E P label:label"), (label("label of a `.function`"),),
         dialects=EVERY,
-        meaning=Effect("call"),
+        meaning=Effect("call"), flow=FlowClass.CALL,
         summary="Call a subroutine of this kernel.",
         detail="Calls the subroutine that begins at a `.function` label. With one lane the predicate decides for the whole"
         " thread and the subroutine starts with all lanes on; with more, it is called if any enabled lane's predicate bit is set,"
@@ -106,7 +107,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "ret", 0x34, "flow", layout("E P"), (),
         dialects=EVERY,
-        meaning=Effect("ret"),
+        meaning=Effect("ret"), flow=FlowClass.RETURN,
         summary="Return from a subroutine, or end the thread.",
         detail=f"{_MASKED_RETURN} and the caller goes on when no lane of the call is left. In the kernel's main part it ends"
         " the thread.",
@@ -116,7 +117,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "fcall", 0x67, "flow", layout("E P name:strw argsize:b retsize:b"),
         (Slot("name", Shape.IDENTIFIER, Role.TARGET, doc="name of a function"), *_ARGUMENTS),
-        meaning=Effect("fcall"),
+        meaning=Effect("fcall"), flow=FlowClass.FUNCTION_CALL,
         summary="Call a function by name.",
         detail="Calls a `.global_function`. The first argsize registers of %arg are copied to the callee, and %sp and %fp with"
         " them; when it returns, the first retsize registers of %retval hold its results.",
@@ -138,7 +139,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Modifier("uniform", {"uniform": 1}, optional=True, doc="all threads call the same function"),
             Modifier("noreturn", {"noreturn": 1}, optional=True, doc="the function does not return"),
         ),
-        meaning=Effect("ifcall"),
+        meaning=Effect("ifcall"), flow=FlowClass.FUNCTION_CALL,
         summary="Call a function by address.",
         detail="Calls the function whose address `faddr` gave. Arguments and results travel as with `fcall`.",
         pitfalls=(
@@ -150,7 +151,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     ),
     Instruction(
         "fret", 0x68, "flow", layout("E P"), (),
-        meaning=Effect("fret"),
+        meaning=Effect("fret"), flow=FlowClass.FUNCTION_RETURN,
         summary="Return from a function.",
         detail=f"{_MASKED_RETURN} and the caller of `fcall` or `ifcall` goes on when no lane is left. %retval, %sp and %fp are"
         " handed back.",
@@ -181,7 +182,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         exec_style=ExecStyle.SIZE, exec_sizes=(1,), predicable=False,
         platforms=ALL - _FUSED,
-        meaning=Effect("switchjmp"),
+        meaning=Effect("switchjmp"), flow=FlowClass.SWITCH,
         summary="Jump to one of several labels.",
         detail="Jumps with the whole thread to the label whose number is in index.",
         pitfalls=(
@@ -194,7 +195,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     ),
     Instruction(
         "fccall", 0x33, "flow", layout("E P label:label"), (label("name of another kernel"),),
-        meaning=Effect("call"),
+        meaning=Effect("call"), flow=FlowClass.CALL,
         summary="Call another kernel.",
         detail="Calls a kernel that a later link step supplies. It is `call` with a label of another kind: the record is the"
         " same, so a decoded object shows `call`.",

@@ -23,12 +23,14 @@ _PREDICATES: Final = (
 _COUNT: Final = "Only the lowest 5 bits of the count matter, 6 where the shifted type has 64 bits."
 
 
-def _logic(mnemonic: str, opcode: int, sources: int, meaning: Lane, summary: str, *, detail: str) -> Instruction:
+def _logic(
+    mnemonic: str, opcode: int, sources: int, meaning: Lane, summary: str, *, detail: str, cancels: bool = False
+) -> Instruction:
     """Make and, or, xor, not: over integers or over whole predicates."""
     slots = (dst(_BITS, G | I | P), *(src(n, _BITS, G | I | IM | P) for n in range(sources)))
     return lane_row(
         mnemonic, opcode, "logic", _BITS, sources, meaning, summary, f"{detail} {_PREDICATES}",
-        slots=slots, sat=False, dialects=EVERY,
+        slots=slots, sat=False, dialects=EVERY, cancels=cancels,
         pitfalls=("Of the source modifiers only (~) is allowed, and only here.",),
     )  # fmt: skip
 
@@ -39,6 +41,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     _logic(
         "xor", 0x22, 2, Lane(S0 ^ S1), "Bitwise exclusive or.",
         detail="Combines the bits of src0 and src1 with exclusive or, lane by lane.",
+        cancels=True,
     ),
     _logic("not", 0x23, 1, Lane(~S0), "Bitwise complement.", detail="Inverts every bit of src0, lane by lane."),
     lane_row(

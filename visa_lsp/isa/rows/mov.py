@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect, Unmodelled
-from visa_lsp.isa.model import SAT, Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.model import SAT, Instruction, Modifier, PredicateUse, Role, Shape, Slot, layout
 from visa_lsp.isa.operands import ST
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows.shapes import ANY, AO, EVERY, IM, INT, NEWEST_ONLY, A, G, I, P, dst, lane_row, raw, src
@@ -64,6 +64,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "Without a predicate every lane takes src0.",
             "Seed 003 wants one type for all three operands; the finalizer does not complain about others.",
         ),
+        predicate_use=PredicateUse.CHOOSES,
         dialects=EVERY,
     ),
     Instruction(
