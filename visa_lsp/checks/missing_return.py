@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.diagnostics import Fix
+from visa_lsp.isa.model import JUMPS, RETURNS, FlowClass
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V502", "missing-return", WARNING, __doc__)
-_ENDS = frozenset({"ret", "fret", "jmp", "goto", "switchjmp"})
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
@@ -56,12 +56,16 @@ def _ends(code: list[Bound]) -> bool:
         return True
     if any("eot" in word.text.lower() or "EOT" in word.text for word in last.statement.words):
         return True
-    return last.row.mnemonic in _ENDS or last.row.mnemonic.startswith(("raw_send", "rt_write", "urb_write"))
+    return (
+        last.row.flow in RETURNS
+        or last.row.flow in JUMPS
+        or last.row.mnemonic.startswith(("raw_send", "rt_write", "urb_write"))
+    )
 
 
 def _is_note(bound: Bound) -> bool:
     """Marks that compute nothing: lifetimes, source lines."""
-    return bound.row is not None and bound.row.mnemonic.lower().startswith(("lifetime", "loc", "file"))
+    return bound.row is not None and bound.row.flow is FlowClass.MARK
 
 
 CHECK = Check(RULE, body=_body)

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.flow.solve import closure
+from visa_lsp.isa.model import FlowClass
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         statement = bound.statement
         if isinstance(statement, tree.BodyDirective):
             part = statement.name.text if statement.name else ""
-        elif bound.row is not None and bound.row.mnemonic == "call" and bound.operands:
+        elif bound.row is not None and bound.row.flow is FlowClass.CALL and bound.operands:
             operand = bound.operands[0]
             node = operand.node
             name = node.name.text if isinstance(node, tree.Ref) else node.text if isinstance(node, tree.Quoted) else ""
@@ -50,22 +52,11 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for caller, callee, _, _ in calls:
         callees.setdefault(caller, set()).add(callee)
     for caller, callee, bound, operand in calls:
-        if caller and caller in _reached(callees, callee):
+        if caller and caller in closure([callee], lambda name: callees.get(name, ())):
             message = f"subroutine `{caller}` calls itself" + ("" if caller == callee else f" through `{callee}`")
             yield ctx.report(
                 RULE, operand_place(bound, operand), f"{message}; subroutines cannot be called while they run"
             )
-
-
-def _reached(callees: dict[str, set[str]], start: str) -> set[str]:
-    seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            waiting.extend(callees.get(name, ()))
-    return seen
 
 
 CHECK = Check(RULE, body=_body)

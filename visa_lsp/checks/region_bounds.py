@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Symbol
 
 RULE = rule("V305", "region-bounds", WARNING, __doc__)
-# Their operands are not one element per lane.
-_OWN_SHAPE = frozenset({"plane", "line", "dp2", "dp3", "dp4", "dph", "dpas", "dpasw", "madw"})
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -93,5 +91,5 @@ def _message(symbol: Symbol, end: int, *, write: bool) -> str:
 CHECK = Check(
     RULE,
     instruction=_instruction,
-    wants=lambda row: row.mnemonic not in _OWN_SHAPE and any(s.shape is Shape.VECTOR for s in row.slots),
+    wants=lambda row: not row.own_shape and any(s.shape is Shape.VECTOR for s in row.slots),
 )

@@ -335,6 +335,7 @@ class Instruction(Struct, frozen=True, eq=False):
     opens_label: bool = False  # the two label records
     flow: FlowClass = FlowClass.FALLS_THROUGH
     predicate_use: PredicateUse = PredicateUse.GUARDS
+    own_shape: bool = False  # operands touch other elements than their regions say
     cancels: bool = False  # with one operand twice the result does not depend on its value
     dialects: frozenset[Dialect] = REAL
     platforms: frozenset[str] = ALL
