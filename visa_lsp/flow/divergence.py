@@ -7,7 +7,7 @@ thread are away for good and count as no lanes. Over-approximated: whether a pre
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.flow.graph import EdgeKind
 from visa_lsp.flow.solve import closure
@@ -24,6 +24,9 @@ def divergent_blocks(graph: Graph) -> frozenset[int]:
     bodies = _Bodies(graph)
     starts = {number for block in graph.blocks for number in bodies.split(block)}
     return frozenset(closure(starts, bodies.spread))
+
+
+_TOGETHER: Final = frozenset({FlowClass.JUMP, FlowClass.SWITCH})
 
 
 class _Bodies:
@@ -48,7 +51,8 @@ class _Bodies:
     def split(self, block: Block) -> Iterator[int]:
         """The blocks in which lanes are away because a block sends some of its own away."""
         for step in self.graph.code(block):
-            if step.condition and step.lanes > 1:
+            # With one lane, and by a jump, all go or none.
+            if step.condition and step.lanes > 1 and step.flow not in _TOGETHER:
                 yield from self._away(block, step.flow)
 
     def spread(self, number: int) -> Iterator[int]:
@@ -63,7 +67,9 @@ class _Bodies:
             case FlowClass.CALL:
                 for edge in self._edges(here, EdgeKind.CALL):
                     yield from self.members(edge)
-            case FlowClass.BRANCH | FlowClass.JUMP | FlowClass.SWITCH | FlowClass.WHILE | FlowClass.CONTINUE:
+            case FlowClass.JUMP | FlowClass.SWITCH:
+                yield from self._past(here, self._edges(here, EdgeKind.BRANCH, EdgeKind.BACK))
+            case FlowClass.BRANCH | FlowClass.WHILE | FlowClass.CONTINUE:
                 yield from self._between(here, self._edges(here, EdgeKind.BRANCH, EdgeKind.BACK))
             case FlowClass.IF | FlowClass.ELSE | FlowClass.BREAK:
                 yield from self._between(here, self._edges(here, EdgeKind.BRANCH))
@@ -76,6 +82,11 @@ class _Bodies:
 
     def _edges(self, source: int, *kinds: EdgeKind) -> list[int]:
         return [e.target for e in self.graph.edges_from[source] if e.kind in kinds]
+
+    def _past(self, here: int, targets: Iterable[int]) -> Iterator[int]:
+        """Where a jump of the whole thread leads: forward it may pass lanes that wait, which are then away for good."""
+        for target in targets:
+            yield from range(target, here + 1) if target <= here else self.members(target) if target > here + 1 else ()
 
     @staticmethod
     def _between(here: int, targets: Iterable[int]) -> Iterator[int]:

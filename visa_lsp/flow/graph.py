@@ -196,19 +196,21 @@ def _tree(
     order = _postorder(above, ahead_)
     place = {node: number for number, node in enumerate(order)}
     tops = set(roots)
-    values = [-1] * count + [above]
 
-    def evaluate(node: int) -> int:
-        if node == above:
-            return above
-        found = above if node in tops else -1
-        for before in behind[node]:
-            if values[before] != -1:
-                found = before if found == -1 else _meet(found, before, values, place)
+    def sweep(_: int) -> list[int]:
+        found = list(values[0])
+        for node in reversed(order[:-1]):
+            best = above if node in tops else -1
+            for before in behind[node]:
+                if found[before] != -1:
+                    best = before if best == -1 else _meet(best, before, found, place)
+            found[node] = best
         return found
 
-    solve(values, order[::-1], ahead_, evaluate)
-    return [-1 if value == above else value for value in values[:count]]
+    # What is above a block changes with all that is above those, not only with the blocks before it: all are one equation.
+    values = [[-1] * count + [above]]
+    solve(values, [0], [[0]], sweep)
+    return [-1 if value == above else value for value in values[0][:count]]
 
 
 def _meet(one: int, other: int, values: Sequence[int], place: dict[int, int]) -> int:

@@ -60,5 +60,8 @@ def loops_of(graph: Graph) -> Loops:
 
 
 def _body(graph: Graph, head: int, latches: list[int]) -> frozenset[int]:
-    behind = graph.predecessors
-    return frozenset(closure([head, *latches], lambda block: () if block == head else behind[block]))
+    def behind(block: int) -> list[int]:
+        # Code that no entry leads to may run into a loop; it is no part of it.
+        return [] if block == head else [b for b in graph.predecessors[block] if graph.dominates(head, b)]
+
+    return frozenset(closure([head, *latches], behind))
