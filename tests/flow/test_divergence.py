@@ -102,7 +102,7 @@ class LaneMachine:
     def _step(self, place: int) -> int:
         step = self.steps[place]
         match step.flow:
-            case FlowClass.BRANCH | FlowClass.JUMP:
+            case FlowClass.GOTO | FlowClass.JUMP:
                 taken, target = self._taken(step), self.labels[step.targets[0]]
                 if not taken:
                     return place + 1

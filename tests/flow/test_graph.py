@@ -64,9 +64,7 @@ def test_a_call_that_ends_its_block_leads_into_the_subroutine_and_back():
 
 def test_a_guarded_call_may_be_skipped():
     graph = text_graph(f"    (P1) call (M1, 16) S\n    ret (M1, 1)\n{SUBROUTINE}", calls_end_blocks=True)
-    assert edges_in_words(graph) == ["0-2 call P1", "0-1 fall", "0-1 resume", "2-1 return"] or sorted(
-        edges_in_words(graph)
-    ) == sorted(["0-2 call P1", "0-1 fall", "0-1 resume", "2-1 return"])
+    assert edges_in_words(graph) == ["0-1 fall", "0-1 resume", "0-2 call P1", "2-1 return"]
 
 
 def test_text_and_program_give_the_same_graph():
@@ -103,7 +101,7 @@ def test_a_deep_body_needs_no_deep_stack():
     for number in range(5000):
         steps += [
             Step(FlowClass.LABEL, label=f"L{number}"),
-            Step(FlowClass.BRANCH, targets=(f"L{number + 1}",), condition="P"),
+            Step(FlowClass.GOTO, targets=(f"L{number + 1}",), condition="P"),
         ]
     graph = graph_of([*steps, Step(FlowClass.LABEL, label="L5000"), Step(FlowClass.RETURN)])
     assert graph.dominators[5000] == 4999

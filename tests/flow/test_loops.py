@@ -51,7 +51,7 @@ def test_a_loop_in_a_subroutine_is_not_around_its_caller():
 def test_many_nested_loops():
     heads = [Step(FlowClass.LABEL, label=n) for n in range(300)]
     steps = [s for head in heads for s in (head, Step())]
-    steps += [Step(FlowClass.BRANCH, targets=(n,), condition="P") for n in reversed(range(300))]
+    steps += [Step(FlowClass.GOTO, targets=(n,), condition="P") for n in reversed(range(300))]
     loops = loops_of(graph_of([*steps, Step(FlowClass.RETURN)]))
     assert max(loops.depths) == 300
 

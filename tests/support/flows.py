@@ -64,7 +64,7 @@ def random_steps(rng: Random, count: int, *, calls: bool = False) -> list[Step]:
     if calls:
         names = [f"S{n}" for n in range(rng.randint(1, 3))]
         for place in range(len(steps)):
-            if steps[place].flow is FlowClass.FALLS_THROUGH and rng.random() < 0.25:
+            if steps[place].flow is FlowClass.NEXT and rng.random() < 0.25:
                 steps[place] = Step(
                     FlowClass.CALL, targets=(rng.choice(names),), condition=rng.choice(("", "P")), lanes=16
                 )
@@ -80,12 +80,12 @@ def random_steps(rng: Random, count: int, *, calls: bool = False) -> list[Step]:
 
 def _random_step(rng: Random, labels: list[int | str]) -> Step:
     flow = rng.choices(
-        (FlowClass.FALLS_THROUGH, FlowClass.BRANCH, FlowClass.JUMP, FlowClass.SWITCH, FlowClass.RETURN),
+        (FlowClass.NEXT, FlowClass.GOTO, FlowClass.JUMP, FlowClass.SWITCH, FlowClass.RETURN),
         (10, 4, 1, 1, 1),
     )[0]
-    condition = rng.choice(("", "P", "P")) if flow in (FlowClass.BRANCH, FlowClass.JUMP, FlowClass.RETURN) else ""
+    condition = rng.choice(("", "P", "P")) if flow in (FlowClass.GOTO, FlowClass.JUMP, FlowClass.RETURN) else ""
     lanes = 1 if flow in (FlowClass.JUMP, FlowClass.SWITCH) else 16
-    if flow is not FlowClass.FALLS_THROUGH:
+    if flow is not FlowClass.NEXT:
         targets = (
             ()
             if flow is FlowClass.RETURN

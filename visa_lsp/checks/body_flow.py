@@ -12,7 +12,7 @@ from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.steps import Access, Space, Step, variable_key
 from visa_lsp.flow.storage import place
 from visa_lsp.flow.usage import usage_of
-from visa_lsp.isa.model import JUMPS, FlowClass, Role
+from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
@@ -33,7 +33,7 @@ _SPACES = {
     SymbolKind.SURFACE: Space.SURFACE,
 }
 _OWN = frozenset({SymbolKind.GENERAL, SymbolKind.ADDRESS, SymbolKind.PREDICATE})
-_TARGETED = JUMPS | {FlowClass.CALL}
+_TARGETED = frozenset(f for f in FlowClass if f.branches) | {FlowClass.CALL, FlowClass.KERNEL_CALL}
 _ROLES = {Role.READ: (False,), Role.WRITE: (True,), Role.READ_WRITE: (False, True)}
 
 
@@ -103,7 +103,7 @@ def _step(
     bound: Bound, storage: Storage | None = None, named: Mapping[int, list[tuple[Symbol, Role]]] | None = None
 ) -> Step:
     statement, row, inst = bound.statement, bound.row, bound.inst
-    flow = row.flow if row is not None else FlowClass.FALLS_THROUGH
+    flow = row.flow if row is not None else FlowClass.NEXT
     label = None
     if isinstance(statement, tree.Label | tree.BodyDirective) and statement.name is not None:
         label = statement.name.text

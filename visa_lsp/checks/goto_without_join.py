@@ -31,7 +31,7 @@ from visa_lsp.checks.body_flow import graph_of_body
 from visa_lsp.checks.facts import exec_control, operand_place
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.flow.solve import closure
-from visa_lsp.isa.model import RETURNS, FlowClass, Shape
+from visa_lsp.isa.model import FlowClass, Shape
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     graph = graph_of_body(body)
     for number, bound in enumerate(body.code):
         control = exec_control(bound)
-        if bound.row is None or bound.row.flow is not FlowClass.BRANCH or control is None or control.exec_size == 1:
+        if bound.row is None or bound.row.flow is not FlowClass.GOTO or control is None or control.exec_size == 1:
             continue
         step = graph.steps[number]
         if not step.condition:
@@ -74,7 +74,7 @@ def _reaches(graph: Graph, start: int, wanted: int) -> bool:
 
 def _ahead(graph: Graph, number: int) -> list[int]:
     """The blocks that control may go to next; behind lanes that wait at a label others go on."""
-    waits = graph.steps[graph.blocks[number].last].flow is FlowClass.BRANCH and number + 1 < len(graph.blocks)
+    waits = graph.steps[graph.blocks[number].last].flow is FlowClass.GOTO and number + 1 < len(graph.blocks)
     return [*graph.successors[number], *((number + 1,) if waits else ())]
 
 
@@ -83,7 +83,7 @@ def _is_open(graph: Graph, number: int) -> bool:
     block = graph.blocks[number]
     last = graph.steps[block.last]
     # Lanes that end by a return of all lanes, or that wait at a label, let the waiting ones go on.
-    return block.unresolved or last.flow is FlowClass.SWITCH or (last.flow in RETURNS and last.lanes > 1)
+    return block.unresolved or last.flow is FlowClass.SWITCH or (last.flow.returns and last.lanes > 1)
 
 
 CHECK = Check(RULE, body=_body, default=False)

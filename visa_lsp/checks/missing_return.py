@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.diagnostics import Fix
-from visa_lsp.isa.model import JUMPS, RETURNS, FlowClass
+from visa_lsp.isa.model import FlowClass
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -57,15 +57,15 @@ def _ends(code: list[Bound]) -> bool:
     if any("eot" in word.text.lower() or "EOT" in word.text for word in last.statement.words):
         return True
     return (
-        last.row.flow in RETURNS
-        or last.row.flow in JUMPS
+        last.row.flow.returns
+        or last.row.flow.branches
         or last.row.mnemonic.startswith(("raw_send", "rt_write", "urb_write"))
     )
 
 
 def _is_note(bound: Bound) -> bool:
     """Marks that compute nothing: lifetimes, source lines."""
-    return bound.row is not None and bound.row.flow is FlowClass.MARK
+    return bound.row is not None and bound.row.flow is FlowClass.NOTE
 
 
 CHECK = Check(RULE, body=_body)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import exec_control, operand_place
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.model import Role, Shape, Trait
 from visa_lsp.program.model import General
 from visa_lsp.program.regions import destination_elements, origin, source_elements
 from visa_lsp.syntax import tree
@@ -91,5 +91,5 @@ def _message(symbol: Symbol, end: int, *, write: bool) -> str:
 CHECK = Check(
     RULE,
     instruction=_instruction,
-    wants=lambda row: not row.own_shape and any(s.shape is Shape.VECTOR for s in row.slots),
+    wants=lambda row: not row.has(Trait.OWN_SHAPE) and any(s.shape is Shape.VECTOR for s in row.slots),
 )

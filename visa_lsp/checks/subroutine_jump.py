@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.model import JUMPS, Shape
+from visa_lsp.isa.model import Shape
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         if not starts or first < 0 or first > starts[0]:
             return
     for bound in body.code:
-        if bound.row is None or bound.row.flow not in JUMPS:
+        if bound.row is None or not bound.row.flow.branches:
             continue
         here = bisect_right(starts, bound.line)
         for operand in bound.operands:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.flow.steps import Access, How, Space, variable_key
 from visa_lsp.flow.storage import MOST_BITS
-from visa_lsp.isa.model import FieldKind, FlowClass, PredicateUse, Role, Shape
+from visa_lsp.isa.model import FieldKind, FlowClass, PredicateUse, Role, Shape, Trait
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.model import (
@@ -157,7 +157,7 @@ def _general(row: Instruction, name: str, value: General, lanes: int, storage: S
         return key, 0, 0
     slot = slots_of(row).get(name)
     start = here.offset + regions.origin(value.row, value.col, here.element, storage.grf_bytes)
-    if slot is None or slot.shape is not Shape.VECTOR or row.own_shape:
+    if slot is None or slot.shape is not Shape.VECTOR or row.has(Trait.OWN_SHAPE):
         return key, _behind(start, room), 0
     count = 1 if slot.scalar else lanes
     touched = _shift(_region(value.region, count, here.element), start) & room

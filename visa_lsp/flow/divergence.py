@@ -64,12 +64,12 @@ class _Bodies:
     def _away(self, block: Block, flow: FlowClass) -> Iterator[int]:
         here = block.number
         match flow:
-            case FlowClass.CALL:
+            case FlowClass.CALL | FlowClass.KERNEL_CALL:
                 for edge in self._edges(here, EdgeKind.CALL):
                     yield from self.members(edge)
             case FlowClass.JUMP | FlowClass.SWITCH:
                 yield from self._past(here, self._edges(here, EdgeKind.BRANCH, EdgeKind.BACK))
-            case FlowClass.BRANCH | FlowClass.WHILE | FlowClass.CONTINUE:
+            case FlowClass.GOTO | FlowClass.WHILE | FlowClass.CONTINUE:
                 yield from self._between(here, self._edges(here, EdgeKind.BRANCH, EdgeKind.BACK))
             case FlowClass.IF | FlowClass.ELSE | FlowClass.BREAK:
                 yield from self._between(here, self._edges(here, EdgeKind.BRANCH))

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from visa_lsp.flow.solve import closure, solve
 from visa_lsp.flow.structure import structure_of
-from visa_lsp.isa.model import JUMPS, RETURNS, FlowClass
+from visa_lsp.isa.model import FlowClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,11 +62,11 @@ class Block(Struct, frozen=True):
 _WITHIN: Final = frozenset({EdgeKind.FALL, EdgeKind.BRANCH, EdgeKind.BACK, EdgeKind.RESUME})
 _OPENERS: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE})
 _HEADS: Final = _OPENERS | {FlowClass.DO, FlowClass.ENDIF}
-_TAILS: Final = (
-    JUMPS | RETURNS
-    | {FlowClass.IF, FlowClass.ELSE, FlowClass.WHILE, FlowClass.BREAK, FlowClass.CONTINUE}
-)  # fmt: skip
-_LEAVES: Final = JUMPS | RETURNS | {FlowClass.ELSE, FlowClass.BREAK, FlowClass.CONTINUE}
+_CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
+_TAILS: Final = frozenset(f for f in FlowClass if f.branches or f.returns) | {
+    FlowClass.IF, FlowClass.ELSE, FlowClass.WHILE, FlowClass.BREAK, FlowClass.CONTINUE,
+}  # fmt: skip
+_LEAVES: Final = _TAILS - {FlowClass.IF, FlowClass.WHILE}
 
 
 class Graph(Struct, frozen=True, dict=True):
@@ -241,7 +241,7 @@ def _postorder(root: int, ahead: Sequence[Sequence[int]]) -> list[int]:
 
 def graph_of(steps: Sequence[Step], name: str = "", *, calls_end_blocks: bool = False) -> Graph:
     """The graph of a body."""
-    tails = _TAILS | {FlowClass.CALL} if calls_end_blocks else _TAILS
+    tails = _TAILS | _CALLS if calls_end_blocks else _TAILS
     blocks = tuple(_blocks(steps, tails))
     at_label = {label: block.number for block in blocks for label in block.labels}
     by_nesting = structure_of(step.flow for step in steps)
@@ -275,11 +275,11 @@ def _blocks(steps: Sequence[Step], tails: frozenset[FlowClass]) -> Iterator[Bloc
 
 def _block(number: int, first: int, last: int, steps: Sequence[Step]) -> Block:
     labels = tuple(s.label for s in steps[first : last + 1] if s.label is not None)
-    return Block(number, first, last, labels, steps[last].flow in RETURNS)
+    return Block(number, first, last, labels, steps[last].flow.returns)
 
 
 def _resolved(block: Block, last: Step, at_label: dict[LabelKey, int]) -> Block:
-    if last.flow not in JUMPS or all(target in at_label for target in last.targets):
+    if not last.flow.branches or all(target in at_label for target in last.targets):
         return block
     return Block(block.number, block.first, block.last, block.labels, block.ends, unresolved=True)
 
@@ -290,11 +290,11 @@ def _leaving(
     """The edges out of a block, those back from subroutines left out."""
     here, last = block.number, steps[block.last]
     for step in steps[block.first : block.last + 1]:
-        if step.flow is FlowClass.CALL:
+        if step.flow in _CALLS:
             for target in step.targets:
                 if target in at_label:
                     yield Edge(here, at_label[target], EdgeKind.CALL, step.condition)
-    if last.flow in JUMPS:
+    if last.flow.branches:
         for target in last.targets:
             if target in at_label:
                 yield Edge(here, at_label[target], _kind(here, at_label[target]), last.condition)
@@ -302,7 +302,7 @@ def _leaving(
         yield Edge(here, number, _kind(here, number), last.condition)
     if here + 1 >= count or (last.flow in _LEAVES and not last.condition):
         return
-    negated = f"!({last.condition})" if last.condition and last.flow in JUMPS else ""
+    negated = f"!({last.condition})" if last.condition and last.flow.branches else ""
     yield Edge(here, here + 1, EdgeKind.FALL, negated)
 
 

@@ -78,7 +78,7 @@ class Step(Struct, frozen=True):
     that are known only when it runs.
     """
 
-    flow: FlowClass = FlowClass.FALLS_THROUGH
+    flow: FlowClass = FlowClass.NEXT
     line: int = -1
     label: LabelKey | None = None  # of LABEL and SUBROUTINE: what it defines
     targets: tuple[LabelKey, ...] = ()

@@ -13,7 +13,7 @@ A row gives, in one place:
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, Flag, auto
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -268,46 +268,53 @@ EVERY_DIALECT: Final = frozenset(Dialect)
 REAL: Final = frozenset({Dialect.V41, Dialect.V42})
 
 
-class ExecStyle(Enum):
-    """How the parenthesis behind the mnemonic is written."""
-
-    NONE = "none"
-    MASKED = "(M1, 16)"  # the mask may be left out
-    SIZE = "(4)"  # only the number counts
-
-
 class FlowClass(Enum):
-    """What an instruction does to the way of control. The value completes the sentence "this instruction ..."."""
+    """Where control goes from an instruction."""
 
-    FALLS_THROUGH = "goes on with the next one"
-    MARK = "marks a place and computes nothing"
-    LABEL = "opens a block"
-    SUBROUTINE = "opens a subroutine"
-    JUMP = "takes all lanes to a label"
-    BRANCH = "takes its lanes to a label"
-    SWITCH = "takes all lanes to one of several labels"
-    CALL = "calls a subroutine"
-    FUNCTION_CALL = "calls a function"
-    RETURN = "returns from a subroutine, or ends the thread"
-    FUNCTION_RETURN = "returns from a function"
+    NEXT = "to the next instruction"
+    JUMP = "the whole thread to a label"
+    GOTO = "lanes to a label"
+    SWITCH = "the whole thread to one of several labels"
+    CALL = "to a subroutine and back"
+    KERNEL_CALL = "to another kernel and back"
+    FUNCTION_CALL = "to a function and back"
+    RETURN = "back to the caller of a subroutine, or the end"
+    FUNCTION_RETURN = "back to the caller of a function"
+    LABEL = "to the next instruction, and others come here"
+    SUBROUTINE = "into a subroutine that begins here"
+    NOTE = "nowhere: it marks a place or a variable and computes nothing"
     # The structured words of the appendix.
-    IF = "begins a conditional block"
-    ELSE = "begins the other half of a conditional block"
-    ENDIF = "ends a conditional block"
-    DO = "begins a loop"
-    WHILE = "ends a loop"
-    BREAK = "leaves a loop"
-    CONTINUE = "begins the next round of a loop"
+    IF = "if"
+    ELSE = "else"
+    ENDIF = "endif"
+    DO = "do"
+    WHILE = "while"
+    BREAK = "break"
+    CONTINUE = "cont"
 
-    # By identity: that of Enum goes through Python, and whole bodies are looked through by it.
-    __hash__ = object.__hash__
+    @property
+    def returns(self) -> bool:
+        """Control leaves the body, or goes back to the caller."""
+        return self in (FlowClass.RETURN, FlowClass.FUNCTION_RETURN)
+
+    @property
+    def branches(self) -> bool:
+        """Control goes to a label of the same body and does not come back."""
+        return self in (FlowClass.JUMP, FlowClass.GOTO, FlowClass.SWITCH)
+
+    @property
+    def structured(self) -> bool:
+        """A word of the appendix's structured control flow."""
+        return self.name in {"IF", "ELSE", "ENDIF", "DO", "WHILE", "BREAK", "CONTINUE"}
 
 
-JUMPS: Final = frozenset({FlowClass.JUMP, FlowClass.BRANCH, FlowClass.SWITCH})
-RETURNS: Final = frozenset({FlowClass.RETURN, FlowClass.FUNCTION_RETURN})
-STRUCTURED: Final = frozenset({
-    FlowClass.IF, FlowClass.ELSE, FlowClass.ENDIF, FlowClass.DO, FlowClass.WHILE, FlowClass.BREAK, FlowClass.CONTINUE,
-})  # fmt: skip
+class Trait(Flag):
+    """What rules and tools ask of an instruction besides its operands."""
+
+    PLAIN = 0
+    OWN_SHAPE = auto()  # its operands are not one element per lane
+    COMPARES = auto()
+    CANCELS = auto()  # with one operand twice the result does not depend on its value
 
 
 class PredicateUse(Enum):
@@ -316,6 +323,14 @@ class PredicateUse(Enum):
     GUARDS = "lanes whose bit is clear are left out"
     CHOOSES = "each lane takes one source or the other; all are written"
     RECEIVES = "it is a result"
+
+
+class ExecStyle(Enum):
+    """How the parenthesis behind the mnemonic is written."""
+
+    NONE = "none"
+    MASKED = "(M1, 16)"  # the mask may be left out
+    SIZE = "(4)"  # only the number counts
 
 
 class Instruction(Struct, frozen=True, eq=False):
@@ -333,21 +348,24 @@ class Instruction(Struct, frozen=True, eq=False):
     predicable: bool = True
     predicate_lost: bool = False  # the text may be predicated, the object has no place for it (min, max)
     opens_label: bool = False  # the two label records
-    flow: FlowClass = FlowClass.FALLS_THROUGH
-    predicate_use: PredicateUse = PredicateUse.GUARDS
-    own_shape: bool = False  # operands touch other elements than their regions say
-    cancels: bool = False  # with one operand twice the result does not depend on its value
     dialects: frozenset[Dialect] = REAL
     platforms: frozenset[str] = ALL
     seed_opcode: int | None = None  # where the appendix (seed 003) numbers it differently or it has no other number
     meaning: Meaning | None = None
     saturates: frozenset[DataType] | None = None
+    flow: FlowClass = FlowClass.NEXT
+    traits: Trait = Trait.PLAIN
+    predicate_use: PredicateUse = PredicateUse.GUARDS
     summary: str = ""
     detail: str = ""
     pitfalls: tuple[str, ...] = ()
     doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
     index: Mapping[str, int] = member(default_factory=dict)  # field name -> position; filled by table.py
+
+    def has(self, trait: Trait) -> bool:
+        """Whether the instruction has a trait, or one of several."""
+        return bool(self.traits & trait)
 
     @property
     def key(self) -> tuple[str, int | None, tuple[tuple[str, int], ...]]:

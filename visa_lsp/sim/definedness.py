@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.isa.model import RETURNS
 from visa_lsp.program.model import Combine
 from visa_lsp.sim.definedness_memory import MemoryFollower
 from visa_lsp.sim.definedness_plan import Kind, Plan, Source, Travel, by_lane, limits_of, places_of, plan_of
@@ -73,7 +72,7 @@ class UninitialisedChecker(Checker):
         if code.kernel.instructions[pc].row.opens_label:
             return False
         plan = self._plans[id(code), pc] = plan_of(code, pc)
-        return plan.matters or code.kernel.instructions[pc].row.flow in RETURNS
+        return plan.matters or code.kernel.instructions[pc].row.flow.returns
 
     def instruction(self, thread: Thread, pc: int) -> None:
         """Look at the sources, then say what the destinations hold."""

@@ -16,7 +16,7 @@ from visa_lsp.flow.accesses import accesses_of
 from visa_lsp.flow.steps import How, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
-from visa_lsp.isa.model import FlowClass, PredicateUse
+from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
 from visa_lsp.program.model import (
     Address,
     General,
@@ -61,7 +61,7 @@ _MESSAGES: Final = frozenset(blocks.EFFECTS) | frozenset(scattered.EFFECTS) | fr
     images.EFFECTS
 ) | frozenset(sampling.EFFECTS)  # fmt: skip
 _GOES_ON: Final = frozenset({
-    FlowClass.FALLS_THROUGH, FlowClass.MARK, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.DO, FlowClass.ENDIF,
+    FlowClass.NEXT, FlowClass.NOTE, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.DO, FlowClass.ENDIF,
 })  # fmt: skip
 _BYTEWISE: Final = frozenset({"and", "or", "xor", "not"})
 # Operands of messages that are data; all others say where.
@@ -133,7 +133,7 @@ def plan_of(code: Code, pc: int) -> Plan:
     if isinstance(pred, Predicate) and pred.var:
         plan.pred, plan.chosen = pred, predicate_bits(pred, plan.at, plan.full)
     _operands(plan, inst, site)
-    same = inst.row.cancels and inst.get("src0") == inst.get("src1")
+    same = inst.row.has(Trait.COMPARES | Trait.CANCELS) and inst.get("src0") == inst.get("src1")
     for touch in touches:
         source = Source(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
         if touch.write:

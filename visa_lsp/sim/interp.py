@@ -17,7 +17,6 @@ import numpy as np
 from visa_lsp.flow.storage import storage_of
 from visa_lsp.flow.structure import structure_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
-from visa_lsp.isa.model import STRUCTURED
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.effects.recorded import record
@@ -79,7 +78,7 @@ class Code:
         """Places where lanes may wait: labels, and behind a backward branch."""
         joins = set(self.labels.values())
         for pc, inst in enumerate(self.kernel.instructions):
-            if inst.row.flow in STRUCTURED:
+            if inst.row.flow.structured:
                 joins.update((pc, pc + 1))
             elif inst.row.index.get("label") is not None and not inst.row.opens_label:
                 joins.add(pc + 1)

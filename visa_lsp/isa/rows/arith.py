@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, S2, Effect, Lane, word
-from visa_lsp.isa.model import Instruction, PredicateUse, Role, Shape, Slot, layout
+from visa_lsp.isa.model import Instruction, PredicateUse, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import since, until
 from visa_lsp.isa.rows.shapes import ANY, EVERY, FLOAT, INT, NEWEST_ONLY, G, I, P, dst, lane_row, src
 from visa_lsp.isa.types import DF, UB, UD, UQ, UW, B, D, F, Q, W
@@ -164,7 +164,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             src(2, _DWORDS),
         ),
         exec_sizes=(1, 2, 4, 8, 16),
-        meaning=Effect("madw"), own_shape=True,
+        meaning=Effect("madw"), traits=Trait.OWN_SHAPE,
         summary="Multiply and add dwords with a 64-bit result.",
         detail="Computes src0 * src1 + src2 in 64 bits lane by lane. The low dwords of all lanes are written first; the"
         " high dwords follow from the next whole register after them.",
@@ -246,26 +246,26 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "dp2", 0x04, "arith", _F, 2, Effect("dot2"),
         "Two-component dot product.",
         f"Adds the products of the x and y components of src0 and src1. {_DOT}",
-        exec_sizes=(4, 8, 16, 32), own_shape=True, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
     ),
     lane_row(
         "dp3", 0x05, "arith", _F, 2, Effect("dot3"),
         "Three-component dot product.",
         f"Adds the products of the x, y and z components of src0 and src1. {_DOT}",
-        exec_sizes=(4, 8, 16, 32), own_shape=True, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
     ),
     lane_row(
         "dp4", 0x06, "arith", _F, 2, Effect("dot4"),
         "Four-component dot product.",
         f"Adds the four products of the components of src0 and src1. {_DOT}",
-        exec_sizes=(4, 8, 16, 32), own_shape=True, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
     ),
     lane_row(
         "dph", 0x07, "arith", _F, 2, Effect("doth"),
         "Homogeneous dot product.",
         f"As `dp4` with src0's w component taken as 1: x*x + y*y + z*z + src1's w. {_DOT}",
         pitfalls=("Seed 003's word list spells it `dhp`; its table and all tools say `dph`.",),
-        exec_sizes=(4, 8, 16, 32), own_shape=True, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
     ),
     lane_row(
         "line", 0x0A, "arith", INT | _F, 2, Effect("line"),
@@ -274,7 +274,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " is p * u + q.",
         slots=(dst(INT | _F), src(0, INT | _F, G, "four scalars: p, unused, unused, q"), src(1, INT | _F, doc="u")),
         pitfalls=("src0's region must be scalar: both strides 0.",),
-        exec_sizes=(4, 8, 16, 32), own_shape=True, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
     ),
     lane_row(
         "plane", 0x6B, "arith", _F, 2, Effect("plane"),
@@ -284,7 +284,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         slots=(dst(_F), src(0, _F, G | I, "four scalars: p, q, unused, r"), src(1, _F, G | I, "u and v in turn, eight lanes each")),
         pitfalls=("Regions of the sources are ignored: src0 has to be 16-byte aligned, src1 register aligned.",),
         platforms=until("PTL"),
-        exec_sizes=(8, 16), own_shape=True, doc_page="PLN", seed=None,
+        exec_sizes=(8, 16), traits=Trait.OWN_SHAPE, doc_page="PLN", seed=None,
     ),
     lane_row(
         "sad2", 0x16, "arith", INT, 2, Effect("sad2"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, Effect, Lane, word
-from visa_lsp.isa.model import SAT, Instruction, Modifier, layout
+from visa_lsp.isa.model import SAT, Instruction, Modifier, Trait, layout
 from visa_lsp.isa.rows.shapes import ANY, EVERY, G, I, P, dst, src
 from visa_lsp.isa.types import BOOL
 
@@ -56,7 +56,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (dst(ANY | {BOOL}, P | G | I, "predicate, or all-ones/zero masks"), src(0), src(1)),
         (RELOP,),
         predicable=False,
-        cancels=True,
+        traits=Trait.COMPARES,
         dialects=EVERY,
         meaning=Effect("compare"),
         summary="Compare two sources.",

@@ -27,8 +27,7 @@ def _place(mnemonic: str, kind: int, flow: FlowClass, summary: str, detail: str,
         mnemonic, kind, "flow", layout("label:label"),
         (Slot("label", Shape.LABEL, Role.OTHER, doc="the label that this place gets"),),
         exec_style=ExecStyle.NONE, predicable=False, opens_label=True, dialects=EVERY,
-        flow=flow,
-        meaning=Effect("label"), summary=summary, detail=detail, doc_page=page,
+        meaning=Effect("label"), flow=flow, summary=summary, detail=detail, doc_page=page,
     )  # fmt: skip
 
 
@@ -38,7 +37,8 @@ def _source_mark(mnemonic: str, kind: int, slot: Slot, what: str, page: str, *, 
         mnemonic, kind, "flow", layout("name:strd" if slot.shape is Shape.STRING else "line:d"), (slot,),
         exec_style=ExecStyle.NONE, predicable=False,
         dialects=SEED_ONLY if seed else EVERY,
-        meaning=Effect("nop"), flow=FlowClass.MARK,
+        meaning=Effect("nop"),
+        flow=FlowClass.NOTE,
         summary=f"Source {what} of what follows.",
         detail=f"Names the source {what} of the following instructions, up to the next such mark. It computes nothing and"
         " serves debuggers.",
@@ -56,7 +56,8 @@ def _lifetime(word: str, bit: int, what: str) -> Instruction:
         f"lifetime.{word}", 0x7B, "flow", layout(f"prop:b={bit}/1 var:var"),
         (Slot("var", Shape.VARIABLE, Role.OTHER, doc="general, address or predicate variable"),),
         exec_style=ExecStyle.NONE, predicable=False,
-        meaning=Effect("nop"), flow=FlowClass.MARK,
+        meaning=Effect("nop"),
+        flow=FlowClass.NOTE,
         summary=f"A variable's lifetime {what} here.",
         detail=f"Tells the register allocator that the life of a variable {what} here. It computes nothing; the class of the"
         " variable stands in the record.",
@@ -82,7 +83,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "jmp", 0x32, "flow", layout("E P label:label"), (label("block label in the same subroutine"),),
         exec_sizes=(1,), dialects=EVERY,
-        meaning=Effect("jmp"), flow=FlowClass.JUMP,
+        meaning=Effect("jmp"),
+        flow=FlowClass.JUMP,
         summary="Jump with the whole thread.",
         detail="Jumps to a block label if the first bit of the predicate says so, or always without one. All lanes go"
         " together; the execution mask does not change.",
@@ -95,7 +97,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "call", 0x33, "flow", layout("E P label:label"), (label("label of a `.function`"),),
         dialects=EVERY,
-        meaning=Effect("call"), flow=FlowClass.CALL,
+        meaning=Effect("call"),
+        flow=FlowClass.CALL,
         summary="Call a subroutine of this kernel.",
         detail="Calls the subroutine that begins at a `.function` label. With one lane the predicate decides for the whole"
         " thread and the subroutine starts with all lanes on; with more, it is called if any enabled lane's predicate bit is set,"
@@ -107,7 +110,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "ret", 0x34, "flow", layout("E P"), (),
         dialects=EVERY,
-        meaning=Effect("ret"), flow=FlowClass.RETURN,
+        meaning=Effect("ret"),
+        flow=FlowClass.RETURN,
         summary="Return from a subroutine, or end the thread.",
         detail=f"{_MASKED_RETURN} and the caller goes on when no lane of the call is left. In the kernel's main part it ends"
         " the thread.",
@@ -117,7 +121,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "fcall", 0x67, "flow", layout("E P name:strw argsize:b retsize:b"),
         (Slot("name", Shape.IDENTIFIER, Role.TARGET, doc="name of a function"), *_ARGUMENTS),
-        meaning=Effect("fcall"), flow=FlowClass.FUNCTION_CALL,
+        meaning=Effect("fcall"),
+        flow=FlowClass.FUNCTION_CALL,
         summary="Call a function by name.",
         detail="Calls a `.global_function`. The first argsize registers of %arg are copied to the callee, and %sp and %fp with"
         " them; when it returns, the first retsize registers of %retval hold its results.",
@@ -139,7 +144,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Modifier("uniform", {"uniform": 1}, optional=True, doc="all threads call the same function"),
             Modifier("noreturn", {"noreturn": 1}, optional=True, doc="the function does not return"),
         ),
-        meaning=Effect("ifcall"), flow=FlowClass.FUNCTION_CALL,
+        meaning=Effect("ifcall"),
+        flow=FlowClass.FUNCTION_CALL,
         summary="Call a function by address.",
         detail="Calls the function whose address `faddr` gave. Arguments and results travel as with `fcall`.",
         pitfalls=(
@@ -151,7 +157,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
     ),
     Instruction(
         "fret", 0x68, "flow", layout("E P"), (),
-        meaning=Effect("fret"), flow=FlowClass.FUNCTION_RETURN,
+        meaning=Effect("fret"),
+        flow=FlowClass.FUNCTION_RETURN,
         summary="Return from a function.",
         detail=f"{_MASKED_RETURN} and the caller of `fcall` or `ifcall` goes on when no lane is left. %retval, %sp and %fp are"
         " handed back.",
@@ -182,7 +189,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         exec_style=ExecStyle.SIZE, exec_sizes=(1,), predicable=False,
         platforms=ALL - _FUSED,
-        meaning=Effect("switchjmp"), flow=FlowClass.SWITCH,
+        meaning=Effect("switchjmp"),
+        flow=FlowClass.SWITCH,
         summary="Jump to one of several labels.",
         detail="Jumps with the whole thread to the label whose number is in index.",
         pitfalls=(
@@ -195,13 +203,14 @@ ROWS: Final[tuple[Instruction, ...]] = (
     ),
     Instruction(
         "fccall", 0x33, "flow", layout("E P label:label"), (label("name of another kernel"),),
-        meaning=Effect("call"), flow=FlowClass.CALL,
+        meaning=Effect("call"),
         summary="Call another kernel.",
         detail="Calls a kernel that a later link step supplies. It is `call` with a label of another kind: the record is the"
         " same, so a decoded object shows `call`.",
         pitfalls=("The 2022 finalizer crashes on it.",),
         doc_page="FCCALL",
         seed=None,
+        flow=FlowClass.KERNEL_CALL,
     ),
     _source_mark("FILE", 0x51, _FILE, "file", "FILE"),
     _source_mark("LOC", 0x52, _LINE, "line", "LOC"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect, Unmodelled
-from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import between, since
 from visa_lsp.isa.rows.shapes import NEWEST_ONLY, G, raw
 from visa_lsp.isa.types import SCALAR_TYPES, UB
@@ -55,7 +55,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         exec_sizes=(8, 16),
         predicable=False,
         platforms=since("XeHP_SDV"),
-        meaning=Effect("dpas"), own_shape=True,
+        meaning=Effect("dpas"),
+        traits=Trait.OWN_SHAPE,
         summary="Matrix multiply and accumulate.",
         detail=_WHAT,
         pitfalls=(*_CHECKS, "The hardware supports depth 8 only."),
@@ -67,7 +68,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         exec_sizes=(8,),
         predicable=False,
         platforms=between("XeHP_SDV", "DG2"),
-        meaning=Unmodelled("two fused units share src2, and threads run by themselves here"), own_shape=True,
+        meaning=Unmodelled("two fused units share src2, and threads run by themselves here"),
+        traits=Trait.OWN_SHAPE,
         summary="Matrix multiply on two fused units.",
         detail=f"{_WHAT} Two fused units share src2: each supplies half of its registers.",
         pitfalls=(*_CHECKS, "Threads have to run in pairs: a group needs an even number of them.", "PVC does not have it."),
