@@ -83,9 +83,9 @@ def test_an_indirect_write_may_define_what_has_its_address_taken():
 def test_what_no_way_wrote_is_told():
     code = f"    (P1) jmp (M1, 1) X\n{SET_LOW}X:\n{SET_A}Y:\n{END}"
     graph = text_graph(code)
-    numbering, before = maybe_written(graph)
+    before = maybe_written(graph)
     key = key_of(next(s for s in body_of(code).symbols if s.name == "A"))
-    assert [numbering.unpack(packed).get(key, 0) for packed in before] == [0, 0, LOW, ALL]
+    assert [before(n).get(key, 0) for n in range(len(graph.blocks))] == [0, 0, LOW, ALL]
 
 
 def arrivals(graph: Graph, source: int, variable: int, bit: int) -> set[int]:
@@ -134,7 +134,7 @@ def test_definitions_arrive_where_the_definition_says(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_what_may_be_written_is_what_some_way_writes(seed):
     graph = graph_of(random_steps(Random(seed), 30, calls=seed % 2 == 1), calls_end_blocks=seed % 4 == 1)
-    numbering, before = maybe_written(graph)
+    before = maybe_written(graph)
     for variable in VARIABLES:
         for bit in range(BITS):
             writers = [n for n in range(len(graph.steps)) if touches(graph, n, variable, bit, writes=True)]
@@ -145,6 +145,4 @@ def test_what_may_be_written_is_what_some_way_writes(seed):
                 if block not in expected:
                     expected.add(block)
                     waiting += graph.flow_successors[block]
-            assert {
-                b for b, packed in enumerate(before) if numbering.unpack(packed).get(variable, 0) >> bit & 1
-            } == expected
+            assert {b for b in range(len(graph.blocks)) if before(b).get(variable, 0) >> bit & 1} == expected

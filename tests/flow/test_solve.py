@@ -2,7 +2,7 @@ from random import Random
 
 import pytest
 
-from visa_lsp.flow.masks import Numbering
+from visa_lsp.flow.masks import Atoms, Numbering
 from visa_lsp.flow.solve import closure, solve
 from visa_lsp.flow.structure import structure_of
 from visa_lsp.flow.values import ValueFlow
@@ -74,10 +74,36 @@ def test_values_and_where_they_come_from():
     assert values.origins([1, 2]) == {1: {1}, 2: {2}, 3: {1, 2, 3}, 4: {1, 2, 4}}
 
 
-def test_masks_are_packed_and_unpacked():
-    numbering = Numbering({8: 3, 16: 70, 24: 0})
-    masks = {8: 0b101, 16: 1 << 69}
-    packed = numbering.pack({**masks, 99: 1, 24: 5})
-    assert numbering.size == 73
-    assert numbering.unpack(packed) == masks
+def test_codes_are_packed_and_unpacked():
+    numbering = Numbering({8: 3, 16: 70, 24: 0, 32: 2})
+    codes = {8: 0b101, 16: 1 << 69, 32: 0b10}
+    packed = numbering.pack({**codes, 99: 1, 24: 5})
+    assert numbering.size == 75
+    assert numbering.unpack(packed) == codes
+    assert numbering.unpack(0) == {}
     assert numbering.pack({8: 0b1111}) == 0b111
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_packing_loses_nothing(seed):
+    rng = Random(seed)
+    widths = {variable: rng.randrange(5) for variable in range(30)}
+    codes = {v: rng.randrange(1 << w) for v, w in widths.items()}
+    numbering = Numbering(widths)
+    assert numbering.unpack(numbering.pack(codes)) == {v: code for v, code in codes.items() if code}
+
+
+def test_bits_that_nothing_tells_apart_are_one():
+    atoms = Atoms({8: {0xFF, 0x0F, 0}, 16: {1 << 500}, 24: ()})
+    assert atoms.widths == {8: 2, 16: 1, 24: 0}
+    assert [atoms.decode(8, atoms.encode(8, mask)) for mask in (0, 0x0F, 0xF0, 0xFF)] == [0, 0x0F, 0xF0, 0xFF]
+    assert atoms.decode(16, atoms.encode(16, 1 << 500)) == 1 << 500
+    assert atoms.encode(99, 1) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_mask_is_a_union_of_groups(seed):
+    rng = Random(seed)
+    masks = {rng.randrange(1 << 12) for _ in range(rng.randrange(1, 6))}
+    atoms = Atoms({8: masks})
+    assert {atoms.decode(8, atoms.encode(8, mask)) for mask in masks} == masks

@@ -34,6 +34,9 @@ class _Bodies:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        # Each block is told once. For each the next one, itself included, that has not been told, or a block on the way there.
+        self._untold = list(range(len(graph.blocks) + 1))
+        self._told_bodies: set[int] = set()
         self._members: dict[int, frozenset[int]] = {}
         self._called = {number for entry in self._callees() for number in self.members(entry)}
 
@@ -65,8 +68,8 @@ class _Bodies:
         here = block.number
         match flow:
             case FlowClass.CALL | FlowClass.KERNEL_CALL:
-                for edge in self._edges(here, EdgeKind.CALL):
-                    yield from self.members(edge)
+                for target in self._edges(here, EdgeKind.CALL):
+                    yield from self._all_of(target)
             case FlowClass.JUMP | FlowClass.SWITCH:
                 yield from self._past(here, self._edges(here, EdgeKind.BRANCH, EdgeKind.BACK))
             case FlowClass.GOTO | FlowClass.WHILE | FlowClass.CONTINUE:
@@ -76,7 +79,7 @@ class _Bodies:
             case FlowClass.RETURN | FlowClass.FUNCTION_RETURN if here in self._called or flow is not FlowClass.RETURN:
                 # Lanes that go back to the caller come back to life there.
                 if here + 1 < len(self.graph.blocks):
-                    yield from self.members(here + 1)
+                    yield from self._all_of(here + 1)
             case _:
                 pass
 
@@ -86,9 +89,29 @@ class _Bodies:
     def _past(self, here: int, targets: Iterable[int]) -> Iterator[int]:
         """Where a jump of the whole thread leads: forward it may pass lanes that wait, which are then away for good."""
         for target in targets:
-            yield from range(target, here + 1) if target <= here else self.members(target) if target > here + 1 else ()
+            if target <= here:
+                yield from self._range(target, here + 1)
+            elif target > here + 1:
+                yield from self._all_of(target)
 
-    @staticmethod
-    def _between(here: int, targets: Iterable[int]) -> Iterator[int]:
+    def _between(self, here: int, targets: Iterable[int]) -> Iterator[int]:
         for target in targets:
-            yield from range(here + 1, target) if target > here else range(target, here + 1)
+            yield from self._range(here + 1, target) if target > here else self._range(target, here + 1)
+
+    def _all_of(self, entry: int) -> Iterator[int]:
+        if entry not in self._told_bodies:
+            self._told_bodies.add(entry)
+            yield from self.members(entry)
+
+    def _range(self, first: int, end: int) -> Iterator[int]:
+        """The blocks of a range that have not been told."""
+        untold = self._untold
+        number = first
+        while True:
+            while untold[number] != number:
+                untold[number] = untold[untold[number]]
+                number = untold[number]
+            if number >= end:
+                return
+            untold[number] = number + 1
+            yield number

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Numbering, killed, taken_of, widths_of
+from visa_lsp.flow.masks import Atoms, Numbering, killed, masks_of, taken_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ class Liveness:
         end = dict(at_end or {})
         reads = [self._summary(number) for number in range(len(graph.blocks))]
         between = {variable for needed, _ in reads for variable in needed} | end.keys()
-        widths = widths_of(graph.steps, between)
-        for variable, mask in (*end.items(), *self._taken.items()):
-            if variable in between:
-                widths[variable] = max(widths.get(variable, 0), mask.bit_length())
-        self.numbering = Numbering(widths)
-        needed = [self.numbering.pack(masks) for masks, _ in reads]
-        overwritten = [self.numbering.pack(masks) for _, masks in reads]
-        last = self.numbering.pack(end)
+        masks = masks_of(graph.steps, between)
+        for variable, mask in end.items():
+            masks.setdefault(variable, set()).add(mask)
+        self._atoms = Atoms(masks)
+        self.numbering = Numbering(self._atoms.widths)
+        needed = [self._pack(of) for of, _ in reads]
+        overwritten = [self._pack(of) for _, of in reads]
+        last = self._pack(end)
         ahead, behind = graph.flow_successors, graph.flow_predecessors
 
         def at_exit(number: int) -> int:
@@ -58,7 +58,14 @@ class Liveness:
         live = [0] * len(graph.blocks)
         solve(live, graph.order[::-1], behind, at_entry)
         self._in = live
-        self._out = [at_exit(number) for number in range(len(live))]
+        self._at_exit = at_exit
+
+    def _pack(self, masks: Mapping[int, int]) -> int:
+        encode = self._atoms.encode
+        return self.numbering.pack({variable: encode(variable, mask) for variable, mask in masks.items()})
+
+    def _unpack(self, packed: int) -> dict[int, int]:
+        return {v: self._atoms.decode(v, code) for v, code in self.numbering.unpack(packed).items()}
 
     def _summary(self, number: int) -> tuple[dict[int, int], dict[int, int]]:
         """By variable: the bits that a block reads before it overwrites them, and those that it overwrites."""
@@ -85,11 +92,11 @@ class Liveness:
 
     def at_entry(self, block: int) -> dict[int, int]:
         """The live bits by variable before a block."""
-        return self.numbering.unpack(self._in[block])
+        return self._unpack(self._in[block])
 
     def at_exit(self, block: int) -> dict[int, int]:
         """The live bits by variable behind a block."""
-        return self.numbering.unpack(self._out[block])
+        return self._unpack(self._at_exit(block))
 
     def behind_steps(self, block: int) -> Iterator[tuple[int, Mapping[int, int]]]:
         """From the last step of a block to its first: the number of the step, and the live bits by variable behind it.

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Numbering, killed, taken_of, widths_of
+from visa_lsp.flow.masks import Atoms, Numbering, killed, masks_of, taken_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from visa_lsp.flow.graph import Graph
     from visa_lsp.flow.steps import Access, Step
@@ -41,18 +41,17 @@ class Reaching:
         self._taken = taken_of(graph.steps)
         # Only what some block reads before it overwrites it can be looked for beyond that block.
         exposed = self._exposed()
-        widths = widths_of(graph.steps, exposed)
-        for variable, mask in self._taken.items():
-            if variable in exposed:
-                widths[variable] = max(widths.get(variable, 0), mask.bit_length())
-        made: dict[int, dict[int, int]] = {variable: {OUTSIDE: (1 << width) - 1} for variable, width in widths.items()}
+        masks = masks_of(graph.steps, exposed)
+        self._atoms = Atoms(masks)
+        self._widths = widths = self._atoms.widths
+        whole = {variable: _union(of) for variable, of in masks.items()}
+        made: dict[int, dict[int, int]] = {variable: {OUTSIDE: mask} for variable, mask in whole.items()}
         for number, step in enumerate(graph.steps):
             for variable, mask in self._writes(step):
                 if variable in made and mask:
                     made[variable][number] = made[variable].get(number, 0) | mask
         # One field for each definition of each variable: those of one variable stand side by side.
         self._fields: dict[int, list[int]] = {variable: list(sources) for variable, sources in made.items()}
-        self._widths = widths
         self._numbering = Numbering({v: widths[v] * len(sources) for v, sources in made.items()})
         blocks = range(len(graph.blocks))
         gen, kill = [0] * len(blocks), [0] * len(blocks)
@@ -137,13 +136,15 @@ class Reaching:
         width = self._widths[variable]
         found = 0
         for field, source in enumerate(self._fields[variable]):
-            found |= (sources.get(source, 0) & (1 << width) - 1) << field * width
+            mask = sources.get(source, 0)
+            if mask:
+                found |= self._atoms.encode(variable, mask) << field * width
         return found
 
     def _split(self, variable: int, packed: int) -> dict[int, int]:
         width = self._widths[variable]
-        masks = ((s, packed >> f * width & (1 << width) - 1) for f, s in enumerate(self._fields[variable]))
-        return {source: mask for source, mask in masks if mask}
+        codes = ((s, packed >> f * width & (1 << width) - 1) for f, s in enumerate(self._fields[variable]))
+        return {source: self._atoms.decode(variable, code) for source, code in codes if code}
 
     def at_entry(self, block: int) -> dict[int, dict[int, int]]:
         """By variable the definitions that arrive before a block, each with its bits; only of variables that need it."""
@@ -159,10 +160,18 @@ class Reaching:
             self._apply(place, step, block, state)
 
 
-def maybe_written(graph: Graph) -> tuple[Numbering, list[int]]:
-    """For each block the bits that some way from the start may have written before it, packed by the numbering."""
+def _union(masks: Iterable[int]) -> int:
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
+
+
+def maybe_written(graph: Graph) -> Callable[[int], dict[int, int]]:
+    """For each block the bits by variable that some way from the start may have written before it."""
     taken = taken_of(graph.steps)
-    numbering = Numbering(widths_of(graph.steps))
+    atoms = Atoms(masks_of(graph.steps))
+    numbering = Numbering(atoms.widths)
     written: list[int] = []
     for block in graph.blocks:
         masks: dict[int, int] = {}
@@ -173,7 +182,7 @@ def maybe_written(graph: Graph) -> tuple[Numbering, list[int]]:
             if step.indirect_write:
                 for variable, mask in taken.items():
                     masks[variable] = masks.get(variable, 0) | mask
-        written.append(numbering.pack(masks))
+        written.append(numbering.pack({v: atoms.encode(v, mask) for v, mask in masks.items()}))
     behind = graph.flow_predecessors
 
     def before(number: int) -> int:
@@ -184,4 +193,4 @@ def maybe_written(graph: Graph) -> tuple[Numbering, list[int]]:
 
     done = [0] * len(graph.blocks)
     solve(done, graph.order, graph.flow_successors, lambda number: before(number) | written[number])
-    return numbering, [before(number) for number in range(len(done))]
+    return lambda number: {v: atoms.decode(v, code) for v, code in numbering.unpack(before(number)).items()}
