@@ -12,7 +12,8 @@ Instead:
     .decl A0 v_type=A num_elts=8
     addr_add (M1, 1) A0(7)<1> &V33 0x4:uw
 
-Authority: seed 004, address operands and `indirect_offset` ([-512, 511]); the finalizer accepts the text silently.
+Authority: seed 004, address operands and `indirect_offset` ([-512, 511]); the finalizer accepts the text silently, but for more
+addresses than there are registers, and from Xe2 on for an `addr_add` that writes beyond them.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import exec_control, operand_place
-from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.platforms import address_registers
 from visa_lsp.program.model import Address, Indirect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V222", "address-range", WARNING, __doc__)
+_BOUNDED = 200  # the generation of Xe2: finalizers that know it look at what `addr_add` writes
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -46,8 +49,17 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             first = value.addr_offset
             count = lanes // (value.region.width or 1) if value.region.vert_stride is None and value.region.width else 1
         place = operand_place(bound, operand)
+        registers = address_registers(ctx.platform)
+        if isinstance(value, Indirect) and count > registers:
+            message = f"{count} addresses are needed; there are {registers} address registers"
+            yield ctx.report(RULE, place, message, severity=ERROR)
+            continue
         related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
-        if first + count > symbol.num_elements:
+        past_all = isinstance(value, Address) and operand.slot.role is Role.WRITE and first + count > registers
+        if past_all and ctx.platform is not None and ctx.platform.generation >= _BOUNDED:
+            message = f"elements {first} to {first + count - 1} are written; there are {registers} address registers"
+            yield ctx.report(RULE, place, message, related=related, severity=ERROR)
+        elif first + count > symbol.num_elements:
             what = f"element {first}" if count <= 1 else f"elements {first} to {first + count - 1}"
             message = f"`{symbol.name}` has {symbol.num_elements} elements; {what} cannot be used (the finalizer does not check)"
             yield ctx.report(RULE, place, message, related=related)

@@ -47,8 +47,10 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         elif base.predefined and (ctx.platform is None or 0 <= offset < base.byte_size):
             continue
         elif not 0 <= offset < base.byte_size:
-            message = f"alias begins at byte {offset} of `{base.name}`, which has {base.byte_size} bytes"
-            yield ctx.report(RULE, place, message, related=related)
+            # Of predefined variables the finalizer does not look at the size.
+            tail, severity = (" (the finalizer does not check)", WARNING) if base.predefined else ("", ERROR)
+            message = f"alias begins at byte {offset} of `{base.name}`, which has {base.byte_size} bytes{tail}"
+            yield ctx.report(RULE, place, message, related=related, severity=severity)
         elif offset + symbol.byte_size > base.byte_size and not symbol.unsized:
             end = offset + symbol.byte_size
             message = f"alias ends at byte {end} of `{base.name}`, which has {base.byte_size} bytes (the finalizer does not check)"

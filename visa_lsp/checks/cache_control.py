@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks.facts import words
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.lsc_codes import CACHE, CACHE_TEXT
-from visa_lsp.isa.model import Dialect
+from visa_lsp.isa.model import Dialect, Role, Shape, Trait
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -37,16 +37,15 @@ RULE = rule("V620", "cache-control", ERROR, __doc__)
 _LOAD: Final = ("uc.uc", "uc.ca", "ca.uc", "ca.ca", "st.uc", "st.ca", "ri.ca")
 _STORE: Final = ("uc.uc", "uc.wb", "wb.wb", "wt.uc", "wt.wb", "st.uc", "st.wb")
 _ATOMIC: Final = ("uc.uc", "uc.wb")
-_TYPED_OPCODE: Final = 0x8A
 
 
 def _pairs(row: Instruction) -> tuple[str, tuple[str, ...]]:
     """What the message is, and the pairs that it may have."""
-    if row.opcode == _TYPED_OPCODE:
+    if any(s.shape in (Shape.LSC_ADDRESS_TYPED, Shape.LSC_SURFACE) for s in row.slots):
         return "a message to images", ()
-    if "atomic" in row.mnemonic:
+    if row.has(Trait.ATOMIC):
         return "an atomic", _ATOMIC
-    return ("a load", _LOAD) if "_load" in row.mnemonic else ("a store", _STORE)
+    return ("a load", _LOAD) if any(s.role is Role.WRITE for s in row.slots) else ("a store", _STORE)
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:

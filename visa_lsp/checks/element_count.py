@@ -1,6 +1,7 @@
 """A variable has more elements than its class allows, or a number that its class does not know.
 
-A general variable has 1 to 4096 elements and at most 4096 bytes; a predicate 1, 2, 4, 8, 16 or 32; an address variable 1 to 16.
+A general variable has 1 to 4096 elements and at most 4096 bytes; a predicate 1, 2, 4, 8, 16 or 32; an address variable 1 to 16, a sampler or
+surface variable at most 128.
 
 Why: the hardware has 16 address registers and 32-bit flags; a general variable too large for the register file cannot be
 allocated, and a count above 65535 is cut to 16 bits without a word.
@@ -13,8 +14,8 @@ Instead:
 
     .decl P1 v_type=P num_elts=4
 
-Authority: seed 000, variables, addresses and predicates. The finalizer rejects wrong predicate and address counts and a
-general variable of 0 elements; more than 4096 elements or bytes it accepts silently, so that is a warning.
+Authority: seed 000, variables, addresses and predicates. The finalizer rejects wrong predicate, address and state counts and
+a general variable of 0 elements; more than 4096 elements or bytes it accepts silently, so that is a warning.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.isa.platforms import address_registers
+from visa_lsp.isa.predefined import SURFACES
 from visa_lsp.sema.model import Place, Symbol, SymbolKind
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 RULE = rule("V114", "element-count", ERROR, __doc__)
 _MOST = 8192
+_MOST_STATES = 128
 _LEGAL_PREDICATES = (1, 2, 4, 8, 16, 32)
 
 
@@ -38,27 +42,31 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in body.symbols:
         if symbol.decl is None or symbol.decl.num_elts is None or symbol.place is None or symbol.unsized:
             continue
-        judged = _judge(symbol)
+        judged = _judge(symbol, address_registers(ctx.platform))
         if judged is not None:
             message, severity = judged
             place = Place(symbol.place.line, symbol.decl.num_elts.span)
             yield ctx.report(RULE, place, message, severity=severity)
 
 
-def _judge(symbol: Symbol) -> tuple[str, Severity] | None:
+def _judge(symbol: Symbol, registers: int) -> tuple[str, Severity] | None:
     count, name = symbol.num_elements, symbol.name
     if symbol.kind is SymbolKind.PREDICATE and count not in _LEGAL_PREDICATES:
         return f"predicate `{name}` has {count} elements; it can have 1, 2, 4, 8, 16 or 32", ERROR
-    if symbol.kind is SymbolKind.ADDRESS and count > 16:
-        return f"address variable `{name}` has {count} elements; there are 16 address registers", ERROR
+    if symbol.kind is SymbolKind.ADDRESS and count > registers:
+        return f"address variable `{name}` has {count} elements; there are {registers} address registers", ERROR
     # The field has 16 bits; what is stored in it is what is looked at.
     if symbol.kind is SymbolKind.GENERAL and not 0 < count & 0xFFFF <= _MOST:
         return f"`{name}` has {count} elements; it can have 1 to {_MOST}", ERROR
     if symbol.kind is SymbolKind.GENERAL and symbol.byte_size > 4096:
         text = f"`{name}` has {symbol.byte_size} bytes; the specification allows 4096 (the finalizer does not check)"
         return text, WARNING
-    if symbol.kind in (SymbolKind.SAMPLER, SymbolKind.SURFACE) and count > 80:
-        return f"`{name}` has {count} elements, more than a table of states holds", WARNING
+    if symbol.kind in (SymbolKind.SAMPLER, SymbolKind.SURFACE) and count > _MOST_STATES:
+        # The finalizer does not look at the first surfaces.
+        early = symbol.kind is SymbolKind.SURFACE and symbol.id < 2 * len(SURFACES)
+        tail = " (the finalizer does not check)" if early else ""
+        message = f"`{name}` has {count} elements; it can have {_MOST_STATES} at most{tail}"
+        return message, WARNING if early else ERROR
     return None
 
 

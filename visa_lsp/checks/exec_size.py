@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import exec_control, words
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.isa.model import Instruction
+from visa_lsp.isa.model import Instruction, Trait
 from visa_lsp.isa.types import EXEC_SIZES
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Fix, Severity
 
 RULE = rule("V209", "exec-size", ERROR, __doc__)
-_URB_WRITE = "urb_write_3d"
 # With compensation for coarse pixel shading.
 _CPS_SIZES = (8, 16)
 
@@ -43,7 +42,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(row, Instruction)
     assert isinstance(size, int)
     if size in EXEC_SIZES:
-        overlooked = row.family == "svm" or row.mnemonic in ("gather", "scatter")
+        overlooked = row.has(Trait.SIZES_UNCHECKED)
         return _forbidden(ctx, row, size, problem.place, WARNING if overlooked else ERROR)
     message = f"`{ctx.text(problem.place)}` is no execution size; it is {words(row.exec_sizes)}"
     return ctx.report(RULE, problem.place, message, fixes=(_nearest(ctx, row, size, problem.place),))
@@ -70,14 +69,14 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     elif written not in _CPS_SIZES and any(word.text == "cps" for word in statement.words):
         message = f"`{row.mnemonic}.cps` cannot have execution size {written}; it is {words(_CPS_SIZES)}"
         yield ctx.report(RULE, place, message)
-    elif written not in row.exec_sizes or (row.mnemonic == _URB_WRITE and written == 16):
-        severity = ERROR if _verified(row, written) else WARNING
+    elif written not in row.exec_sizes or not _taken(row, written):
+        severity = ERROR if row.exec_verified is not None and not _taken(row, written) else WARNING
         yield _forbidden(ctx, row, written, place, severity)
 
 
-def _verified(row: Instruction, size: int) -> bool:
-    """Whether the finalizer rejects the size as well."""
-    return row.mnemonic == _URB_WRITE and size not in (1, 8)
+def _taken(row: Instruction, size: int) -> bool:
+    """Whether the finalizer takes the size."""
+    return row.exec_verified is None or size in row.exec_verified
 
 
 def _forbidden(ctx: CheckContext, row: Instruction, size: int, place: Place, severity: Severity = ERROR) -> Diagnostic:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks.facts import exec_control, operand_place, words
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.isa.model import Dialect, Shape
+from visa_lsp.isa.model import Dialect, Shape, Trait
 from visa_lsp.program.model import RawOperand, State
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V609", "lsc-message", ERROR, __doc__)
-_SOURCES: Final = {f"lsc_atomic_{atomic.name}": atomic.sources for atomic in codes.ATOMICS}
 _GLOBAL: Final = (codes.SFID_UGM, codes.SFID_UGML)
 _PLAIN_SIZES: Final = ("d8", "d16", "d32", "d64")
 _BLOCK_COUNTS: Final = {"d8": (1, 2, 4), "d16": (1, 2, 4), "d32": (1, 2), "d64": (1,)}
@@ -59,7 +58,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _findings(bound: Bound, inst: Inst) -> Iterator[Found]:
-    if inst.row.mnemonic == "lsc_fence":
+    if inst.row.has(Trait.FENCE):
         yield from _fence(bound, inst)
         return
     for operand in bound.operands:
@@ -72,7 +71,7 @@ def _findings(bound: Bound, inst: Inst) -> Iterator[Found]:
             yield from _block(inst, place)
         elif operand.slot.shape is Shape.LSC_DATA:
             yield from _data(bound, inst, place)
-        if operand.slot.name == "src1" and inst.row.mnemonic.startswith("lsc_store") and _is_null(operand):
+        if operand.slot.name == "src1" and _stores(inst) and _is_null(operand):
             yield place, f"`{inst.row.mnemonic}` stores nothing: its data cannot be `%null`"
 
 
@@ -106,7 +105,8 @@ def _address(inst: Inst, operand: BoundOperand, node: tree.AddressRef, place: Pl
 
 
 def _payload(inst: Inst, operand: BoundOperand, place: Place) -> Iterator[Found]:
-    wanted = _SOURCES.get(inst.row.mnemonic)
+    atomic = inst.row.atomic
+    wanted = None if atomic is None else atomic.sources
     if isinstance(operand.node, tree.Ref) and operand.node.suffix is not None:
         yield place, f"`{operand.slot.name}` has no data shape of its own; it is that of `dst`"
     elif wanted is not None:
@@ -127,20 +127,20 @@ def _is_null(operand: BoundOperand) -> bool:
 def _data(bound: Bound, inst: Inst, place: Place) -> Iterator[Found]:
     size, sfid = _WORD.get(_number(inst, "datasize"), ""), inst.get("sfid")
     transposed = inst.get("order") == codes.ORDER_TRANSPOSED
-    quad, mnemonic = inst.row.mnemonic.endswith("_quad"), inst.row.mnemonic
+    quad, atomic, mnemonic = inst.row.has(Trait.CHANNELS), inst.row.atomic, inst.row.mnemonic
     many = not quad and codes.ELEMS_VALUE.get(_number(inst, "elems"), 1) > 1
     control = exec_control(bound)
-    if mnemonic in _SOURCES:
+    if atomic is not None:
         if transposed or many:
             yield place, "an atomic has one element a lane, not transposed: `d32`, `d64` or `d16c32`"
         if size not in ("d16c32", "d32", "d64"):
             yield place, f"an atomic has data of `d16c32`, `d32` or `d64`, not `{size}`"
-        if mnemonic[len("lsc_atomic_") :] in ("fadd", "fsub") and sfid not in _GLOBAL:
+        if atomic.global_only and sfid not in _GLOBAL:
             yield place, f"`{mnemonic}` is for `.ugm` and `.ugml` only"
-        if size == "d64" and sfid == codes.SFID_SLM and not mnemonic.endswith("icas"):
+        if size == "d64" and sfid == codes.SFID_SLM and not atomic.wide_shared:
             yield place, "in shared local memory only `lsc_atomic_icas` takes `d64`"
         return
-    if transposed and (quad or mnemonic.endswith("_status")):
+    if transposed and (quad or inst.row.has(Trait.RESIDENCY)):
         yield place, f"`{mnemonic}` cannot be transposed"
     if transposed and control is not None and control.exec_size != 1:
         yield place, f"transposed data needs execution size 1, not {control.exec_size}"
@@ -161,7 +161,7 @@ def _block(inst: Inst, place: Place) -> Iterator[Found]:
     if _number(inst, "height") > _ROWS:
         yield place, f"the block has {_number(inst, 'height')} rows; it can have {_ROWS}"
     transposed, vnni = inst.get("order") == codes.ORDER_TRANSPOSED, bool(inst.get("vnni"))
-    if inst.row.mnemonic.startswith("lsc_store"):
+    if _stores(inst):
         if vnni:
             yield place, "a block that is written is not interleaved: its last letter is `n`"
         if blocks != 1:
@@ -170,6 +170,10 @@ def _block(inst: Inst, place: Place) -> Iterator[Found]:
         yield place, f"one block is read transposed at a time, not {blocks}"
     elif blocks not in _BLOCK_COUNTS[size]:
         yield place, f"{words(_BLOCK_COUNTS[size])} blocks of `{size}` are read at a time, not {blocks}"
+
+
+def _stores(inst: Inst) -> bool:
+    return inst.row.has(Trait.WRITES) and inst.row.atomic is None
 
 
 def _number(inst: Inst, field: str) -> int:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import exec_control
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.model import Trait
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 
@@ -43,4 +43,4 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         yield ctx.report(RULE, place, message, fixes=(fix,))
 
 
-CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.meaning == Effect("dpas"))
+CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.has(Trait.MATRIX))

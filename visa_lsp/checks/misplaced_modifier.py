@@ -24,6 +24,7 @@ from visa_lsp.checks.facts import slot_words
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.isa.platforms import ALL
 from visa_lsp.program.model import General, Indirect
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.isa.model import Instruction
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V216", "misplaced-modifier", ERROR, __doc__)
-_SHIFTS = frozenset({"shl", "shr", "asr", "rol", "ror"})
 
 
 def _destination(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -64,13 +65,13 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         node = operand.node
         if not isinstance(node, (tree.Ref, tree.IndirectRef)) or node.modifier is None or operand.value is None:
             continue
-        message = _wrong(row, operand, node.modifier.text)
+        message = _wrong(row, operand, node.modifier.text, ctx.platform)
         if message is not None:
             place = Place(bound.line, node.modifier.span)
             yield ctx.report(RULE, place, message, fixes=(ctx.fix(f"remove `{node.modifier.text}`", place, ""),))
 
 
-def _wrong(row: Instruction, operand: BoundOperand, text: str) -> str | None:
+def _wrong(row: Instruction, operand: BoundOperand, text: str, platform: Platform | None) -> str | None:
     """What is wrong with a modifier, if anything."""
     value, name = operand.value, row.mnemonic
     if not isinstance(value, (General, Indirect)):
@@ -79,10 +80,11 @@ def _wrong(row: Instruction, operand: BoundOperand, text: str) -> str | None:
         # On a general destination binding has said so already.
         return f"`{text}` modifies sources; a destination cannot have it" if isinstance(value, Indirect) else None
     inverts = value.modifier is OperandModifier.NOT
-    logical = row.family == "logic" and name != "lzd"
-    if inverts and not logical:
+    if row.unmodified >= ALL or (platform is not None and platform.name in row.unmodified):
+        return f"sources of `{name}` have no modifier; `{text}` cannot stand here"
+    if inverts and not row.inverts:
         return f"`{text}` belongs to and, or, xor and not; `{name}` cannot invert a source"
-    if not inverts and logical and name not in _SHIFTS:
+    if not inverts and not row.negates:
         return f"`{text}` is arithmetic; a source of `{name}` can only have `(~)`"
     return None
 

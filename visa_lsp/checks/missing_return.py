@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.diagnostics import Fix
-from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa.model import FlowClass, Trait
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -56,11 +56,7 @@ def _ends(code: list[Bound]) -> bool:
         return True
     if any("eot" in word.text.lower() or "EOT" in word.text for word in last.statement.words):
         return True
-    return (
-        last.row.flow.returns
-        or last.row.flow.branches
-        or last.row.mnemonic.startswith(("raw_send", "rt_write", "urb_write"))
-    )
+    return last.row.flow.returns or last.row.flow.branches or last.row.has(Trait.MAY_END)
 
 
 def _is_note(bound: Bound) -> bool:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Check, rule
-from visa_lsp.checks.verifier import by_types, demanded
+from visa_lsp.checks.verifier import by_types
 from visa_lsp.isa.model import Role
 
 if TYPE_CHECKING:
@@ -32,17 +32,14 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
 
 RULE = rule("V402", "mixed-types", ERROR, __doc__)
-_CHOICES = frozenset({"sel", "min", "max"})
-# Instructions with operands of several kinds by their nature.
-_FREE = frozenset({"sad2", "sad2add", "srnd", "fcvt", "dp4a", "lzd", "addc", "subb", "madw"})
 
 
-def _judge(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
+def _judge(row: Instruction, typed: Typed, _: Platform | None) -> Verdict | None:
     if any(t.name in ("bf", "bool") for _, t in typed):
         return None
-    if row.mnemonic in _CHOICES:
+    if row.chooses:
         return _select(row, [(i, t) for i, (slot, t) in enumerate(typed) if slot.role is Role.READ])
-    demands = [(demanded(row, slot, platform), t) for slot, t in typed]
+    demands = [(row.verified.get(slot.name), t) for slot, t in typed]
     if any(demand is not None and t not in demand for demand, t in demands):
         return None
     written = [t for slot, t in typed if slot.role is Role.WRITE]
@@ -81,5 +78,5 @@ def _select(row: Instruction, sources: list[tuple[int, DataType]]) -> tuple[int,
 CHECK = Check(
     RULE,
     instruction=by_types(RULE, _judge),
-    wants=lambda row: row.mnemonic not in _FREE and (row.family in ("arith", "math") or row.mnemonic in _CHOICES),
+    wants=lambda row: row.chooses or row.family in ("arith", "math"),
 )

@@ -26,7 +26,6 @@ from visa_lsp.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.isa.model import Instruction
 
 RULE = rule("V213", "number-range", ERROR, __doc__)
 
@@ -43,13 +42,6 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message)
 
 
-_IME_MODES, _IME_SEARCHES = (0, 1, 2, 3), (0, 1, 3, 7)
-
-
-def _is_ime(row: Instruction | None) -> bool:
-    return row is not None and row.mnemonic == "vme_ime"
-
-
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     """Numbers that only one instruction limits: sizes of messages and calls, the modes of a motion search."""
     for operand in bound.operands:
@@ -61,8 +53,8 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             elif high is not None and not low <= int(text) <= high:
                 message = f"`{operand.slot.name}` {text} is out of range; it must be between {low} and {high}"
                 yield ctx.report(RULE, place, message)
-        elif _is_ime(bound.row) and isinstance(node, tree.Group) and bound.inst is not None:
-            for field, legal in (("mode", _IME_MODES), ("search", _IME_SEARCHES)):
+        elif operand.slot.choices is not None and isinstance(node, tree.Group) and bound.inst is not None:
+            for field, legal in operand.slot.choices.items():
                 value = bound.inst.get(field)
                 if value not in legal:
                     yield ctx.report(RULE, place, f"`{field}` {value} is out of range; it is {words(legal)}")
@@ -72,5 +64,5 @@ CHECK = Check(
     RULE,
     {"number-range": _report},
     instruction=_instruction,
-    wants=lambda row: _is_ime(row) or any(slot.limits is not None for slot in row.slots),
+    wants=lambda row: any(slot.limits is not None or slot.choices is not None for slot in row.slots),
 )

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import AddressOf, State
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -106,5 +107,5 @@ CHECK = Check(
         "quoted-name": _quoted, "raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of,
     },
     instruction=_instruction,
-    wants=lambda row: row.mnemonic in ("addr_add", "movs"),
+    wants=lambda row: row.family == "address" or row.has(Trait.MOVES_STATE),
 )  # fmt: skip

@@ -16,44 +16,48 @@ Authority: seed 003, data types of each instruction; the finalizer's verifier fo
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import slot_words, words
 from visa_lsp.checks.rule import ERROR, WARNING, Check, rule
-from visa_lsp.checks.verifier import by_types, demanded
-from visa_lsp.isa.model import Role, Shape
-from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES, F
+from visa_lsp.checks.verifier import by_types, lacking
+from visa_lsp.isa.model import Shape
+from visa_lsp.isa.platforms import ALL, MATRIX, PLATFORMS
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.checks.verifier import Typed, Verdict
-    from visa_lsp.isa.model import Instruction, Slot
+    from visa_lsp.isa.model import Instruction, Lack
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
 
 RULE = rule("V401", "operand-type", WARNING, __doc__)
 
 
-_FIRST_BF = 125  # the generation of XeHP_SDV, which also lost the division of integers
-_WITH_BF = frozenset({"add", "cmp", "mad", "mov", "mul", "sel"})
-_BF_UNVERIFIED = frozenset({"srnd", "fcvt"})
+# Families whose operands the finalizer looks at for `bf`.
+_VERIFIED_FAMILIES = frozenset({"arith", "math", "logic", "compare", "mov"})
 
 
 def _judge(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
-    if any(t is BF for _, t in typed) and (platform is None or platform.generation >= _FIRST_BF):
-        mixed = _brain_float(row, typed)
-        if mixed is not None:
-            return *mixed, ERROR
-    if row.mnemonic in ("div", "mod") and platform is not None and platform.generation >= _FIRST_BF:
-        result = next((i for i, (slot, t) in enumerate(typed) if slot.role is Role.WRITE and t in INT_TYPES), None)
-        if result is not None:
-            message = f"{platform.name} cannot divide integers; `{row.mnemonic}` of them exists up to TGLLP"
-            return result, message, ERROR
+    if row.together and not row.limited:
+        return None  # another rule knows all of its combinations
+    brain = _brain_float(row, typed, platform)
+    if brain is not None:
+        return brain
+    for at, lack in lacking(row, typed, platform):
+        if not lack.why:
+            assert platform is not None
+            what = "the result" if lack.result else slot_words(typed[at][0])
+            message = (
+                f"{platform.name} has no `{row.mnemonic}` with type `{typed[at][1].name}` for {what}; {_where(lack)}"
+            )
+            return at, message, ERROR
     for at, (slot, type_) in enumerate(typed):
-        if type_.name == "bf" and platform is not None and platform.generation < _FIRST_BF:
-            return at, f"{platform.name} has no type `bf`; it exists from XeHP_SDV on", ERROR
-        demand = demanded(row, slot, platform)
+        demand = row.verified.get(slot.name)
         if demand is not None and type_ not in demand and type_.name not in ("bool", "bf"):
             allowed = demand if slot.types is None else demand & slot.types or demand
             message = f"{slot_words(slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
@@ -72,19 +76,43 @@ def _judge(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict
     return None
 
 
-def _brain_float(row: Instruction, typed: tuple[tuple[Slot, DataType], ...]) -> tuple[int, str] | None:
-    """What the verifier says to `bf`: few instructions take it, and beside it only `f`."""
-    name = row.mnemonic
-    if name in _WITH_BF:
-        for at, (slot, type_) in enumerate(typed):
-            if type_ not in (BF, F, BOOL):
-                return at, f"{slot_words(slot)} has type `{type_.name}`; beside `bf` it must be `bf` or `f`"
-    elif (row.family in ("arith", "math", "logic") or name in ("min", "max")) and name not in _BF_UNVERIFIED:
-        for at, (slot, type_) in enumerate(typed):
-            # The last source of min and max is not looked at.
-            if type_ is BF and not (name in ("min", "max") and slot.name == "src1"):
-                return at, f"`{name}` cannot have type `bf`; {words(f'`{n}`' for n in sorted(_WITH_BF))} can"
+def _where(lack: Lack) -> str:
+    having = [p for p in PLATFORMS if p.name not in lack.platforms]
+    if having and having[-1].name == PLATFORMS[-1].name:
+        later = [p for p in having if p.generation > max(q.generation for q in PLATFORMS if q.name in lack.platforms)]
+        return f"it exists from {later[0].name} on"
+    return f"it exists up to {having[-1].name}" if having else "no platform has it"
+
+
+def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
+    """What the verifier says to `bf`: few instructions take it, some platforms have it, and few types may stand beside it."""
+    brain = row.brain
+    first = next(
+        (i for i, (slot, t) in enumerate(typed) if t is BF and (brain is None or slot.name not in brain.unseen)), None
+    )
+    if first is None or row.family not in _VERIFIED_FAMILIES:
+        return None
+    if platform is not None and platform.name not in MATRIX:
+        return first, f"{platform.name} has no type `bf`; it exists from XeHP_SDV on, but for MTL", ERROR
+    if brain is None:
+        return first, f"`{row.mnemonic}` cannot have type `bf`; {_takers(platform)} can", ERROR
+    if platform is not None and platform.name not in brain.platforms:
+        since = next(p.name for p in PLATFORMS if p.name in brain.platforms)
+        return first, f"`{row.mnemonic}` takes `bf` from {since} on; on {platform.name} {_takers(platform)} can", ERROR
+    for at, (slot, type_) in enumerate(typed):
+        if type_ not in brain.beside and type_ is not BOOL:
+            message = f"{slot_words(slot)} has type `{type_.name}`; beside `bf` it must be {type_words(brain.beside)}"
+            if brain.verified >= ALL or (platform is not None and platform.name in brain.verified):
+                return at, message, ERROR
+            return at, f"{message} (newer finalizers do not check)", None
     return None
+
+
+@cache
+def _takers(platform: Platform | None) -> str:
+    """The instructions that take `bf` on a platform."""
+    taking = [r for r in TABLE.rows if r.brain is not None and (platform is None or platform.name in r.brain.platforms)]
+    return words(f"`{name}`" for name in sorted({r.mnemonic for r in taking}))
 
 
 def type_words(allowed: Iterable[DataType]) -> str:

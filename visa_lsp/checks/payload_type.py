@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place, slot_words, words
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.lane import Effect
+from visa_lsp.isa.model import Trait
+from visa_lsp.isa.types import TYPES
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.syntax import tree
 
@@ -30,11 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V403", "payload-type", ERROR, __doc__)
-_FLOAT = frozenset({"fmax", "fmin", "fcmpwr", "fadd", "fsub"})
-_NO_DATA = frozenset({"inc", "dec"})
-_MATRIX = Effect("dpas")
 _SHORT_GRF = 32
-_TWO_DATA = frozenset({"cmpxchg", "fcmpwr"})
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -42,10 +39,10 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     assert row is not None
     if not isinstance(statement, tree.Instruction):
         return
-    if row.meaning == _MATRIX:
+    if row.has(Trait.MATRIX):
         yield from _matrix(ctx, body, bound)
         return
-    taken = {w.text for w in statement.words}
+    operation = next((row.operations[w.text] for w in statement.words if w.text in row.operations), None)
     for operand in bound.operands:
         value, name = operand.value, operand.slot.name
         if not isinstance(value, RawOperand):
@@ -54,25 +51,22 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if symbol is None or symbol.type is None:
             continue
         place = operand_place(bound, operand)
-        if row.mnemonic != "dword_atomic":
-            if name in ("dst", "src", "data") and not symbol.predefined and symbol.type.size != 4:
+        if not row.operations:
+            if operand.slot.lane_bytes and name != "off" and not symbol.predefined and symbol.type.size != 4:
                 message = f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{symbol.type.name}`; its elements must have four bytes"
                 yield ctx.report(RULE, place, message)
             continue
-        null = value.var == 0
-        if (name == "src0" and taken & _NO_DATA and not null) or (
-            name == "src1" and not taken & _TWO_DATA and not null
-        ):
-            yield ctx.report(RULE, place, f"`{name}` is not used by this operation; it must be `%null.0`")
+        if operation is None:
             continue
-        allowed = _atomic_types(name, taken)
-        if not symbol.predefined and symbol.type.name not in allowed:
-            names = " or ".join(f"`{t}`" for t in allowed)
-            yield ctx.report(
-                RULE,
-                place,
-                f"{slot_words(operand.slot)} of this operation has type `{symbol.type.name}`; it must be {names}",
-            )
+        if name in operation.unused:
+            if value.var != 0:
+                yield ctx.report(RULE, place, f"`{name}` is not used by this operation; it must be `%null.0`")
+            continue
+        allowed = operation.types.get(name)
+        if allowed is not None and not symbol.predefined and symbol.type not in allowed:
+            names = words(f"`{t.name}`" for t in TYPES if t in allowed)
+            message = f"{slot_words(operand.slot)} of this operation has type `{symbol.type.name}`; it must be {names}"
+            yield ctx.report(RULE, place, message)
 
 
 def _matrix(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -99,18 +93,8 @@ def _name(bound: Bound) -> str:
     return bound.row.mnemonic if bound.row is not None else ""
 
 
-def _atomic_types(slot: str, words: set[str]) -> tuple[str, ...]:
-    if slot not in ("src0", "src1", "dst"):
-        return ("ud",)
-    if words & _FLOAT:
-        return ("f",)
-    if words & {"minsint", "maxsint"}:
-        return ("d",)
-    return ("ud", "d") if words & {"add", "sub"} else ("ud",)
-
-
 CHECK = Check(
     RULE,
     instruction=_instruction,
-    wants=lambda row: row.mnemonic in ("dword_atomic", "gather", "scatter") or row.meaning == _MATRIX,
+    wants=lambda row: bool(row.operations) or row.has(Trait.DWORD_DATA | Trait.MATRIX),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.checks.facts import exec_control
 from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES
-from visa_lsp.isa.model import Shape
+from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Bound, BoundOperand, Symbol
 
 _ADDRESS_BYTES: Final = {"a16": 2, "a32": 4, "a64": 8}
-_DWORDS: Final = {
-    "gather": ("off", "dst"),
-    "scatter": ("off", "src"),
-    "gather_scaled": ("off", "dst"),
-    "scatter_scaled": ("off", "src"),
-    "gather4_scaled": ("off",),
-    "scatter4_scaled": ("off",),
-    "dword_atomic": ("off", "src0", "src1", "dst"),
-}
-_CHANNELS: Final = {"gather4_scaled": "dst", "scatter4_scaled": "src"}
-_BLOCKS: Final = frozenset(
-    {"oword_ld", "oword_ld_unaligned", "oword_st", "svm_block_ld", "svm_block_ld_unaligned", "svm_block_st"}
-)
 
 
 class Data(NamedTuple):
@@ -86,11 +73,11 @@ def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
             elif isinstance(node, tree.AddressRef) and len(node.items) == 1 and node.suffix is not None:
                 yield operand, _ADDRESS_BYTES.get(node.suffix.text, 0) * (1 if data.transposed else lanes)
     for operand in bound.operands:
-        if operand.slot.name in _DWORDS.get(row.mnemonic, ()):
-            yield operand, 4 * lanes
-        elif operand.slot.name == _CHANNELS.get(row.mnemonic) and isinstance(bound.statement, tree.Instruction):
-            yield operand, 4 * lanes * len(bound.statement.words[-1].text)
-        elif row.mnemonic in _BLOCKS and operand.slot.shape is Shape.RAW and lanes > 1:
+        if operand.slot.per_channel and isinstance(bound.statement, tree.Instruction):
+            yield operand, operand.slot.lane_bytes * lanes * len(bound.statement.words[-1].text)
+        elif operand.slot.lane_bytes:
+            yield operand, operand.slot.lane_bytes * lanes
+        elif row.has(Trait.BLOCK) and operand.slot.shape is Shape.RAW and lanes > 1:
             # Compilers read single blocks of 16 bytes into half as many.
             yield operand, 16 * lanes
 

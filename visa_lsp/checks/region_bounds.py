@@ -62,7 +62,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if not inside and base is not symbol and offset + furthest + length <= base.byte_size:
             continue
         # Compilers shift lanes by a move from further on; the lanes that run over the end are not used.
-        shifted = bound.inst.row.mnemonic == "mov" and not write and inside and (value.row or value.col)
+        shifted = bound.inst.row.has(Trait.COPIES) and not write and inside and (value.row or value.col)
         if not shifted:
             place = operand_place(bound, operand)
             related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []

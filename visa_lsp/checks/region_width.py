@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import exec_control
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.model import Role, Shape, Trait
 from visa_lsp.isa.operands import LEGAL_WIDTHS
 from visa_lsp.program.model import General, Indirect
 from visa_lsp.sema.model import Place
@@ -29,12 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V304", "region-width", ERROR, __doc__)
-_SCALAR = frozenset({"svm_block_ld", "svm_block_st", "wait"})  # the parenthesis counts blocks, or there is none
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     control = exec_control(bound)
-    if bound.row is not None and bound.row.mnemonic in _SCALAR:
+    if bound.row is not None and bound.row.has(Trait.SCALAR):
         size = 1
     elif control is not None:
         size = control.exec_size
@@ -60,7 +59,7 @@ CHECK = Check(
     instruction=_instruction,
     wants=lambda row: (
         row.family not in ("data_port", "lsc")
-        and row.mnemonic != "plane"
+        and not row.has(Trait.OWN_REGIONS)
         and any(s.shape is Shape.VECTOR for s in row.slots)
     ),
 )

@@ -10,7 +10,10 @@ Instead:
 
     div (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> V34(0,0)<1;1,0>
 
-Authority: the finalizer, for `div` with integers and for `mod`, `mulh`, `frc`, `lzd`; the documentation of each instruction for others, as a warning.
+Conversions to narrow floats (`fcvt`, `srnd`) saturate from PTL on.
+
+Authority: the finalizer, for `div` with integers, for `mod`, `mulh`, `frc`, `lzd` and the conversions, from Xe2 on for `mad` with integers;
+the documentation of each instruction for others, as a warning.
 """
 
 from __future__ import annotations
@@ -19,13 +22,19 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.operand_type import type_words
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.checks.verifier import NO_SATURATION
+from visa_lsp.isa.platforms import ALL, PLATFORMS
 from visa_lsp.isa.types import BF
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
+from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from visa_lsp.diagnostics import Severity
+    from visa_lsp.isa.model import Instruction
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.isa.types import DataType
 
 RULE = rule("V224", "saturation", ERROR, __doc__)
 
@@ -39,18 +48,30 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     if word is None or operand is None:
         return
     type_ = ctx.facts(body).type_of(operand.value)
-    if row.mnemonic in NO_SATURATION:
-        yield ctx.report(RULE, Place(bound.line, word.span), f"`{row.mnemonic}` has no saturation; leave out `.sat`")
-        return
-    if type_ is None or row.saturates is None or type_ in row.saturates:
-        return
-    names = type_words(row.saturates - {BF})
-    severity = ERROR if row.mnemonic == "div" else WARNING
-    tail = "" if severity is ERROR else " (the finalizer does not check)"
+    found = _judge(row, type_, ctx.platform)
+    if found is not None:
+        place = Place(bound.line, word.span)
+        remove = ctx.fix("leave out `.sat`", Place(bound.line, Span(word.span.start - 1, word.span.end)), "")
+        yield ctx.report(RULE, place, found[0], severity=found[1], fixes=(remove,))
+
+
+def _judge(row: Instruction, type_: DataType | None, platform: Platform | None) -> tuple[str, Severity] | None:
+    """What is wrong with the saturation of a result, if anything, and how bad it is."""
+    saturation = row.saturation
+    if saturation is None:
+        return None
+    if saturation.types is not None and not saturation.types:
+        return f"`{row.mnemonic}` has no saturation; leave out `.sat`", ERROR
+    if platform is not None and platform.name not in saturation.platforms:
+        first = next(p.name for p in PLATFORMS if p.name in saturation.platforms)
+        return f"`{row.mnemonic}` has saturation from {first} on; {platform.name} has none", ERROR
+    if type_ is None or saturation.types is None or type_ in saturation.types:
+        return None
+    checked = saturation.verified >= ALL or (platform is not None and platform.name in saturation.verified)
+    tail = "" if checked else " (the finalizer does not check)"
+    names = type_words(saturation.types - {BF})
     message = f"`{row.mnemonic}` cannot saturate a result of type `{type_.name}`; it can for {names}{tail}"
-    yield ctx.report(RULE, Place(bound.line, word.span), message, severity=severity)
+    return message, ERROR if checked else WARNING
 
 
-CHECK = Check(
-    RULE, instruction=_instruction, wants=lambda row: row.saturates is not None or row.mnemonic in NO_SATURATION
-)
+CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.saturation is not None)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V234", "structured-flow", ERROR, __doc__)
-_WORDS: Final = frozenset({"if", "else", "endif", "do", "while", "break", "cont"})
 _CLOSES: Final = {"if": "endif", "do": "while"}
 _MODERN: Final = {
     "if": "`(!P) goto` to the label where `else` or `endif` stands",
@@ -48,7 +47,7 @@ class _Unpaired(Exception):  # noqa: N818
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    words = [b for b in body.code if b.row is not None and b.row.mnemonic in _WORDS]
+    words = [b for b in body.code if b.row is not None and b.row.flow.structured]
     if not words:
         return
     fixes: tuple[Fix, ...] = ()

@@ -37,4 +37,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message, fixes=fixes)
 
 
-CHECK = Check(RULE, {"unknown-mask": _report})
+def _refused(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    text = ctx.text(problem.place)
+    return ctx.report(RULE, problem.place, f"this instruction takes a size alone, without the mask `{text}`")
+
+
+CHECK = Check(RULE, {"unknown-mask": _report, "refused-mask": _refused})

@@ -31,8 +31,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     row, word = problem.args["row"], str(problem.args["word"])
     assert isinstance(row, Instruction)
     if word == "sat":
-        overlooked = row.family == "logic" and row.mnemonic != "bfn"
-        tail, severity = (" (the finalizer does not check)", WARNING) if overlooked else ("", ERROR)
+        tail, severity = (" (the finalizer does not check)", WARNING) if row.saturation_dropped else ("", ERROR)
         message = f"`{row.mnemonic}` has no saturation; leave out `.sat`{tail}"
         return ctx.report(RULE, problem.place, message, severity=severity)
     known = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]

@@ -1,6 +1,7 @@
 """An instruction writes an input variable.
 
 Why: inputs are the kernel's arguments; the specification has them read-only, so that tools may take their value for granted.
+Media compilers use them as variables all the same: nothing is said in a kernel with `Target="cm"`.
 
 Example:
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.checks.facts import int_attribute
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa.model import Role
 from visa_lsp.sema.model import SymbolKind
@@ -27,9 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V127", "written-input", WARNING, __doc__)
+_CM = 0  # what `Target="cm"` is stored as
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    if int_attribute(body, "Target") == _CM:
+        return
     for symbol in body.symbols:
         if symbol.input is None or symbol.kind is not SymbolKind.GENERAL or symbol.input_place is None:
             continue

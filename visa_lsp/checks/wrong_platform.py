@@ -19,7 +19,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.checks.facts import words
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.verifier import lacking
 from visa_lsp.isa.platforms import ALL, PLATFORMS
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -49,36 +51,39 @@ def _where(row: Instruction) -> str:
     names = [p.name for p in PLATFORMS if p.name in row.platforms]
     if not names:
         return "no platform known here has it"
+    within = PLATFORMS[[p.name for p in PLATFORMS].index(names[0]) : [p.name for p in PLATFORMS].index(names[-1]) + 1]
+    gaps = [p.name for p in within if p.name not in row.platforms]
+    but = f", but for {words(gaps, 'and')}" if gaps else ""
     if names[-1] == PLATFORMS[-1].name:
-        return f"it exists from {names[0]} on"
-    if names[0] == PLATFORMS[0].name:
-        return f"it exists up to {names[-1]}"
-    return f"it exists from {names[0]} to {names[-1]}"
-
-
-def _precise(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """Exact division and roots, and those of doubles, need a macro unit that some platforms lack."""
-    row, statement = bound.row, bound.statement
-    assert row is not None
-    if ctx.platform is None or ctx.platform.name not in _NO_MACROS or not isinstance(statement, tree.Instruction):
-        return
-    type_ = next((ctx.facts(body).type_of(o.value) for o in bound.operands if o.slot.name == "dst"), None)
-    name = type_.name if type_ else ""
-    if name == "df" or (name == "f" and row.mnemonic in ("divm", "sqrtm")):
-        place = Place(bound.line, statement.words[0].span)
-        yield ctx.report(
-            RULE,
-            place,
-            f"{ctx.platform.name} has no `{row.mnemonic}` for type `{name}`: it lacks the unit for exact results",
+        return (
+            f"it exists on all platforms{but}"
+            if names[0] == PLATFORMS[0].name
+            else f"it exists from {names[0]} on{but}"
         )
+    if names[0] == PLATFORMS[0].name:
+        return f"it exists up to {names[-1]}{but}"
+    return f"it exists from {names[0]} to {names[-1]}{but}"
+
+
+def _types(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """Types that need a unit which some platforms lack: exact division and roots, and those of doubles."""
+    row, statement = bound.row, bound.statement
+    if row is None or ctx.platform is None or not isinstance(statement, tree.Instruction):
+        return
+    facts = ctx.facts(body)
+    typed = tuple([(o.slot, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None])
+    for at, lack in lacking(row, typed, ctx.platform):
+        if lack.why:
+            place = Place(bound.line, statement.words[0].span)
+            name = typed[at][1].name
+            yield ctx.report(
+                RULE, place, f"{ctx.platform.name} has no `{row.mnemonic}` for type `{name}`: it lacks {lack.why}"
+            )
 
 
 def _visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     yield from _instruction(ctx, body, bound)
-    if bound.row is not None and bound.row.mnemonic in _PRECISE:
-        yield from _precise(ctx, body, bound)
+    yield from _types(ctx, body, bound)
 
 
-_PRECISE = frozenset({"divm", "sqrtm", "inv", "div", "sqrt"})
-_NO_MACROS = frozenset({"ICLLP", "TGLLP", "DG2", "MTL"})
-CHECK = Check(RULE, instruction=_visit, wants=lambda row: row.platforms != ALL or row.mnemonic in _PRECISE)
+CHECK = Check(RULE, instruction=_visit, wants=lambda row: row.platforms != ALL or any(lack.why for lack in row.lacks))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.model import Shape
+from visa_lsp.isa.model import FlowClass, Shape
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ RULE = rule("V501", "wrong-target", ERROR, __doc__)
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     assert bound.row is not None
-    calls = bound.row.mnemonic == "call"
+    calls = bound.row.flow is FlowClass.CALL
     for operand in bound.operands:
         node = operand.node
         name = node.name.text if isinstance(node, tree.Ref) else node.text if isinstance(node, tree.Quoted) else ""
@@ -55,4 +55,6 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         yield ctx.report(RULE, operand_place(bound, operand), message, related=related, fixes=fixes)
 
 
-CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.mnemonic in ("jmp", "goto", "call"))
+CHECK = Check(
+    RULE, instruction=_instruction, wants=lambda row: row.flow in (FlowClass.JUMP, FlowClass.GOTO, FlowClass.CALL)
+)

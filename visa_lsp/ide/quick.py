@@ -19,7 +19,7 @@ from visa_lsp.checks import run_checks
 from visa_lsp.checks.context import CheckContext, dialect_of
 from visa_lsp.checks.facts import int_attribute
 from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.model import FlowClass, Role, Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.names import predefined_symbols
@@ -219,7 +219,7 @@ def letters(judged: Judged, document: Document, lines: dict[int, list[tuple[int,
                 if written or (known is not None and not symbol.predefined and place.span.start not in known):
                     hard.add(place.line)
         # What no `.function` declares is called wrongly, whether it is a label somewhere or nothing at all.
-        calls = {bound.line for bound in body.code if bound.row is not None and bound.row.mnemonic == "call"}
+        calls = {bound.line for bound in body.code if bound.row is not None and bound.row.flow is FlowClass.CALL}
         for label in body.labels.values():
             for place, role in label.references:
                 known = columns.get(place.line)

@@ -55,6 +55,7 @@ ATTRIBUTES: Final[tuple[AttributeDef, ...]] = (
     AttributeDef("ArgSize", False, _I, "Size of %arg that a function takes, in GRF registers (0 to 32)."),
     AttributeDef("RetValSize", False, _I, "Size of %retval that a function gives, in GRF registers (0 to 12)."),
     AttributeDef("PerThreadInputSize", False, _I, "Bytes of the per-thread part of the payload."),
+    AttributeDef("perThreadInputSize", False, _I, "PerThreadInputSize as compilers of 3.x objects spelt it."),
     AttributeDef("CrossThreadInputSize", False, _I, "Bytes of the cross-thread part of the payload."),
     AttributeDef("SimdSize", False, _I, "Dispatch width of the kernel: lanes per thread.", (1, 8, 16, 32)),
     AttributeDef("NumGRF", False, _I, "Number of GRF registers; 0 lets the finalizer choose."),

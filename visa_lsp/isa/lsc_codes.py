@@ -202,6 +202,8 @@ class Atomic(Struct, frozen=True):
     name: str
     sources: int
     doc: str
+    global_only: bool = False  # before Xe2 only in global memory
+    wide_shared: bool = False  # takes 64 bits in shared local memory too
 
 
 ATOMICS: Final[tuple[Atomic, ...]] = (
@@ -215,9 +217,9 @@ ATOMICS: Final[tuple[Atomic, ...]] = (
     Atomic("smax", 1, "the larger of old and src1, signed"),
     Atomic("umin", 1, "the smaller of old and src1, unsigned"),
     Atomic("umax", 1, "the larger of old and src1, unsigned"),
-    Atomic("icas", 2, "src2 if old equals src1, else old"),
-    Atomic("fadd", 1, "old + src1, float"),
-    Atomic("fsub", 1, "old - src1, float"),
+    Atomic("icas", 2, "src2 if old equals src1, else old", wide_shared=True),
+    Atomic("fadd", 1, "old + src1, float", global_only=True),
+    Atomic("fsub", 1, "old - src1, float", global_only=True),
     Atomic("fmin", 1, "the smaller of old and src1, float"),
     Atomic("fmax", 1, "the larger of old and src1, float"),
     Atomic("fcas", 2, "src2 if old equals src1 as floats, else old"),

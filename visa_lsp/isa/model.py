@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from visa_lsp.isa.lane import Meaning
+    from visa_lsp.isa.lsc_codes import Atomic
     from visa_lsp.isa.types import DataType
 
 
@@ -157,6 +158,9 @@ class Slot(Struct, frozen=True, eq=False):
     words: Mapping[str, int] | None = None  # EXEC_WORD
     # INTEGER: the least and the most that the finalizer takes, which reads it in decimal only; None for no most.
     limits: tuple[int, int | None] | None = None
+    choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the numbers that each of its fields takes
+    lane_bytes: int = 0  # RAW: what a lane moves of it, where that is certain; with ``per_channel`` for each letter
+    per_channel: bool = False
     length: bool = False  # INTEGER: the number stands behind a slash, as the length of the register before it
     doc: str = ""  # a phrase: "lowest dword address"
 
@@ -312,8 +316,31 @@ class Trait(Flag):
     """What rules and tools ask of an instruction besides its operands."""
 
     PLAIN = 0
+    SCALAR = auto()  # one lane reads its vector operands; the parenthesis counts blocks, or there is none
+    OWN_REGIONS = auto()  # the regions of its operands are ignored
     OWN_SHAPE = auto()  # its operands are not one element per lane
+    COPIES = auto()  # what it reads goes unchanged to where it writes
     COMPARES = auto()
+    PRODUCT = auto()  # a product of its first two sources is part of the result
+    SUM = auto()
+    MOVES_STATE = auto()  # between surface or sampler variables and numbers
+    BARRIER = auto()
+    FENCE = auto()
+    MATRIX = auto()
+    SAMPLES = auto()
+    LOADS_PIXELS = auto()  # reads an image without a sampler
+    NO_LEVEL = auto()  # its payload gives no level of detail
+    MEDIA = auto()  # a block of a surface in two dimensions
+    IMAGE = auto()  # its surface is an image
+    ATOMIC = auto()
+    WRITES = auto()  # to memory or an image
+    STATELESS_WRITE = auto()  # to addresses of lanes, without a surface
+    CHANNELS = auto()  # a mask chooses elements
+    RESIDENCY = auto()  # returns whether pages are present
+    BLOCK = auto()  # owords side by side
+    MAY_END = auto()  # the message can end the thread
+    SIZES_UNCHECKED = auto()  # the finalizer does not look at its execution size
+    DWORD_DATA = auto()  # elements of its data operand have four bytes, whatever is moved
     CANCELS = auto()  # with one operand twice the result does not depend on its value
 
 
@@ -323,6 +350,52 @@ class PredicateUse(Enum):
     GUARDS = "lanes whose bit is clear are left out"
     CHOOSES = "each lane takes one source or the other; all are written"
     RECEIVES = "it is a result"
+
+
+class Together(Struct, frozen=True, eq=False):
+    """Types of operands that may stand together, by the name of the slot, and the platforms that have this."""
+
+    types: Mapping[str, frozenset[DataType]]
+    platforms: frozenset[str] = ALL
+    unmasked: bool = False  # only without an execution mask
+    plain: bool = False  # only without predicate and source modifiers
+    saturable: bool = True
+
+
+class BrainFloat(Struct, frozen=True, eq=False):
+    """Where an instruction takes `bf`, and which types may stand beside it."""
+
+    platforms: frozenset[str]
+    beside: frozenset[DataType]
+    verified: frozenset[str] = ALL  # the platforms on which the finalizer looks
+    unseen: frozenset[str] = frozenset()  # slots that it does not look at as long as the others have no `bf`
+
+
+class Saturation(Struct, frozen=True, eq=False):
+    """Which results an instruction can saturate: types (None: every one) and platforms.
+
+    ``verified`` are the platforms on which the finalizer rejects other types; elsewhere it does not look.
+    """
+
+    types: frozenset[DataType] | None = None
+    platforms: frozenset[str] = ALL
+    verified: frozenset[str] = ALL
+
+
+class Lack(Struct, frozen=True, eq=False):
+    """Types that some platforms lack for an instruction: of its result alone, or of every operand."""
+
+    types: frozenset[DataType]
+    platforms: frozenset[str]
+    result: bool = True
+    why: str = ""  # what these platforms are without: ``the unit for exact results``
+
+
+class Operation(Struct, frozen=True, eq=False):
+    """What one operation of an atomic message takes: types by slot, and the slots that must be %null."""
+
+    types: Mapping[str, frozenset[DataType]]
+    unused: frozenset[str] = frozenset()
 
 
 class ExecStyle(Enum):
@@ -352,10 +425,32 @@ class Instruction(Struct, frozen=True, eq=False):
     platforms: frozenset[str] = ALL
     seed_opcode: int | None = None  # where the appendix (seed 003) numbers it differently or it has no other number
     meaning: Meaning | None = None
-    saturates: frozenset[DataType] | None = None
     flow: FlowClass = FlowClass.NEXT
     traits: Trait = Trait.PLAIN
     predicate_use: PredicateUse = PredicateUse.GUARDS
+    mask_refused: bool = False  # the parenthesis has only a size; elsewhere a mask is read and lost
+    exec_stored: Mapping[int, int] = member(
+        default_factory=dict
+    )  # sizes that the finalizer takes and writes as another
+    exec_verified: tuple[int, ...] | None = None  # sizes that the finalizer takes where it does not take all
+    saturation: Saturation | None = (
+        None  # what `.sat` may clamp; None where every result may, or the row has no word for it
+    )
+    # The types that the finalizer's own verifier accepts, by slot; it does not look at slots that are not here.
+    verified: Mapping[str, frozenset[DataType]] = member(default_factory=dict)
+    together: tuple[Together, ...] = ()  # legal combinations of types; empty: any
+    limited: frozenset[DataType] = frozenset()  # the types that ``together`` is about; empty: every type
+    brain: BrainFloat | None = None  # None: no operand of type bf, where the finalizer looks
+    lacks: tuple[Lack, ...] = ()
+    # By a word behind the mnemonic: the types of the raw operands of its operation, and those that it leaves %null.
+    operations: Mapping[str, Operation] = member(default_factory=dict)
+    atomic: Atomic | None = None  # the operation of an atomic message whose name says it
+    chooses: bool = False  # the result is one of the sources
+    negates: bool = True  # sources may have (-), (abs) and (-abs)
+    inverts: bool = False  # sources may have (~)
+    unmodified: frozenset[str] = frozenset()  # the platforms on which sources have no modifier at all
+    narrow_immediates: bool = False  # integers of any type count as the type that an operand needs
+    saturation_dropped: bool = False  # `.sat` is read where the row has no word for it, and lost
     summary: str = ""
     detail: str = ""
     pitfalls: tuple[str, ...] = ()

@@ -97,7 +97,7 @@ def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int, before: in
             missing.remove(size[0])
     for word in [words[number] for number in wording.bad]:
         # On logic the finalizer reads a saturation and writes none.
-        ignored = word.text == "sat" and row.family == "logic" and row.mnemonic != "bfn"
+        ignored = word.text == "sat" and row.saturation_dropped
         ctx.problem("ignored-saturation" if ignored else "unknown-modifier", word.span, row=row, word=word.text)
     for modifier in missing:
         if not wording.bad:
@@ -149,7 +149,9 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | No
         no_mask |= unmasked
         ctx.problem("seed-mask", mask.span, name=mask.text, modern=modern)
     elif mask is not None:
-        if mask.text not in _MASKS:
+        if row.mask_refused:
+            ctx.problem("refused-mask", mask.span)
+        elif mask.text not in _MASKS:
             ctx.problem("unknown-mask", mask.span, name=mask.text)
         offset, unmasked = _MASKS.get(mask.text, (0, False))
         no_mask |= unmasked
@@ -162,6 +164,9 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | No
         # The code knows three sizes; for any other the tool writes that of 16.
         ctx.problem("inexact-exec-size", node.exec.size.span, row=row, size=size)
         size = 16
+    if size in row.exec_stored:
+        ctx.problem("inexact-exec-size", node.exec.size.span, row=row, size=size)
+        size = row.exec_stored[size]
     stored = kind is FieldKind.EXEC
     if size not in EXEC_SIZES or (size not in row.exec_sizes and not stored):
         ctx.problem("exec-size", node.exec.size.span, row=row, size=size)

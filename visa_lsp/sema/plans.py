@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import Field, FieldKind, Modifier, Shape, Slot
+from visa_lsp.isa.model import Field, FieldKind, FlowClass, Modifier, Shape, Slot, Trait
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.types import UD, ExecControl
 from visa_lsp.program.model import NULL_RAW, Immediate
@@ -55,8 +54,8 @@ def plan_of(row: Row) -> Plan:
             for before, f in pairs
             if f.kind is before.kind is FieldKind.VECTOR and f.stored and f.name not in named and before.name in named
         ]),
-        row.meaning == Effect("mov"),
-        row.meaning == Effect("jmp"),
+        row.has(Trait.COPIES),
+        row.flow is FlowClass.JUMP,
     )  # fmt: skip
 
 

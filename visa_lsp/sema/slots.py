@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from visa_lsp.isa.model import FieldKind, Role, Shape, Slot
+from visa_lsp.isa.model import FieldKind, FlowClass, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.operands import IM, G, I
 from visa_lsp.sema import lsc_operands, operands, seed
@@ -91,7 +91,7 @@ def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
     word = _word(node)
     match slot.shape:
         case Shape.LABEL if word is not None:
-            return ctx.label(word, Role.TARGET, subroutine=row.mnemonic in ("call", "fccall")).id
+            return ctx.label(word, Role.TARGET, subroutine=row.flow in (FlowClass.CALL, FlowClass.KERNEL_CALL)).id
         case Shape.NAME | Shape.IDENTIFIER if word is not None:
             if slot.shape is Shape.IDENTIFIER and word.quoted:
                 ctx.problem("quoted-name", word.span, name=word.text)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.program.model import Immediate, State
+from visa_lsp.program.traits import FlowClass, Trait
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
 _SLM_SFID: Final = 3
 _BTI_ADDRESS: Final = 4
-_BARRIERS: Final = ("barrier", "nbarrier", "sbarrier", "named_barrier_wait", "named_barrier_signal")
-_CALLS: Final = ("fcall", "ifcall")
-_STATELESS_WRITES: Final = ("svm_scatter", "svm_scatter4scaled", "svm_atomic")
 _FIRST_SURFACE: Final = 6
 _START: Final = Span(0, 0)
 
@@ -80,20 +78,20 @@ def uses_of(kernel: Kernel) -> Uses:
     first: dict[str, Inst] = {}
     surfaces: dict[int, Inst] = {}
     for inst in kernel.instructions:
-        name = inst.row.mnemonic
-        if name in _BARRIERS:
+        row = inst.row
+        if row.has(Trait.BARRIER):
             first.setdefault("barrier", inst)
-        elif name in _CALLS:
+        elif row.flow is FlowClass.FUNCTION_CALL:
             first.setdefault("stack_call", inst)
-        elif name.startswith(("dpas", "bdpas")):
+        elif row.has(Trait.MATRIX):
             first.setdefault("dpas", inst)
-        elif name.startswith(("sample", "3d_sample")):
+        elif row.has(Trait.SAMPLES):
             first.setdefault("sample", inst)
         if _is_slm(inst):
             first.setdefault("slm", inst)
-        elif "atomic" in name:
+        elif row.has(Trait.ATOMIC):
             first.setdefault("global_atomic", inst)
-        if name in _STATELESS_WRITES:
+        if row.has(Trait.STATELESS_WRITE):
             first.setdefault("stateless_write", inst)
         number = _surface_number(inst)
         if number is not None:
@@ -102,7 +100,7 @@ def uses_of(kernel: Kernel) -> Uses:
 
 
 def _is_slm(inst: Inst) -> bool:
-    if inst.row.mnemonic in ("lsc_fence", "fence_local"):
+    if inst.row.has(Trait.FENCE):
         return False
     if "sfid" in inst.row.index:
         return inst.get("sfid") == _SLM_SFID
@@ -111,7 +109,7 @@ def _is_slm(inst: Inst) -> bool:
 
 def _surface_number(inst: Inst) -> int | None:
     """The binding table index that an instruction names outright."""
-    if inst.row.mnemonic == "movs":
+    if inst.row.has(Trait.MOVES_STATE):
         target, value = inst.get("dst"), inst.get("src0")
         if (
             isinstance(target, State)

@@ -18,6 +18,7 @@ from visa_lsp.flow.steps import How, Space, number_of, space_of
 from visa_lsp.flow.storage import storage_of
 from visa_lsp.flow.values import ValueFlow
 from visa_lsp.program.model import General, Immediate, RawOperand, State
+from visa_lsp.program.traits import Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,11 +33,8 @@ _SOME_GRF: Final = 32  # which variable an operand touches does not depend on th
 _SLM_SFID: Final = 3
 _POINTER_BYTES: Final = 8
 _FLAT, _BTI = 1, 4
-_PRODUCTS: Final = ("mul", "mad", "madw", "mulh")
 _SOURCES: Final = ("src0", "src1", "src2")
 _ADDRESSES: Final = ("address", "off", "offset", "goff", "src0")
-_ATOMIC, _WRITE = ("atomic",), ("scatter", "store", "_st", "write")
-_TYPED: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed", "typed_atomic", "media_", "avs")
 
 
 def has_own_memory(kernel: Kernel) -> bool:
@@ -125,27 +123,26 @@ class InputUse:
         """Follow the addresses of messages back to their origins."""
         for inst, address, number in self._messages:
             origins = self.of(address) if address is not None else frozenset()
-            name = inst.row.mnemonic
             if _is_slm(inst):
                 self.slm.append(origins)
                 self.slm_roots.append(address)
                 continue
             if number is not None:
                 self.surfaces[number].origins |= origins
-            if any(w in name for w in _ATOMIC):
+            if inst.row.has(Trait.ATOMIC):
                 self.counted |= origins
-            if any(w in name for w in _ATOMIC + _WRITE):
+            if inst.row.has(Trait.ATOMIC | Trait.WRITES):
                 self.written |= origins
 
     # One instruction.
 
     def _instruction(self, inst: Inst) -> None:
-        name = inst.row.mnemonic
+        row = inst.row
         touched = [a for a in accesses_of(inst, self._storage) if space_of(a.variable) is Space.GENERAL and a.field]
         reads = {number_of(a.variable) for a in touched if not a.writes and a.how is How.VALUE}
         writes = {number_of(a.variable) for a in touched if a.writes}
         self.read |= reads - {0}
-        if name == "movs":
+        if row.has(Trait.MOVES_STATE):
             self._movs(inst)
             return
         target = inst.get("dst")
@@ -155,14 +152,14 @@ class InputUse:
         if isinstance(target, General):
             into = self.root(target.var)
             self._values.add(reads, into)
-            pairs = self._products if name in _PRODUCTS else self._sums if name.startswith("add") else None
+            pairs = self._products if row.has(Trait.PRODUCT) else self._sums if row.has(Trait.SUM) else None
             factors = [self.root(f.var) for key in _SOURCES if isinstance(f := inst.get(key), General)]
             if pairs is not None and len(factors) > 1:
                 pairs += [(factors[0], factor) for factor in factors[1:]]
                 pairs += [(factors[1], factor) for factor in factors[2:]]
             return
         self.loaded |= writes
-        self._message(inst, name)
+        self._message(inst)
 
     def _movs(self, inst: Inst) -> None:
         target, value = inst.get("dst"), inst.get("src0")
@@ -172,7 +169,7 @@ class InputUse:
         if isinstance(value, General):
             (self.sampler_handles if target.sampler else self.surface_handles).add(self.root(value.var))
 
-    def _message(self, inst: Inst, name: str) -> None:
+    def _message(self, inst: Inst) -> None:
         handle = inst.get("surface")
         if isinstance(handle, General):
             self.surface_handles.add(self.root(handle.var))
@@ -187,11 +184,11 @@ class InputUse:
         if number is None:
             return
         surface = self.surfaces.setdefault(number, Surface())
-        if name.startswith(_TYPED) or (inst.get("u") is not None and "sfid" in inst.row.index):
+        if inst.row.has(Trait.IMAGE) or (inst.get("u") is not None and "sfid" in inst.row.index):
             surface.typed = True
-            surface.sampled |= name.startswith(("sample", "load_"))
+            surface.sampled |= inst.row.has(Trait.SAMPLES | Trait.LOADS_PIXELS)
             surface.coordinates = max(surface.coordinates, _coordinates(inst))
-        surface.written |= any(w in name for w in _ATOMIC + _WRITE)
+        surface.written |= inst.row.has(Trait.ATOMIC | Trait.WRITES)
 
     def _surface(self, inst: Inst) -> int | None:
         """The binding table index of a message, where the text gives it."""
@@ -206,7 +203,7 @@ class InputUse:
 
 def _compares_with_zero(inst: Inst) -> bool:
     other = inst.get("src1")
-    return inst.row.mnemonic == "cmp" and isinstance(other, Immediate) and not other.bits
+    return inst.row.has(Trait.COMPARES) and isinstance(other, Immediate) and not other.bits
 
 
 def _variable(value: object) -> int | None:
@@ -214,7 +211,7 @@ def _variable(value: object) -> int | None:
 
 
 def _is_slm(inst: Inst) -> bool:
-    if inst.row.mnemonic in ("lsc_fence", "fence_local"):
+    if inst.row.has(Trait.FENCE):
         return False
     return inst.get("sfid") == _SLM_SFID if "sfid" in inst.row.index else inst.get("surface") == 0
 
@@ -224,6 +221,6 @@ def _coordinates(inst: Inst) -> int:
     if "u" in inst.row.index:
         return sum(_variable(inst.get(key)) is not None for key in ("u", "v", "r"))
     payload = inst.get("payload")
-    if inst.row.mnemonic.endswith("_lz") and isinstance(payload, tuple):  # other messages also give a level of detail
+    if inst.row.has(Trait.NO_LEVEL) and isinstance(payload, tuple):  # other messages also give a level of detail
         return len(payload) if len(payload) <= 3 else 0
-    return 2 if inst.row.mnemonic.startswith("media_") else 0
+    return 2 if inst.row.has(Trait.MEDIA) else 0

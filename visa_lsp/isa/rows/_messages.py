@@ -5,11 +5,11 @@ Knows no family of its own. Invariant: every helper returns plain rows, slots an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP
-from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, layout
-from visa_lsp.isa.types import UD
+from visa_lsp.isa.model import Instruction, Modifier, Operation, Role, Shape, Slot, Trait, layout
+from visa_lsp.isa.types import UD, D, F
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,11 +20,31 @@ _SEED_ATOMICS: Final = {"imin": ATOMIC_OP["minsint"], "imax": ATOMIC_OP["maxsint
 ATOMIC_WORDS: Final = Modifier(
     "op", ATOMIC_OP | _SEED_ATOMICS, mask=0x1F, seed_words=frozenset(_SEED_ATOMICS), doc="atomic operation"
 )
+
+
+def _operation(word: str) -> Operation:
+    """What the finalizer wants of the operands of an atomic on dwords: ud, but d where it is signed and f where it is float."""
+    if word in ("fmax", "fmin", "fcmpwr", "fadd", "fsub"):
+        types = {F}
+    elif word in ("minsint", "maxsint"):
+        types = {D}
+    else:
+        types = {UD, D} if word in ("add", "sub") else {UD}
+    unused = {"src1"} if word not in ("cmpxchg", "fcmpwr") else set()
+    if word in ("inc", "dec", "predec"):
+        unused.add("src0")
+    return Operation(
+        {"off": frozenset({UD})} | dict.fromkeys(("src0", "src1", "dst"), frozenset(types)), frozenset(unused)
+    )
+
+
+DWORD_OPERATIONS: Final = {word: _operation(word) for word in ATOMIC_OP}
 MOD: Final = Modifier(
     "modified", {"mod": 1}, optional=True, doc="the surface may have been written in this kernel; objects drop the word"
 )
 BLOCKS: Final = {"1": 0, "2": 1, "4": 2, "8": 3}
-UD_ONLY: Final = frozenset({UD})
+# Offsets: compilers give them either type, and no tool looks.
+OFFSET_TYPES: Final = frozenset({UD, D})
 
 
 def width_words(words: dict[str, int]) -> Modifier:
@@ -35,6 +55,46 @@ def width_words(words: dict[str, int]) -> Modifier:
 def raw_any(name: str, role: Role = Role.READ, doc: str = "") -> Slot:
     """A raw operand that need not start on a register."""
     return Slot(name, Shape.RAW, role, doc=doc)
+
+
+_STORING: Final = ("scatter", "store", "_st", "write")
+_IMAGES: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed", "typed_atomic", "media_", "avs")
+
+
+def _traits(mnemonic: str, family: str) -> Trait:
+    """What the regular names of messages say: whether they write, count, sample, and what they address."""
+    found = Trait.PLAIN
+    if "atomic" in mnemonic:
+        found |= Trait.ATOMIC
+    if any(word in mnemonic for word in _STORING) and "_status" not in mnemonic and "_strided" not in mnemonic:
+        found |= Trait.WRITES
+    if "store_strided" in mnemonic:
+        found |= Trait.WRITES
+    if mnemonic.endswith("_quad"):
+        found |= Trait.CHANNELS
+    if mnemonic.endswith("_status"):
+        found |= Trait.RESIDENCY
+    if mnemonic.startswith(_IMAGES):
+        found |= Trait.IMAGE
+    if mnemonic.startswith("sample"):
+        found |= Trait.SAMPLES
+    if mnemonic.startswith("load_"):
+        found |= Trait.LOADS_PIXELS
+    if mnemonic.endswith("_lz"):
+        found |= Trait.NO_LEVEL
+    if mnemonic.startswith("media_"):
+        found |= Trait.MEDIA
+    if mnemonic.startswith(("raw_send", "rt_write", "urb_write")):
+        found |= Trait.MAY_END
+    if mnemonic.startswith(("oword_", "svm_block_")):
+        found |= Trait.BLOCK
+    if family == "svm":
+        found |= Trait.SIZES_UNCHECKED
+        if mnemonic.startswith("svm_block_"):
+            found |= Trait.SCALAR
+        elif found & (Trait.ATOMIC | Trait.WRITES):
+            found |= Trait.STATELESS_WRITE
+    return found
 
 
 def message(
@@ -61,5 +121,9 @@ def message(
         meaning=meaning,
         summary=summary,
         detail=detail,
-        **{"predicable": any(f.name == "pred" for f in items), **more},  # type: ignore[arg-type]
+        **{
+            "predicable": any(f.name == "pred" for f in items),
+            **more,
+            "traits": _traits(mnemonic, family) | cast("Trait", more.get("traits", Trait.PLAIN)),
+        },  # type: ignore[arg-type]
     )

@@ -7,6 +7,7 @@ from typing import Final
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import Instruction, Role, Shape, Slot, layout
 from visa_lsp.isa.rows.shapes import AO, EVERY, IM, INT, A, G, I
+from visa_lsp.isa.types import UB, UW, B, W
 
 ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
@@ -25,6 +26,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         predicable=False,
         dialects=EVERY,
         meaning=Effect("addr_add"),
+        verified={"src1": frozenset({B, UB, W, UW})},
         summary="Add a byte offset to an address.",
         detail="Computes register file addresses for indirect operands: src0 is another address or the address of a variable"
         " with a constant offset, src1 the byte offset to add, of type uw.",

@@ -9,10 +9,29 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, S2, Effect, Lane, word
-from visa_lsp.isa.model import Instruction, PredicateUse, Role, Shape, Slot, Trait, layout
-from visa_lsp.isa.platforms import since, until
-from visa_lsp.isa.rows.shapes import ANY, EVERY, FLOAT, INT, NEWEST_ONLY, G, I, P, dst, lane_row, src
-from visa_lsp.isa.types import DF, UB, UD, UQ, UW, B, D, F, Q, W
+from visa_lsp.isa.model import Instruction, Lack, PredicateUse, Role, Saturation, Shape, Slot, Trait, layout
+from visa_lsp.isa.platforms import ALL, INEXACT, since, until
+from visa_lsp.isa.rows.shapes import (
+    ANY,
+    EVERY,
+    FLOAT,
+    FLOATS_ONLY,
+    INT,
+    LOGIC,
+    LONG,
+    MIXED_BF,
+    NEVER,
+    NEWEST_ONLY,
+    NO_VF,
+    PURE_BF,
+    G,
+    I,
+    P,
+    dst,
+    lane_row,
+    src,
+)
+from visa_lsp.isa.types import DF, FLOAT_TYPES, HF, INT_TYPES, UB, UD, UQ, UV, UW, VF, B, D, F, Q, V, W
 
 _F: Final = frozenset({F})
 _F_DF: Final = frozenset({F, DF})
@@ -21,6 +40,10 @@ _WORDS_UP: Final = frozenset({UD, D, UW, W, UQ, Q})
 _WORDS: Final = frozenset({UW, W})
 _BYTES: Final = frozenset({UB, B})
 _UD: Final = frozenset({UD})
+_D_W: Final = frozenset({D, UD, W, UW})
+_FACTORS: Final = (INT_TYPES | {F, DF, HF, V, UV, VF}) - LONG
+_SAD: Final = {"dst": frozenset({W, UW}), "src0": frozenset({B, UB, V, UV}), "src1": frozenset({B, UB, V, UV})}
+_DIVISION: Final = Lack(INT_TYPES, since("XeHP_SDV"))
 
 _DOT = "Lanes are taken in groups of four, as vectors (x, y, z, w); all four lanes of a group get the same result."
 
@@ -39,7 +62,10 @@ def _early_out(mnemonic: str, sources: int, summary: str, detail: str) -> Instru
             *(src(n, _F_DF) for n in range(sources)),
         ),
         dialects=NEWEST_ONLY,
+        platforms=ALL - INEXACT,
         meaning=Effect(mnemonic),
+        saturation=NEVER,
+        verified=dict.fromkeys(("dst", *names), _F_DF),
         summary=summary,
         detail=detail,
         pitfalls=("There is no saturation, and no object form: compilers that write objects do not know it.",),
@@ -59,6 +85,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "The carry of an unsigned sum is lost; `addc` keeps it.",
         ),
         dialects=EVERY,
+        double=True, brain=MIXED_BF, lacks=(NO_VF,),
+        traits=Trait.SUM,
     ),
     lane_row(
         "mul", 0x10, "arith", ANY, 2, Lane(S0 * S1),
@@ -70,8 +98,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "`.sat` is for float results only.",
             "From PVC on the arithmetic units take no byte sources.",
         ),
-        saturates=FLOAT,
+        saturation=FLOATS_ONLY,
         dialects=EVERY,
+        source=_FACTORS, double=True, brain=MIXED_BF, lacks=(NO_VF,),
+        traits=Trait.PRODUCT,
     ),
     lane_row(
         "mad", 0x0C, "arith", ANY, 3, Lane(word("mad", S0, S1, S2)),
@@ -82,8 +112,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "A fused result may differ in the last bit from `mul` followed by `add`.",
             "`.sat` is for float results only.",
         ),
-        saturates=FLOAT,
+        saturation=Saturation(FLOAT_TYPES, verified=since("BMG")),
         dialects=EVERY,
+        double=True, brain=MIXED_BF, lacks=(NO_VF,),
+        traits=Trait.PRODUCT,
     ),
     lane_row(
         "mulh", 0x0D, "arith", _DWORDS, 2, Lane(word("mulh", S0, S1)),
@@ -93,12 +125,15 @@ ROWS: Final[tuple[Instruction, ...]] = (
         sat=False,
         pitfalls=("The sign of the sources' type decides whether the product is signed.",),
         dialects=EVERY,
+        result=_DWORDS, saturation=NEVER,
+        traits=Trait.PRODUCT,
     ),
     lane_row(
         "avg", 0x02, "arith", INT, 2, Lane(word("avg", S0, S1)),
         "Rounded average of two integers.",
         "Computes (src0 + src1 + 1) shifted right by one, without losing the carry.",
         dialects=EVERY,
+        result=INT_TYPES - LONG,
     ),
     lane_row(
         "add3", 0x84, "arith", _WORDS_UP, 3, Lane(word("add3", S0, S1, S2)),
@@ -109,6 +144,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "Immediates of more than 16 bits, or as src1, cost an extra move.",
         ),
         seed=None,
+        result=_D_W, source=_D_W,
+        traits=Trait.SUM,
     ),
     Instruction(
         "add3.o", 0x92, "arith", layout("E P dst:v src0:v src1:v src2:v"),
@@ -123,6 +160,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         doc_page="ADD3O",
         seed=None,
+        verified=dict.fromkeys(("dst", "src0", "src1", "src2"), _D_W),
+        traits=Trait.SUM,
     ),
     Instruction(
         "addc", 0x49, "arith", layout("E P dst:v carry:v src0:v src1:v"),
@@ -139,6 +178,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " bit, else 0. It is the building block of 64-bit additions.",
         pitfalls=("carry is an ordinary general variable of type ud, not a predicate.",),
         doc_page="ADDC",
+        verified={"dst": _UD, "src0": _UD | {UV}, "src1": _UD | {UV}},
+        traits=Trait.SUM,
     ),
     Instruction(
         "subb", 0x4A, "arith", layout("E P dst:v borrow:v src0:v src1:v"),
@@ -154,6 +195,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail="Computes src0 - src1 of unsigned dwords lane by lane; borrow gets 1 where src0 is below src1, else 0.",
         pitfalls=("borrow is an ordinary general variable of type ud, not a predicate.",),
         doc_page="SUBB",
+        verified={"dst": _UD, "src0": _UD | {UV}, "src1": _UD | {UV}},
     ),
     Instruction(
         "madw", 0x91, "arith", layout("E P dst:v src0:v src1:v src2:v"),
@@ -164,7 +206,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             src(2, _DWORDS),
         ),
         exec_sizes=(1, 2, 4, 8, 16),
-        meaning=Effect("madw"), traits=Trait.OWN_SHAPE,
+        meaning=Effect("madw"),
         summary="Multiply and add dwords with a 64-bit result.",
         detail="Computes src0 * src1 + src2 in 64 bits lane by lane. The low dwords of all lanes are written first; the"
         " high dwords follow from the next whole register after them.",
@@ -175,6 +217,9 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         doc_page="MADW",
         seed=None,
+        saturation=NEVER,
+        verified={"dst": _DWORDS} | dict.fromkeys(("src0", "src1", "src2"), LOGIC),
+        traits=Trait.OWN_SHAPE | Trait.PRODUCT,
     ),
     lane_row(
         "dp4a", 0x82, "arith", _DWORDS, 3, Lane(word("dp4a", S0, S1, S2)),
@@ -183,6 +228,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " source are signed follows from its type: d or ud.",
         platforms=since("TGLLP"),
         seed=None,
+        result=_DWORDS, source=_DWORDS,
     ),
     lane_row(
         "div", 0x03, "arith", ANY, 2, Lane(word("div", S0, S1)),
@@ -194,8 +240,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "For correctly rounded quotients use `divm`.",
             "`.sat` is for float results only.",
         ),
-        saturates=FLOAT,
+        saturation=Saturation(FLOAT_TYPES),
         dialects=EVERY,
+        source=_FACTORS, double=True, brain=PURE_BF,
+        lacks=(_DIVISION, Lack(frozenset({DF}), INEXACT, why="the unit for exact results"), NO_VF),
     ),
     lane_row(
         "mod", 0x0F, "arith", INT, 2, Lane(word("mod", S0, S1)),
@@ -203,6 +251,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Computes the remainder of src0 divided by src1 lane by lane; it has the sign of src0.",
         pitfalls=("Not available from XeHP on.",),
         dialects=EVERY,
+        result=INT_TYPES - LONG, saturation=NEVER, lacks=(_DIVISION,),
     ),
     lane_row(
         "lrp", 0x0E, "arith", _F, 3, Lane(word("lrp", S0, S1, S2)),
@@ -210,6 +259,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Computes src0 * src1 + (1 - src0) * src2 lane by lane: src0 is the weight of src1.",
         pitfalls=("Operands are read and written as contiguous elements or as one scalar; other regions are ignored.",),
         seed=None,
+        result=_F, lacks=(NO_VF,),
     ),
     lane_row(
         "frc", 0x09, "arith", FLOAT, 1, Lane(word("frc", S0)),
@@ -217,55 +267,68 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Computes src0 - floor(src0) lane by lane: the result is never negative.",
         sat=False,
         dialects=EVERY,
+        result=_F, saturation=NEVER, lacks=(NO_VF,),
     ),
     lane_row(
         "rndd", 0x12, "arith", FLOAT, 1, Lane(word("rndd", S0)),
         "Round down.",
         "Rounds each lane to the nearest whole number that is not greater.",
         dialects=EVERY,
+        result=_F, lacks=(NO_VF,),
     ),
     lane_row(
         "rndu", 0x13, "arith", FLOAT, 1, Lane(word("rndu", S0)),
         "Round up.",
         "Rounds each lane to the nearest whole number that is not smaller.",
         dialects=EVERY,
+        result=_F, lacks=(NO_VF,),
     ),
     lane_row(
         "rnde", 0x14, "arith", FLOAT, 1, Lane(word("rnde", S0)),
         "Round to nearest, ties to even.",
         "Rounds each lane to the nearest whole number; halfway values go to the even neighbour.",
         dialects=EVERY,
+        result=_F, lacks=(NO_VF,),
     ),
     lane_row(
         "rndz", 0x15, "arith", FLOAT, 1, Lane(word("rndz", S0)),
         "Round toward zero.",
         "Drops the fraction of each lane.",
         dialects=EVERY,
+        result=_F, lacks=(NO_VF,),
     ),
     lane_row(
         "dp2", 0x04, "arith", _F, 2, Effect("dot2"),
         "Two-component dot product.",
         f"Adds the products of the x and y components of src0 and src1. {_DOT}",
-        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+        result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "dp3", 0x05, "arith", _F, 2, Effect("dot3"),
         "Three-component dot product.",
         f"Adds the products of the x, y and z components of src0 and src1. {_DOT}",
-        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+        result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "dp4", 0x06, "arith", _F, 2, Effect("dot4"),
         "Four-component dot product.",
         f"Adds the four products of the components of src0 and src1. {_DOT}",
-        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+        result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "dph", 0x07, "arith", _F, 2, Effect("doth"),
         "Homogeneous dot product.",
         f"As `dp4` with src0's w component taken as 1: x*x + y*y + z*z + src1's w. {_DOT}",
         pitfalls=("Seed 003's word list spells it `dhp`; its table and all tools say `dph`.",),
-        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+        result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "line", 0x0A, "arith", INT | _F, 2, Effect("line"),
@@ -274,7 +337,9 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " is p * u + q.",
         slots=(dst(INT | _F), src(0, INT | _F, G, "four scalars: p, unused, unused, q"), src(1, INT | _F, doc="u")),
         pitfalls=("src0's region must be scalar: both strides 0.",),
-        exec_sizes=(4, 8, 16, 32), traits=Trait.OWN_SHAPE, doc_page=None, dialects=EVERY,
+        exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
+        result=INT_TYPES | _F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE,
     ),
     lane_row(
         "plane", 0x6B, "arith", _F, 2, Effect("plane"),
@@ -284,7 +349,9 @@ ROWS: Final[tuple[Instruction, ...]] = (
         slots=(dst(_F), src(0, _F, G | I, "four scalars: p, q, unused, r"), src(1, _F, G | I, "u and v in turn, eight lanes each")),
         pitfalls=("Regions of the sources are ignored: src0 has to be 16-byte aligned, src1 register aligned.",),
         platforms=until("PTL"),
-        exec_sizes=(8, 16), traits=Trait.OWN_SHAPE, doc_page="PLN", seed=None,
+        exec_sizes=(8, 16), doc_page="PLN", seed=None,
+        result=_F, lacks=(NO_VF,),
+        traits=Trait.OWN_SHAPE | Trait.OWN_REGIONS,
     ),
     lane_row(
         "sad2", 0x16, "arith", INT, 2, Effect("sad2"),
@@ -294,6 +361,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES)), exec_sizes=(2, 4, 8, 16, 32),
         pitfalls=("The destination is a word with stride 2 in seed 003's reading.",),
         platforms=until("ICLLP"), dialects=EVERY,
+        verified=_SAD, narrow_immediates=True,
     ),
     lane_row(
         "sad2add", 0x6A, "arith", INT, 3, Effect("sad2add"),
@@ -301,6 +369,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "As `sad2`, and adds src2 of the even lane. The odd lane is undefined.",
         slots=(dst(_WORDS), src(0, _BYTES), src(1, _BYTES), src(2, _WORDS)), exec_sizes=(2, 4, 8, 16, 32),
         platforms=until("ICLLP"), seed=None,
+        verified=_SAD | {"src2": _WORDS | {V, UV}}, narrow_immediates=True,
     ),
     _early_out(
         "invm", 2, "First approximation of a quotient.",

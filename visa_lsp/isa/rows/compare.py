@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, Effect, Lane, word
-from visa_lsp.isa.model import SAT, Instruction, Modifier, Trait, layout
-from visa_lsp.isa.rows.shapes import ANY, EVERY, G, I, P, dst, src
-from visa_lsp.isa.types import BOOL
+from visa_lsp.isa.model import SAT, BrainFloat, Instruction, Modifier, Trait, layout
+from visa_lsp.isa.platforms import since
+from visa_lsp.isa.rows.shapes import ANY, EVERY, MIXED_BF, G, I, P, dst, src
+from visa_lsp.isa.types import BF, BOOL, F
 
 _RELATIONS: Final = {"eq": 0, "ne": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5}
 
@@ -33,6 +34,9 @@ def _min_max(mnemonic: str, op: int, word_: str) -> Instruction:
         (SAT,),
         predicate_lost=True,
         meaning=Lane(word(mnemonic, S0, S1)),
+        chooses=True,
+        # The finalizer looks at the last source only when one of the others is bf.
+        brain=BrainFloat(since("CRI"), frozenset({BF, F}), unseen=frozenset({"src1"})),
         summary=f"The {word_} of two sources.",
         detail=f"Takes the {word_} of src0 and src1 lane by lane. If one float is a NaN the other one is the result; if"
         " both are, src1 is.",
@@ -56,9 +60,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (dst(ANY | {BOOL}, P | G | I, "predicate, or all-ones/zero masks"), src(0), src(1)),
         (RELOP,),
         predicable=False,
-        traits=Trait.COMPARES,
         dialects=EVERY,
         meaning=Effect("compare"),
+        brain=MIXED_BF,
+        traits=Trait.COMPARES,
         summary="Compare two sources.",
         detail="Compares src0 with src1 lane by lane. A predicate destination gets one bit per enabled lane, a general one"
         " all ones or all zeros of its type. With a NaN every relation is false except `ne`; -0 equals +0.",

@@ -7,22 +7,36 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from visa_lsp.isa.lane import Effect, Unmodelled
-from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
+from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.render_target import MODE_WORDS
-from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, MOD, UD_ONLY, message, raw_any, width_words
+from visa_lsp.isa.rows._messages import (
+    ATOMIC_WORDS,
+    BLOCKS,
+    DWORD_OPERATIONS,
+    MOD,
+    OFFSET_TYPES,
+    message,
+    raw_any,
+    width_words,
+)
 from visa_lsp.isa.rows.shapes import CHANNELS, IM, SURFACE, G, number, raw, vec
 
 _DST: Final = raw("dst", Role.WRITE, "registers that receive the data")
 _SRC: Final = raw("src", Role.READ, "registers with the data")
-_OFFSET: Final = vec("offset", doc="offset of the block, the same for all lanes", types=UD_ONLY)
-_GOFF: Final = vec("goff", doc="offset added for every lane", types=UD_ONLY)
+_OFFSET: Final = vec("offset", doc="offset of the block, the same for all lanes", types=OFFSET_TYPES)
+_GOFF: Final = vec("goff", doc="offset added for every lane", types=OFFSET_TYPES)
 _OFF: Final = raw("off", doc="one offset per lane, ud")
 _OWORDS: Final = (1, 2, 4, 8, 16)
 _ELTSIZE: Final = Modifier("eltsize", {"1": 0, "2": 1, "4": 2}, doc="bytes of one element")
 _BLOCKS: Final = Modifier("n", BLOCKS, doc="bytes per lane")
 _SCALED_SIZES: Final = (1, 2, 4, 8, 16, 32)
+_LANES_OFF: Final = replace(_OFF, lane_bytes=4)
+_DWORDS_IN: Final = replace(_DST, lane_bytes=4)
+_DWORDS_OUT: Final = replace(_SRC, lane_bytes=4)
 _COORDS: Final = (
     raw("u", doc="U coordinate, one per lane"),
     raw("v", doc="V coordinate, or %null"),
@@ -69,9 +83,12 @@ def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
     head = "eltsize:b n:code" if store else "eltsize:b mod_byte:b n:code"
     return message(
         mnemonic, opcode, "data_port", f"{head} surface:s goff:v off:r {'src' if store else 'dst'}:r modified:b!",
-        (SURFACE, vec("goff", doc="offset added for every lane, in elements", types=UD_ONLY), _OFF, _SRC if store else _DST),
+        (
+            SURFACE, vec("goff", doc="offset added for every lane, in elements", types=OFFSET_TYPES), _LANES_OFF,
+            _DWORDS_OUT if store else _DWORDS_IN,
+        ),
         (_ELTSIZE, MOD), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 8, 16), doc_page=mnemonic.upper(),
+        exec_sizes=(1, 8, 16), doc_page=mnemonic.upper(), traits=Trait.SIZES_UNCHECKED | Trait.DWORD_DATA,
         pitfalls=(
             "Offsets count elements, not bytes; `gather_scaled` and `scatter_scaled` count bytes.",
             "Each lane's element takes a dword of the register, whatever its size.",
@@ -83,7 +100,7 @@ def _scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
     return message(
         mnemonic, opcode, "data_port",
         f"E P eltsize:b=0 n:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
-        (SURFACE, _GOFF, _OFF, _SRC if store else _DST), (_BLOCKS,), Effect(mnemonic), summary, detail,
+        (SURFACE, _GOFF, _LANES_OFF, _DWORDS_OUT if store else _DWORDS_IN), (_BLOCKS,), Effect(mnemonic), summary, detail,
         exec_sizes=_SCALED_SIZES, doc_page=mnemonic.upper(),
         pitfalls=("With one or two bytes per lane each lane still takes a whole dword of the register.",),
     )  # fmt: skip
@@ -92,7 +109,7 @@ def _scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
 def _scaled4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -> Instruction:
     return message(
         mnemonic, opcode, "data_port", f"E P chan:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
-        (SURFACE, _GOFF, _OFF, _SRC if store else _DST), (CHANNELS,), Effect(mnemonic), summary, detail,
+        (SURFACE, _GOFF, _LANES_OFF, replace(_DWORDS_OUT if store else _DWORDS_IN, per_channel=True)), (CHANNELS,), Effect(mnemonic), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(),
         pitfalls=("A channel starts on a register of its own; channels left out take no registers.",),
     )  # fmt: skip
@@ -256,17 +273,17 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "dword_atomic", 0x7D, "data_port", "op:b E P surface:s off:r src0:r src1:r dst:r",
         (
             SURFACE,
-            raw("off", doc="byte offset per lane"),
-            raw("src0", doc="operand; what cmpxchg writes, what fcmpwr compares; %null for inc and dec"),
-            raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"),
-            raw("dst", Role.WRITE, "old values, or %null"),
+            replace(raw("off", doc="byte offset per lane"), lane_bytes=4),
+            replace(raw("src0", doc="operand; what cmpxchg writes, what fcmpwr compares; %null for inc and dec"), lane_bytes=4),
+            replace(raw("src1", doc="what cmpxchg compares, what fcmpwr writes; else %null"), lane_bytes=4),
+            replace(raw("dst", Role.WRITE, "old values, or %null"), lane_bytes=4),
         ),
         (ATOMIC_WORDS, width_words({"16": 0x20})), Effect("dword_atomic"),
         "Atomic operation per lane on dwords of a surface.",
         "For each lane reads the dword at its byte offset, combines it with src0 (and src1), writes the result back and "
         "returns the old value, without another access in between. With `.16` the operation works on words, each in the "
         "low half of a dword.",
-        exec_sizes=(1, 2, 4, 8, 16), seed_opcode=0x3B, doc_page="DWORD_ATOMIC",
+        exec_sizes=(1, 2, 4, 8, 16), seed_opcode=0x3B, doc_page="DWORD_ATOMIC", operations=DWORD_OPERATIONS,
         pitfalls=(
             "cmpxchg compares with src1 and writes src0; fcmpwr compares with src0 and writes src1.",
             "Lanes that meet at one address are served one after the other, in no fixed order.",
@@ -319,7 +336,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (), Unmodelled("the unified return buffer belongs to the 3D pipeline"),
         "Write vertex outputs to the unified return buffer.",
         "Writes nout registers of vertex data behind each vertex's handle, subject to the channel mask.",
-        exec_sizes=(8, 16), doc_page="URB_WRITE",
+        exec_sizes=(8, 16), exec_verified=(1, 8), doc_page="URB_WRITE",
         pitfalls=("In the object the channel mask stands before the global offset; in the text behind it.",),
     ),
     message(

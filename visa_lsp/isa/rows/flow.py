@@ -9,7 +9,7 @@ from typing import Final
 
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import ExecStyle, FlowClass, Instruction, Modifier, Role, Shape, Slot, layout
-from visa_lsp.isa.platforms import ALL, between
+from visa_lsp.isa.platforms import ALL, FUSED
 from visa_lsp.isa.rows.shapes import EVERY, IM, INT, SEED_ONLY, G, I, label, number
 from visa_lsp.isa.types import UD, UQ, D, Q
 
@@ -18,7 +18,6 @@ _ARGUMENTS: Final = (
     number("argsize", "registers of %arg that are passed", limits=(0, None)),
     number("retsize", "registers of %retval that come back", limits=(0, None)),
 )
-_FUSED: Final = between("TGLLP", "MTL")
 
 
 def _place(mnemonic: str, kind: int, flow: FlowClass, summary: str, detail: str, page: str) -> Instruction:
@@ -188,7 +187,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Slot("labels", Shape.LABELS, Role.TARGET, doc="1 to 32 block labels in parentheses"),
         ),
         exec_style=ExecStyle.SIZE, exec_sizes=(1,), predicable=False,
-        platforms=ALL - _FUSED,
+        platforms=ALL - FUSED,
         meaning=Effect("switchjmp"),
         flow=FlowClass.SWITCH,
         summary="Jump to one of several labels.",
@@ -196,7 +195,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=(
             "An index beyond the list is undefined.",
             "The labels stand in parentheses, with commas.",
-            "Platforms with fused units (TGLLP to MTL) do not have it.",
+            "Platforms with fused units (TGLLP to ARL) do not have it.",
         ),
         doc_page="SWITCHJMP",
         seed=None,

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, S2, S3, Effect, Lane, Unmodelled, word
-from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, Trait, layout
-from visa_lsp.isa.platforms import since
-from visa_lsp.isa.rows.shapes import EVERY, IM, INT, NEWEST_ONLY, G, I, P, dst, lane_row, src
-from visa_lsp.isa.types import BOOL, UB, UD, UQ, UW, D, Q, W
+from visa_lsp.isa.model import Instruction, Lack, Modifier, Role, Shape, Slot, Trait, layout
+from visa_lsp.isa.platforms import between, since, until
+from visa_lsp.isa.rows.shapes import EVERY, IM, INT, LOGIC, LONG, NEVER, NEWEST_ONLY, G, I, P, dst, lane_row, src
+from visa_lsp.isa.types import BOOL, UB, UD, UQ, UW, B, D, Q, W
 
 _DWORDS: Final = frozenset({UD, D})
 _UD: Final = frozenset({UD})
 _UNSIGNED: Final = frozenset({UB, UW, UD})
 _BITS: Final = INT | {BOOL}
 _ROTATED: Final = frozenset({UD, D, UW, W, UQ, Q})
+_SHORT_ONLY: Final = LOGIC - LONG
+_NO_LONG_ROTATION: Final = Lack(LONG, until("ARL"), result=False)
+_NO_LONG_SHIFT: Final = between("DG2", "ARL")
 
 _PREDICATES: Final = (
     "The operands are either all general (or immediate) integers or all predicates; over predicates the instruction"
@@ -50,6 +53,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Shifts src0 left by src1 and fills with zeros. {_COUNT}",
         pitfalls=("With `.sat` a result of more than 33 bits is undefined.",),
         dialects=EVERY,
+        lacks=(Lack(LONG, _NO_LONG_SHIFT),),
+        negates=True,
     ),
     lane_row(
         "shr", 0x25, "logic", INT, 2, Lane(word("shr", S0, S1)),
@@ -57,12 +62,15 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Shifts src0 right by src1 and fills with zeros. {_COUNT}",
         pitfalls=("src0 should be unsigned; for signed values use `asr`.",),
         dialects=EVERY,
+        lacks=(Lack(frozenset({UQ}), _NO_LONG_SHIFT),),
+        negates=True,
     ),
     lane_row(
         "asr", 0x26, "logic", INT, 2, Lane(word("asr", S0, S1)),
         "Arithmetic shift right.",
         f"Shifts src0 right by src1 and fills with copies of the sign bit. {_COUNT}",
         dialects=EVERY,
+        negates=True,
     ),
     lane_row(
         "rol", 0x80, "logic", _ROTATED, 2, Lane(word("rol", S0, S1)),
@@ -70,6 +78,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Rotates the bits of src0 left by src1, modulo the width of its type.",
         sat=False, platforms=since("ICLLP"), seed=None,
         pitfalls=("Rotating quadwords needs a PVC or newer.",),
+        source=LOGIC - {B, UB}, lacks=(_NO_LONG_ROTATION,),
+        negates=True,
     ),
     lane_row(
         "ror", 0x81, "logic", _ROTATED, 2, Lane(word("ror", S0, S1)),
@@ -77,6 +87,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Rotates the bits of src0 right by src1, modulo the width of its type.",
         sat=False, platforms=since("ICLLP"), seed=None,
         pitfalls=("Rotating quadwords needs a PVC or newer.",),
+        source=LOGIC - {B, UB}, lacks=(_NO_LONG_ROTATION,),
+        negates=True,
     ),
     lane_row(
         "bfe", 0x46, "logic", _DWORDS, 3, Lane(word("bfe", S0, S1, S2)),
@@ -112,6 +124,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         slots=(dst(_DWORDS), src(0, INT)),
         sat=False, seed=None,
         pitfalls=("The documented source types are ub, uw and ud.",),
+        source=_SHORT_ONLY,
     ),
     lane_row(
         "fbh", 0x2F, "logic", _DWORDS, 1, Lane(word("fbh", S0)),
@@ -120,6 +133,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " there is none (0, and -1 for d) all bits of the result are set.",
         sat=False, seed=None,
         pitfalls=("The position counts from bit 31 down, not from bit 0.",),
+        source=_SHORT_ONLY,
     ),
     lane_row(
         "fbl", 0x2E, "logic", _UNSIGNED, 1, Lane(word("fbl", S0)),
@@ -127,13 +141,15 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Gives the position of the least significant one bit; zero gives all ones.",
         slots=(dst(_DWORDS), src(0, INT)),
         sat=False, seed=None,
+        source=_SHORT_ONLY,
     ),
     lane_row(
         "lzd", 0x1F, "logic", _UD, 1, Lane(word("lzd", S0)),
         "Count leading zero bits.",
         "Counts the zero bits above the highest one bit of a dword; zero gives 32.",
         sat=False, dialects=EVERY,
-        pitfalls=("Only ud, and no source modifiers.",),
+        pitfalls=("Only ud; from Xe2 on no source modifiers.",),
+        result=_UD, source=LOGIC, saturation=NEVER, negates=True, inverts=False, unmodified=since("BMG"),
     ),
     Instruction(
         "bfn", 0x85, "logic", layout("E P dst:v src0:v src1:v src2:v func:b"),
@@ -146,10 +162,11 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " `xd8` takes src1 where src0 is 1 and src2 where it is 0.",
         pitfalls=(
             "The hardware instruction exists from XeHP on; the finalizer accepts the text everywhere.",
-            "No `.sat` and no source modifiers.",
+            "No `.sat`; of the source modifiers only (~).",
         ),
         doc_page="BFN",
         seed=None,
+        verified=dict.fromkeys(("dst", "src0", "src1", "src2"), LOGIC), negates=False, inverts=True,
     ),
     Instruction(
         "lfsr", None, "logic", layout("E P func:b dst:v src0:v src1:v"),
@@ -167,5 +184,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " register of 32 bits, two of 16 or four of 8, as the word behind the dot says.",
         pitfalls=("Only ud, no source modifiers and no saturation.", "It has no object form."),
         seed=None,
+        verified=dict.fromkeys(("dst", "src0", "src1"), _UD), unmodified=since("CRI"),
     ),
 )  # fmt: skip

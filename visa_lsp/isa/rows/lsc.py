@@ -18,7 +18,7 @@ from typing import Final
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
-from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
+from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows._messages import message
 
@@ -132,6 +132,7 @@ def _untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
         f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_atomic"),
         f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
         "Both data operands are written, %null where the operation has no use for them.",
+        atomic=atomic,
     )  # fmt: skip
 
 
@@ -141,6 +142,7 @@ def _typed_atomic(atomic: lsc_codes.Atomic) -> Instruction:
         f"Atomic per lane on an image: {atomic.doc}.", _atomic_detail(atomic, "the pixel at its coordinates"),
         "The data shape is `d32`, without a channel mask.",
         fields=f"{_TYPED} msaa:b?", extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),),
+        atomic=atomic,
     )  # fmt: skip
 
 
@@ -386,5 +388,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "A fence orders the accesses of one thread; it waits for no other thread. Combine it with `barrier`.",
             "`.slm` and `.ugm` are fenced apart: one fence does not order the other memory.",
         ),
+        traits=Trait.FENCE,
     ),
 )  # fmt: skip

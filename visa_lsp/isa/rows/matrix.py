@@ -6,7 +6,7 @@ from typing import Final
 
 from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import Instruction, Modifier, Role, Shape, Slot, Trait, layout
-from visa_lsp.isa.platforms import between, since
+from visa_lsp.isa.platforms import MATRIX, since, until
 from visa_lsp.isa.rows.shapes import NEWEST_ONLY, G, raw
 from visa_lsp.isa.types import SCALAR_TYPES, UB
 
@@ -54,27 +54,27 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "dpas", 0x83, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(PRECISIONS, (1, 2, 4, 8), tuple(range(1, 9))),
         exec_sizes=(8, 16),
         predicable=False,
-        platforms=since("XeHP_SDV"),
+        platforms=MATRIX,
         meaning=Effect("dpas"),
-        traits=Trait.OWN_SHAPE,
         summary="Matrix multiply and accumulate.",
         detail=_WHAT,
         pitfalls=(*_CHECKS, "The hardware supports depth 8 only."),
         doc_page="DPAS",
         seed=None,
+        traits=Trait.MATRIX | Trait.OWN_SHAPE,
     ),
     Instruction(
         "dpasw", 0x1C, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(_SHORT, (1, 2, 4, 8), tuple(range(1, 9))),
         exec_sizes=(8,),
         predicable=False,
-        platforms=between("XeHP_SDV", "DG2"),
+        platforms=MATRIX & until("ARL"),
         meaning=Unmodelled("two fused units share src2, and threads run by themselves here"),
-        traits=Trait.OWN_SHAPE,
         summary="Matrix multiply on two fused units.",
         detail=f"{_WHAT} Two fused units share src2: each supplies half of its registers.",
         pitfalls=(*_CHECKS, "Threads have to run in pairs: a group needs an even number of them.", "PVC does not have it."),
         doc_page="DPASW",
         seed=None,
+        traits=Trait.MATRIX | Trait.OWN_SHAPE,
     ),
     Instruction(
         "bdpas", None, "matrix",
@@ -94,5 +94,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail=f"{_WHAT} Blocks of src1 and src2 are multiplied by the scales in src3 and src4 first.",
         pitfalls=("Size 16, depth 8 and count 8 are the only ones.", "It has no object form."),
         seed=None,
+        traits=Trait.MATRIX | Trait.OWN_SHAPE,
     ),
 )  # fmt: skip

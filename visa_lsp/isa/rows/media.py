@@ -84,7 +84,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     _vme(
         "vme_ime", 0x54, "mode:b search:b uni:r ime:r surface:s ref0:r ref1:r cost:r out:r",
         (
-            Slot("mode,search", Shape.GROUP, Role.OTHER, doc="stream mode 0 to 3 and search control 0 to 7"),
+            Slot("mode,search", Shape.GROUP, Role.OTHER, choices={"mode": (0, 1, 2, 3), "search": (0, 1, 3, 7)}, doc="stream mode 0 to 3 and search control 0 to 7"),
             SURFACE, _UNI,
             raw_any("ime", Role.READ, "integer search input"),
             raw_any("ref0", Role.READ, "first reference windows, or %null"),

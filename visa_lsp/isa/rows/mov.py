@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lane import Effect, Unmodelled
-from visa_lsp.isa.model import SAT, Instruction, Modifier, PredicateUse, Role, Shape, Slot, layout
+from visa_lsp.isa.model import (
+    SAT,
+    BrainFloat,
+    Instruction,
+    Modifier,
+    PredicateUse,
+    Role,
+    Saturation,
+    Shape,
+    Slot,
+    Together,
+    Trait,
+    layout,
+)
 from visa_lsp.isa.operands import ST
-from visa_lsp.isa.platforms import since
-from visa_lsp.isa.rows.shapes import ANY, AO, EVERY, IM, INT, NEWEST_ONLY, A, G, I, P, dst, lane_row, raw, src
-from visa_lsp.isa.types import BOOL, HF, UB, UD, UW, B, F
+from visa_lsp.isa.platforms import ALL, MATRIX, between, since, until
+from visa_lsp.isa.rows.shapes import ANY, AO, EVERY, IM, INT, MIXED_BF, NEWEST_ONLY, A, G, I, P, dst, lane_row, raw, src
+from visa_lsp.isa.types import BF, BF8, BOOL, E2M1, HF, HF8, TF32, UB, UD, UW, B, F
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.types import DataType
 
 _ROUNDED: Final = frozenset({UB, B, HF})
 _FP8_TF32: Final = frozenset({UB, B, HF, F, UD})
+# Declared narrow floats are moved as they are, or to and from one wider type.
+_NARROW: Final = frozenset({TF32, HF8, BF8, E2M1})
+
+
+def _pair(to: DataType, source: DataType, first: str, **more: bool) -> Together:
+    """Make the conversion from one type to another that exists from a platform on."""
+    return Together({"dst": frozenset({to}), "src0": frozenset({source})}, since(first), **more)
+
+
+def _rounded(to: frozenset[DataType], source: frozenset[DataType], first: str) -> Together:
+    """Make one stochastic rounding; hardware takes its random bits from ub or uw, older tools want src0's type."""
+    types = {"dst": to, "src0": source, "src1": frozenset({UW, UB, F, HF})}
+    return Together(types, since(first), unmasked=True)
+
 
 ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "mov", 0x29, "mov", layout("E P dst:v src0:v"),
         (
-            dst(ANY | {BOOL}, G | I | A),
-            src(0, ANY | {BOOL}, G | I | IM | P | A | AO, "value, address, predicate or address of a variable"),
+            dst(ANY | {BOOL} | _NARROW, G | I | A),
+            src(0, ANY | {BOOL} | _NARROW, G | I | IM | P | A | AO, "value, address, predicate or address of a variable"),
         ),
         (SAT,),
         dialects=EVERY,
         meaning=Effect("mov"),
+        # Newer finalizers convert any number to and from it.
+        brain=BrainFloat(MATRIX, frozenset({BF, F}), until("PVCXT")),
+        together=(
+            _pair(TF32, F, "PVCXT", plain=True, saturable=False), _pair(F, TF32, "PVCXT"),
+            _pair(BF8, HF, "PVC", plain=True), _pair(HF, BF8, "PVC", plain=True),
+            _pair(HF8, HF, "PTL", plain=True), _pair(HF, HF8, "PTL", plain=True),
+            *(Together(dict.fromkeys(("dst", "src0"), frozenset({one}))) for one in (TF32, BF8, HF8, E2M1)),
+        ),
+        limited=_NARROW,
         summary="Copy, with conversion.",
         detail="Copies src0 to dst lane by lane and converts between their types. With an address destination src0 is an"
         " integer, another address or the address of a variable (`&V[32]`). With a predicate as src0 all its bits go to"
@@ -36,8 +75,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "A predicate cannot be the destination: use `setp` or `cmp`.",
             "With a predicate source the finalizer writes (M1_NM, 1) and no predicate, whatever the text says.",
             "(~) is no modifier of `mov`.",
+            "tf32 goes to and from f only (PVCXT), bf8 (PVC) and hf8 (PTL) to and from hf, without predicate or source modifier.",
         ),
         doc_page="MOV",
+        traits=Trait.COPIES,
     ),
     Instruction(
         "movs", 0x2D, "mov", layout("E dst:v src0:v"),
@@ -54,6 +95,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " then is its binding table index or handle. `movs (M1_NM, 1) %bss(0) V(0,0)<0;1,0>` sets the bindless surface.",
         pitfalls=("At least one side has to be a surface or a sampler, and if both are they have to be of one class.",),
         doc_page="MOVS",
+        traits=Trait.MOVES_STATE,
     ),
     lane_row(
         "sel", 0x2A, "mov", ANY, 2, Effect("select"),
@@ -65,7 +107,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "Seed 003 wants one type for all three operands; the finalizer does not complain about others.",
         ),
         predicate_use=PredicateUse.CHOOSES,
-        dialects=EVERY,
+        dialects=EVERY, chooses=True, brain=MIXED_BF,
     ),
     Instruction(
         "setp", 0x2B, "mov", layout("E dst:v src0:v"),
@@ -86,31 +128,61 @@ ROWS: Final[tuple[Instruction, ...]] = (
     ),
     Instruction(
         "fcvt", 0x1D, "mov", layout("E dst:v src0:v"),
-        (dst(_FP8_TF32, G), src(0, _FP8_TF32, G | IM)),
+        (dst(_FP8_TF32, G), src(0, _FP8_TF32, G)),
         (SAT,),
         predicable=False,
         platforms=since("PVC"),
         meaning=Effect("fcvt"),
-        summary="Convert between eight-bit floats and half.",
-        detail="Converts hf to an eight-bit float and back; the eight-bit type is written ub (1-5-2 format, bf8). On PVC-XT"
-        " and newer also between f and tf32, which is written ud. Rounding is to nearest even.",
+        saturation=Saturation(platforms=since("PTL")),
+        together=(
+            _pair(UB, HF, "PVC", unmasked=True), _pair(HF, UB, "PVC"),
+            _pair(UD, F, "PVC"),
+            # Newer finalizers take a tf32 as the f that it is, and refuse this.
+            Together({"dst": frozenset({F}), "src0": frozenset({UD})}, between("PVC", "PVCXT")),
+            _pair(B, HF, "PTL", unmasked=True), _pair(HF, B, "PTL"),
+        ),
+        unmodified=ALL,
+        summary="Convert between narrow floats and wider ones.",
+        detail="Converts hf to an eight-bit float and back: the one with five exponent bits (bf8) is written ub, the one with"
+        " four (hf8), which exists from PTL on, b. Also converts between f and tf32, which is written ud. Rounding is to"
+        " nearest even.",
         pitfalls=(
             "Conversion to eight bits has to be unmasked (M1_NM).",
-            "vISA has no names for these formats: the integer types stand for them.",
+            "The integer types stand for these formats; `mov` between variables declared bf8, hf8 or tf32 does the same.",
+            "`.sat` exists from PTL on.",
+            "The source is a register without modifier; there is no immediate.",
+            "From Xe2 on tf32 (ud) is no source: it is a valid f, read it as that.",
         ),
         doc_page="FCVT",
         seed=None,
     ),
     Instruction(
         "srnd", 0x1E, "mov", layout("E dst:v src0:v src1:v"),
-        (dst(_ROUNDED, G), src(0, ANY, G), src(1, ANY, G | IM, "random bits")),
+        (
+            dst(_ROUNDED, G),
+            src(0, frozenset({F, HF, BF}), G | IM),
+            src(1, frozenset({UW, UB, F, HF}), G | IM, "random bits"),
+        ),
+        (SAT,),
         predicable=False,
         platforms=since("PVCXT"),
         meaning=Effect("srnd"),
+        saturation=Saturation(platforms=since("PTL")),
+        together=(
+            _rounded(frozenset({HF}), frozenset({F}), "PVCXT"),
+            _rounded(frozenset({UB}), frozenset({HF}), "PVCXT"),
+            _rounded(frozenset({UB, B}), frozenset({HF, BF}), "PTL"),
+        ),
+        unmodified=ALL,
         summary="Stochastic rounding to a narrower float.",
         detail="Adds random bits from src1 below the last kept bit of src0's mantissa and cuts the rest: f becomes hf with"
-        " 13 random bits, hf becomes an eight-bit float (written ub) with 8.",
-        pitfalls=("It has to be unmasked (M1_NM), without predicate, saturation and source modifiers.",),
+        " 13 random bits, hf becomes an eight-bit float (bf8, written ub) with 8. From PTL on the source may be bf as well, and"
+        " the result the eight-bit float with four exponent bits (hf8, written b).",
+        pitfalls=(
+            "It has to be unmasked (M1_NM), without predicate and source modifiers.",
+            "src1 is ub or uw; the type of src0, which older tools want there, is taken as well.",
+            "`.sat` exists from PTL on.",
+        ),
         doc_page="SRND",
         seed=None,
     ),

@@ -184,7 +184,7 @@ def _simd(mnemonic: str, opcode: int, states: tuple[Slot, ...], fields: str, wha
             (*states, *_COORDS, _DST), (_MASK4,), Effect(mnemonic), f"{what} ({lanes} lanes).",
             f"{what} at (u, v, r) for {lanes} lanes, whatever the execution mask, and returns the chosen channels, each in "
             "registers of its own. Older form: coordinates that a surface does not have are still written.",
-            exec_style=ExecStyle.SIZE, exec_sizes=(lanes,), exec_optional=lanes == 8, platforms=until("PVCXT"),
+            exec_style=ExecStyle.SIZE, exec_sizes=(lanes,), exec_stored={32: 8} if lanes == 8 else {}, mask_refused=True, exec_optional=lanes == 8, platforms=until("PVCXT"),
             pitfalls=("The number in parentheses is 8 or 16 and takes no mask.", _ALIGNED),
         )
         for lanes, bit, log2 in ((8, 0, 3), (16, 0x10, 4))

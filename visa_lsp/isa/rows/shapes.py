@@ -7,9 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.model import EVERY_DIALECT, SAT, Dialect, Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.model import (
+    EVERY_DIALECT,
+    SAT,
+    BrainFloat,
+    Dialect,
+    Instruction,
+    Lack,
+    Modifier,
+    Role,
+    Saturation,
+    Shape,
+    Slot,
+    layout,
+)
 from visa_lsp.isa.operands import AO, IM, A, G, I, OperandClass, P
-from visa_lsp.isa.types import FLOAT_TYPES, INT_TYPES, SCALAR_TYPES
+from visa_lsp.isa.platforms import MATRIX, since
+from visa_lsp.isa.types import BF, DF, FLOAT_TYPES, HF, INT_TYPES, SCALAR_TYPES, UQ, UV, VF, F, Q, V
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +90,47 @@ SURFACE: Final = Slot("surface", Shape.SURFACE, Role.READ, doc="surface variable
 SAMPLER: Final = Slot("sampler", Shape.SAMPLER, Role.READ, doc="sampler variable")
 
 
+_PACKED: Final = frozenset({V, UV, VF})
+_ARITHMETIC: Final = INT_TYPES | {F, DF, HF}
+LOGIC: Final = INT_TYPES | {V, UV}
+LONG: Final = frozenset({Q, UQ})
+
+
+def verified_types(
+    slots: Sequence[Slot],
+    result: frozenset[DataType] | None = None,
+    source: frozenset[DataType] | None = None,
+    *,
+    double: bool = False,
+) -> dict[str, frozenset[DataType]]:
+    """What the finalizer's verifier accepts of an arithmetic instruction, by slot.
+
+    ``result`` is for ``dst`` and ``source`` for what is read, both for any arithmetic type where None; df among them only
+    where ``double`` is set. Read from its behaviour on texts of one instruction.
+    """
+    found = {}
+    for slot in slots:
+        if slot.role is Role.WRITE and slot.name == "dst":
+            types = _ARITHMETIC if result is None else result
+        elif slot.role is Role.READ:
+            types = _ARITHMETIC | _PACKED if source is None else source
+        else:
+            continue
+        found[slot.name] = types if double else types - {DF}
+    return found
+
+
+NEVER: Final = Saturation(frozenset())
+# Where `.sat` clamps floats only, which the finalizer does not check.
+FLOATS_ONLY: Final = Saturation(FLOAT_TYPES, verified=frozenset())
+# `bf` with `f` beside it, on platforms with the matrix unit.
+MIXED_BF: Final = BrainFloat(MATRIX, frozenset({BF, F}))
+# All operands are `bf`.
+PURE_BF: Final = BrainFloat(since("CRI"), frozenset({BF}))
+# `vf` is no longer read from Xe2 on.
+NO_VF: Final = Lack(frozenset({VF}), since("BMG"), result=False)
+
+
 def lane_row(
     mnemonic: str,
     opcode: int | None,
@@ -88,15 +143,29 @@ def lane_row(
     *,
     sat: bool = True,
     slots: Sequence[Slot] | None = None,
+    result: frozenset[DataType] | None = None,
+    source: frozenset[DataType] | None = None,
+    double: bool = False,
     **more: object,
 ) -> Instruction:
-    """Make a row of seed 003's formats 1, 3 and 5: predicate, destination and one to four sources of the same types."""
+    """Make a row of seed 003's formats 1, 3 and 5: predicate, destination and one to four sources of the same types.
+
+    ``result``, ``source`` and ``double`` are as in ``verified_types``.
+    """
+    own = tuple(slots) if slots is not None else (dst(types), *(src(i, types) for i in range(sources)))
+    if family in ("arith", "math") or result is not None:
+        more.setdefault("verified", verified_types(own, result, source, double=double))
+    elif family == "logic":
+        more = {"saturation_dropped": True, "negates": False, "inverts": True} | more
+        more.setdefault(
+            "verified", verified_types(own, LOGIC if source is None else source, LOGIC if source is None else source)
+        )
     return Instruction(
         mnemonic,
         opcode,
         family,
         layout(_SRC_LAYOUT[sources]),
-        tuple(slots) if slots is not None else (dst(types), *(src(i, types) for i in range(sources))),
+        own,
         (SAT,) if sat else (),
         meaning=meaning,
         summary=summary,
@@ -106,6 +175,7 @@ def lane_row(
 
 
 __all__ = [
-    "ANY", "AO", "CHANNELS", "EVERY", "FLOAT", "IM", "INT", "NEWEST_ONLY", "SAMPLER", "SEED_ONLY", "SURFACE",
-    "A", "G", "I", "P", "dst", "label", "lane_row", "number", "raw", "src", "vec",
+    "ANY", "AO", "CHANNELS", "EVERY", "FLOAT", "FLOATS_ONLY", "IM", "INT", "LOGIC", "LONG", "MIXED_BF", "NEVER", "NEWEST_ONLY",
+    "PURE_BF", "SAMPLER", "SEED_ONLY", "SURFACE", "A", "G", "I", "P", "dst", "label", "lane_row", "number", "raw", "src", "vec",
+    "verified_types",
 ]  # fmt: skip

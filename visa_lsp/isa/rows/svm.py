@@ -9,7 +9,7 @@ from typing import Final
 
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role
-from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, UD_ONLY, message, width_words
+from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, OFFSET_TYPES, message, width_words
 from visa_lsp.isa.rows.shapes import CHANNELS, raw, vec
 
 _ADDRESS: Final = raw("address", doc="one address per lane, uq")
@@ -53,7 +53,7 @@ def _scaled(mnemonic: str, sub: int, page: str, summary: str, detail: str) -> In
     store = "scatter" in mnemonic
     return message(
         mnemonic, 0x4E, "svm", f"sub:b={sub} E P chan:b scale:w=0 goff:v address:r data:r",
-        (vec("goff", doc="offset added to every address", types=UD_ONLY), _ADDRESS, _STORED if store else _LOADED),
+        (vec("goff", doc="offset added to every address", types=OFFSET_TYPES), _ADDRESS, _STORED if store else _LOADED),
         (CHANNELS,), Effect(mnemonic), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16), doc_page=page,
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows.shapes import IM, INT, NEWEST_ONLY, G, I
 
@@ -56,6 +56,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " visible to the group after it.",
         page="BARRIER",
         pitfalls=(_DIVERGENT, _GROUPS, "Global memory needs a fence besides."),
+        traits=Trait.BARRIER,
     ),
     _sync(
         "sbarrier.signal", 0x7C, "signal:b=1", "sbarrier_signal",
@@ -112,6 +113,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         page="WAIT",
         slots=(_scalar("mask", "dependencies to clear, one bit each, ub"),),
         pitfalls=("Only the media thread space has dependencies.",),
+        traits=Trait.SCALAR,
     ),
     _sync(
         "yield", 0x5F, "", "nop",
@@ -135,6 +137,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail="As `fence_global`, for shared local memory only.",
         page="FENCE",
         modifiers=(_FENCE_LETTERS,),
+        traits=Trait.FENCE,
     ),
     _sync(
         "fence_sw", 0x5C, "mask:b=0x80/0x80", "fence",

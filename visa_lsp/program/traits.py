@@ -1,0 +1,7 @@
+"""What can be asked of the row of an instruction, for rooms that know programs and no table."""
+
+from __future__ import annotations
+
+from visa_lsp.isa.model import FlowClass, Trait
+
+__all__ = ["FlowClass", "Trait"]
