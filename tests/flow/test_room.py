@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.test_layers import imports
+from tests.test_layers import ALLOWED, imports
+from visa_lsp.ide.verdict_store import _ROOMS
 
 ROOM = Path(__file__).parents[2] / "visa_lsp" / "flow"
 
@@ -23,3 +24,7 @@ def test_imports_make_no_loop():
         free = {name for name, others in left.items() if not others & left.keys()}
         assert free
         left = {name: others for name, others in left.items() if name not in free}
+
+
+def test_verdicts_that_are_kept_depend_on_every_room_that_rules_import():
+    assert {room for room in ALLOWED["checks"] if (ROOM.parent / room).is_dir()} <= set(_ROOMS)

@@ -18,7 +18,7 @@ from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from visa_lsp.flow.graph import Graph
     from visa_lsp.flow.storage import Storage
@@ -68,7 +68,7 @@ def key_of(symbol: Symbol) -> int | None:
     return None if space is None else variable_key(space, base.id)
 
 
-def used_variables(body: Body) -> Iterator[tuple[Symbol, Usage]]:
+def used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, Usage]]:
     """Every declared variable that is read or written and that nothing outside of the body can fill or look at.
 
     A variable whose address is taken may be anything and is left out.
@@ -79,7 +79,7 @@ def used_variables(body: Body) -> Iterator[tuple[Symbol, Usage]]:
             key = key_of(symbol)
             if key is not None:
                 families.setdefault(key, []).append(symbol)
-    usages = usage_of(steps_of_body(body))
+    usages = usage_of(steps)
     for key, family in families.items():
         base, usage = family[0].base()[0], usages.get(key)
         outside = base.predefined or any(s.input is not None or s.attributes for s in family)

@@ -31,7 +31,7 @@ RULE = rule("V134", "never-read", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for variable, usage in used_variables(body):
+    for variable, usage in used_variables(body, ctx.steps(body)):
         if not usage.read and variable.place is not None:
             yield ctx.report(RULE, variable.place, f"`{variable.name}` is written and never read")
 

@@ -33,7 +33,7 @@ RULE = rule("V135", "never-written", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for variable, usage in used_variables(body):
+    for variable, usage in used_variables(body, ctx.steps(body)):
         if not usage.written and variable.place is not None:
             yield ctx.report(RULE, variable.place, f"`{variable.name}` is read and never written")
 

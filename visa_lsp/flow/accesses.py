@@ -59,15 +59,15 @@ def accesses_of(inst: Inst, storage: Storage, moved: Mapping[str, int] | None = 
 def touches_indirectly(inst: Inst) -> tuple[bool, bool]:
     """Whether an instruction reads, and whether it writes, registers that are known only when it runs."""
     reads = writes = False
-    for spec, value in zip(inst.row.fields, inst.values, strict=True):
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, Indirect):
-                role = _role(inst.row, spec.name)
-                reads |= role is not Role.WRITE
-                writes |= role is not Role.READ
+    for number, value in enumerate(inst.values):
+        if isinstance(value, Indirect) or (isinstance(value, tuple) and any(isinstance(v, Indirect) for v in value)):
+            role = _role(inst.row, inst.row.fields[number].name)
+            reads |= role is not Role.WRITE
+            writes |= role is not Role.READ
     return reads, writes
 
 
+@cache
 def _role(row: Instruction, field: str) -> Role:
     slot = slots_of(row).get(field)
     return slot.role if slot is not None and slot.role in (Role.WRITE, Role.READ_WRITE) else Role.READ
@@ -80,10 +80,13 @@ def _accesses(inst: Inst, storage: Storage, moved: Mapping[str, int]) -> Iterato
         if isinstance(value, Predicate):
             if value.var:
                 yield _guard(row, value, control)
-        elif spec.kind in _HANDLES and isinstance(value, int):
+        elif isinstance(value, int):
             # Newer messages may also find their surface by the value of a general operand.
-            key = variable_key(_HANDLES[spec.kind], value)
-            yield Access(name, key, writes=False, possible=1, how=How.HANDLE)
+            if spec.kind in _HANDLES:
+                key = variable_key(_HANDLES[spec.kind], value)
+                yield Access(name, key, writes=False, possible=1, how=How.HANDLE)
+        elif value is None or isinstance(value, ExecControl):
+            continue
         else:
             for one in value if isinstance(value, tuple) else (value,):
                 yield from _operand(row, name, one, control, storage, moved)
@@ -157,11 +160,17 @@ def _general(row: Instruction, name: str, value: General, lanes: int, storage: S
         return key, 0, 0
     slot = slots_of(row).get(name)
     start = here.offset + regions.origin(value.row, value.col, here.element, storage.grf_bytes)
-    if slot is None or slot.shape is not Shape.VECTOR or row.has(Trait.OWN_SHAPE):
+    if slot is None or not _has_region(row, slot):
         return key, _behind(start, room), 0
     count = 1 if slot.scalar else lanes
     touched = _shift(_region(value.region, count, here.element), start) & room
     return key, touched, touched
+
+
+@cache
+def _has_region(row: Instruction, slot: Slot) -> bool:
+    """Whether the region of an operand says what is touched."""
+    return slot.shape is Shape.VECTOR and not row.has(Trait.OWN_SHAPE)
 
 
 def _raw(value: RawOperand, storage: Storage, count: int | None) -> tuple[int, int, int]:
