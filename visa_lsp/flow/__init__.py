@@ -8,7 +8,7 @@ The room knows rows and values of the program, no text and no machine. Bound tex
   ``divergence``: blocks that some of the lanes run while others wait;
 * ``storage``, ``accesses``: where variables lie, and which bytes of them an instruction reads and writes;
 * ``masks``: sets of bytes of many variables as one integer; ``liveness``, ``reaching``: what is read later, what was
-  written before; ``values``: whose values may become part of which variable;
+  written before; ``values``: whose values may become part of which variable; ``usage``: what is read or written at all;
 * ``solve``: the only place where something is repeated until it no longer changes.
 
 Invariants. Every step is in exactly one block. An access covers at least the bytes that the instruction may touch
