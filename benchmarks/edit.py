@@ -7,8 +7,9 @@ machine the walls tell about its other users as well: look at the line above the
 which have what another process takes to answer after each edit, without any work and with as much as an edit's.
 With ``--busy`` every edit is followed by the requests that editors ask a moment after it, and every tenth comes after a
 pause in which the server has begun to work ahead; wall is still what the client waits for its findings.
-Usage: python -m benchmarks.edit [--busy] [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and undone; words
-pick kinds.
+With ``--standing`` the text has 0, 10, 100, 1,000 and 2,000 faults in it that stay, of four kinds, anywhere in its code.
+Usage: python -m benchmarks.edit [--busy | --standing] [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and
+undone; words pick kinds.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ _TOKENS = {
 }  # fmt: skip
 _PAUSE = 0.5
 _WORK = 0.0015  # seconds of CPU time that an edit takes, more or less
+STANDING = (0, 10, 100, 1_000, 2_000)
 _WARM = 4  # turns that are not measured
 
 
@@ -207,6 +209,53 @@ def _show(session: Session, machine: str) -> None:
     table(f"edits in a text of {len(session.lines)} lines ({machine})", head, rows)
 
 
+def with_faults(text: str, many: int) -> str:
+    """The text with so many faulty lines: a mask, a region, a missing name, a parenthesis."""
+    lines, pick = text.split("\n"), random.Random(many)
+    places = [
+        at for at, line in enumerate(lines) if line.startswith("    ") and "(M1, 16)" in line and "(0,0)<1>" in line
+    ]
+    for number, at in enumerate(pick.sample(places, many)):
+        line = lines[at]
+        lines[at] = (
+            line.replace("(M1, 16)", "(M1, 15)"),
+            line.replace("(0,0)<1>", "(0,0)<3>", 1),
+            re.sub(r"\bV([0-9]+)", r"V9\g<1>7", line, count=1),
+            line.replace("(M1, 16)", "(M1 16)"),
+        )[number % 4]
+    return "\n".join(lines)
+
+
+def standing(times: int, size: int, words: list[str]) -> None:
+    """Edits of instructions and declarations with more and more findings that stay."""
+    rows: list[list[object]] = []
+    first: dict[str, float] = {}
+    with ExitStack() as stack:
+        echo = stack.enter_context(Echo())
+        machine = Machine()
+        for many in STANDING:
+            with Client() as client:
+                client.initialize()
+                text = with_faults(kernel(size), many)
+                client.open(text)
+                session = Session(client, echo, text, random.Random(1))
+                for turn in range(-_WARM, times):
+                    if turn == 0:
+                        session.forget()
+                    edits(session, max(0, turn), words)
+                for group in ("instruction", "declaration"):
+                    kinds_of = [kind for kind in session.walls if kind.startswith(group)]
+                    walls = [wall for kind in kinds_of for wall in session.walls[kind]]
+                    cpus = [cpu for kind in kinds_of for cpu in session.cpus[kind]]
+                    if not walls:
+                        continue
+                    p99 = percentile(walls, 0.99)
+                    first.setdefault(group, p99)
+                    rows.append([*_row(f"{group}s, {many} standing", walls, cpus), f"{p99 / first[group]:.2f}x"])
+    head = ["", "edits", "wall median ms", "wall p99 ms", "CPU median ms", "CPU p99 ms", "p99 to none standing"]
+    table(f"edits with standing findings in a text of {size} lines ({machine.words()})", head, rows)
+
+
 def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
     with ExitStack() as stack:
         echo, sessions = stack.enter_context(Echo()), []
@@ -240,8 +289,12 @@ def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
 
 
 if __name__ == "__main__":
-    given = [a for a in sys.argv[1:] if a != "--busy"]
+    given = [a for a in sys.argv[1:] if a not in ("--busy", "--standing")]
     numbers = [int(a) for a in given if a.isdigit()]
+    if "--standing" in sys.argv[1:]:
+        some = [a for a in given if not a.isdigit()] or ["instruction:", "declaration:"]
+        standing(numbers[0] if numbers else 40, numbers[1] if len(numbers) > 1 else 200_000, some)
+        raise SystemExit
     main(
         numbers[0] if numbers else 150,
         numbers[1:] or [2_000, 20_000, 200_000],

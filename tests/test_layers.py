@@ -1,4 +1,4 @@
-"""Imports point down only (STYLE section 3): the table of allowed edges, read off the sources with ``ast``."""
+"""Imports point down only: the table of allowed edges, read off the sources with ``ast``."""
 
 import ast
 from pathlib import Path

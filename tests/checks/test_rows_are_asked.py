@@ -9,7 +9,7 @@ import visa_lsp
 
 ROOT = Path(visa_lsp.__file__).parent
 FILES = sorted(
-    [*ROOT.glob("checks/*.py"), *ROOT.glob("sema/*.py"), *ROOT.glob("zeinfo/*.py"), ROOT / "ide" / "quick.py"]
+    [*ROOT.glob("checks/*.py"), *ROOT.glob("sema/*.py"), *ROOT.glob("zeinfo/*.py"), *ROOT.glob("analysis/*.py")]
 )
 ASKED = {"startswith", "endswith", "partition", "rpartition", "removeprefix"}
 

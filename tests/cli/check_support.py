@@ -5,9 +5,10 @@ import re
 
 import pytest
 
+from visa_lsp.analysis import analysis
 from visa_lsp.cli.main import main
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
-from visa_lsp.ide import analysis, suppressions
+from visa_lsp.ide import suppressions
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
 from visa_lsp.text import Span
 

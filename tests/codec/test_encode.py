@@ -1,4 +1,4 @@
-"""The bytes of an object, item by item as REAL_FORMAT 2 and 3 lists them."""
+"""The bytes of an object, item by item as docs/format.md lists them."""
 
 from __future__ import annotations
 

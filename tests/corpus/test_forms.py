@@ -18,7 +18,7 @@ BYTES = (
     (
         "sample4_po_c.A",
         _XE_HP,
-        "on these two the tool writes the mask 8 where every other sample4 has the channel number 3 (REAL_FORMAT 6.5)",
+        "on these two the tool writes the mask 8 where every other sample4 has the channel number 3",
     ),
 )
 VERDICTS = (
@@ -30,7 +30,7 @@ VERDICTS = (
     (
         "cmp.GT",
         None,
-        "the upper-case relation is the seed's: understood, with a warning and a fix (DESIGN section 1)",
+        "the upper-case relation is the seed's: understood, with a warning and a fix",
     ),
     (
         "sample.RGB (8) T6 S0",

@@ -1,7 +1,7 @@
 """Real objects of versions 3.x: decoded whole, printed, assembled again, re-encoded to the same instruction bytes.
 
 They are public as byte arrays in ``Intel-Media-SDK/MediaSDK`` and ``intel/media-driver`` and are not committed: set
-``VISA_LSP_OLD_OBJECTS`` to a folder of ``.isa`` files. The ten of the note are ``cm_gpuinit_kernel_g11lp`` (3.5),
+``VISA_LSP_OLD_OBJECTS`` to a folder of ``.isa`` files. Ten that decode whole are ``cm_gpuinit_kernel_g11lp`` (3.5),
 ``genx_scd_gen9_isa``, ``genx_mc_gen12lp_isa``, ``genx_me_gen8_isa``, ``genx_sd_gen11_isa``, ``genx_histogram_gen11_isa``,
 ``genx_simple_me_gen9_isa``, ``Gen12_HEVC_BRC_UPDATE``, ``Gen12LP_hme_genx`` and ``igvpkrn_isa_g11_icllp`` (3.6). Objects of
 version 3.2 decode, print and assemble too, but have narrower numbers in their records; some hold Gen code only.
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
     not FOLDER or not Path(FOLDER).is_dir(),
     reason="VISA_LSP_OLD_OBJECTS does not name a folder of objects of versions 3.x",
 )
-# Before these versions a record holds the field in another width or not at all (DESIGN section 3): no bytes to compare.
+# Before these versions a record holds the field in another width or not at all (docs/format.md, "Older versions"): no bytes to compare.
 WIDTHS_CHANGED = (3, 4)
 _NUMBERS = (FieldKind.LABEL, FieldKind.LABELS, FieldKind.STRING16, FieldKind.STRING32)
 

@@ -46,14 +46,14 @@ VARIANTS = {
 }  # fmt: skip
 # device: variant: sources
 TEXTS = {
-    "tgllp": {"base": "deep pixels", "o0": "axpy", "g": "axpy gemm", "fast": "lookup", "s8": "vectors", "s16": "bins"},
+    "tgllp": {"base": "deep pixels", "o0": "axpy", "g": "axpy gemm", "fast": "lookup", "s8": "vecs", "s16": "bins"},
     "acm-g10": {"base": "pixels axpy halves", "o0": "axpy", "g": "spaces", "s8": "lookup", "s16": "bins"},
     "pvc": {"base": "doubles axpy spaces", "o0": "lookup", "g": "folds", "s16": "julia", "s32": "masks"},
     "skl": {"base": "axpy blur teams pixels", "g": "lookup"},
     "bdw": {"base": "axpy gemm folds blur", "s16": "pixels"},
     "glk": {"base": "axpy lookup scratch bins", "fast": "folds"},
     "icllp": {"base": "axpy bins teams blur", "s8": "halves"},
-    "xe_hp_sdv": {"base": "axpy lookup bins vectors blur", "o0": "axpy"},
+    "xe_hp_sdv": {"base": "axpy lookup bins vecs blur", "o0": "axpy"},
 }  # fmt: skip
 PROGRAM_DEVICES = ("tgllp", "acm-g10", "pvc")
 OPTIONS = {"spaces": "-cl-std=CL2.0", "teams": "-cl-std=CL2.0"}

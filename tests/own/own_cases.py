@@ -41,7 +41,7 @@ PLATFORMS = {
     "atoms": ("TGLLP", "DG2"), "bins": ("TGLLP", "PVCXT"), "blur": ("TGLLP", "DG2"), "bytes": ("TGLLP",), "deep": ("TGLLP", "DG2"),
     "doubles": ("PVCXT",), "folds": ("TGLLP", "PVCXT"), "gemm": ("TGLLP", "PVCXT"), "halves": ("TGLLP", "DG2"),
     "julia": ("TGLLP", "PVCXT"), "masks": ("TGLLP", "PVCXT"), "maths": ("TGLLP",), "scratch": ("TGLLP",), "turn": ("TGLLP",),
-    "vectors": ("TGLLP",), "wide": ("TGLLP",),
+    "vecs": ("TGLLP",), "wide": ("TGLLP",),
 }  # fmt: skip
 
 
@@ -85,8 +85,8 @@ def launches() -> Iterator[Case]:
         yield Case("maths", "curves", *sizes, (floats(n, low=-3, high=3), floats(n, seed=2, low=0.2, high=2.5)))
         yield Case("maths", "fast_curves", *sizes, (floats(n, low=-1.2, high=1.2), floats(n, seed=2, low=0.2, high=3)))
         yield Case("maths", "rounded", *sizes, (floats(n, low=-40, high=40), zeros(n, dtype=np.int32)))
-        yield Case("vectors", "things", *sizes, (ints(n, 48, dtype=np.int8), zeros(n, 48, dtype=np.int8)))
-        yield Case("vectors", "lanes", *sizes, (ints(n, 8), zeros(n, 8, dtype=np.int32), floats(n, 4), zeros(n, 3)))
+        yield Case("vecs", "things", *sizes, (ints(n, 48, dtype=np.int8), zeros(n, 48, dtype=np.int8)))
+        yield Case("vecs", "lanes", *sizes, (ints(n, 8), zeros(n, 8, dtype=np.int32), floats(n, 4), zeros(n, 3)))
         yield Case("doubles", "horner", *sizes, (floats(n, dtype=np.float64, low=-3, high=3), zeros(n, dtype=np.float64),
             floats(6, seed=2, dtype=np.float64), i32(6)))  # fmt: skip
         yield Case("deep", "climb", *sizes, (zeros(n, dtype=np.int32),), reference=climb)

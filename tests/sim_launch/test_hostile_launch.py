@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from visa_lsp.cli.launchfile import parse_launch
+from visa_lsp.cli.launchforms import QuickError, template
 from visa_lsp.cli.launchrun import RunOptions, run_object
 from visa_lsp.codec.encode import encode
 from visa_lsp.sema.lower import assemble
@@ -387,6 +388,17 @@ def test_any_number_of_a_ze_info_may_be_anything(tmp_path):
                 told.add(str(error))
     assert len(told) > 20
     assert [e for e in told if len(e.splitlines()) != 1 or not e.startswith(str(tmp_path))] == []
+
+
+@pytest.mark.parametrize("args", ["[]", "{a: {value: 1}}"])
+def test_an_argument_with_a_huge_number_is_refused(tmp_path, args):
+    (tmp_path / "z.yaml").write_text(ZE_INFO.replace("arg_index: 0", "arg_index: 1073741824"))
+    file = parse_launch(f"ze_info: z.yaml\ngroups: [1]\nlocal_size: [16]\nargs: {args}\n", tmp_path / "k.launch.yaml")
+    module = assemble(BODY.format("").replace('"k"', '"saxpy"'), "TGLLP").module
+    with pytest.raises(LaunchError, match="speaks of 1073741825 arguments"):
+        run_object(encode(module), file, RunOptions(tmp_path / "k.isa"))
+    with pytest.raises(QuickError, match="speaks of 1073741825 arguments"):
+        template((tmp_path / "z.yaml").read_text())
 
 
 def test_damaged_launch_files_run_or_are_refused():

@@ -74,6 +74,7 @@ FOUND = {
     "XeHP_SDV": lambda s, _m: squeezed(s & 0x3FFF, 3, 6),
     "DG2": lambda s, _m: squeezed(s & 0x3FFF, 3, 6),
     "MTL": lambda s, _m: squeezed(s & 0x3FFF, 3, 6),
+    "ARL": lambda s, _m: squeezed(s & 0x3FFF, 3, 6),
     "PVC": lambda s, _m: squeezed(s & 0x7FFF, 3, 6, 7),
     "PVCXT": lambda s, _m: squeezed(s & 0x7FFF, 3, 6, 7),
     "BMG": lambda s, _m: squeezed(s & 0xFFFF, 3, 7, 10),

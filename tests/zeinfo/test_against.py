@@ -10,7 +10,7 @@ from visa_lsp.zeinfo.against import disagreements, in_document, in_text
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.source import Source
 
-# The dump of another width than the one that was taken: the compiler tried both (REAL_FORMAT 9 has the final one).
+# The dump of another width than the one that was taken: the compiler tried both (ze_info has the one that it kept).
 OTHER_WIDTH = {("TGLLP", "gen"), ("TGLLP", "mmt"), ("DG2", "mmt")}
 
 TEXT = """\

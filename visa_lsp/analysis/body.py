@@ -100,8 +100,28 @@ class BodyFindings:
     """A body with what is known of its lines. ``first`` is the number of its first chunk in the text."""
 
     __slots__ = (
-        "_change", "_dormant", "_facts", "_key", "_label_parts", "_lone", "_part_names", "_stale_parts", "_lines", "_names", "_numbered", "_numbering", "_outline", "_outline_findings", "_renamed", "_setting",
-        "_stale_outline", "_unjudged_chunks", "_verdicts", "chunks", "cut", "first",
+        "_change",
+        "_dormant",
+        "_facts",
+        "_key",
+        "_label_parts",
+        "_lines",
+        "_lone",
+        "_names",
+        "_numbered",
+        "_numbering",
+        "_outline",
+        "_outline_findings",
+        "_part_names",
+        "_renamed",
+        "_setting",
+        "_stale_outline",
+        "_stale_parts",
+        "_unjudged_chunks",
+        "_verdicts",
+        "chunks",
+        "cut",
+        "first",
     )  # fmt: skip
 
     def __init__(self, numbering: Numbering) -> None:
@@ -197,7 +217,7 @@ class BodyFindings:
             self._stale_outline = False
             self._renamed = self._stale_parts = True
         dirty: set[str] = set()
-        todo = self._advance(document, dirty, fresh=fresh)
+        todo = self._advance(dirty, fresh=fresh)
         if not fresh:
             dirty |= self._ends_changed(before, head, gone, many)
         self._sort(document, setup, todo, dirty)
@@ -231,7 +251,7 @@ class BodyFindings:
         changed = {_HEADER} if was[:-1] != ends[:-1] else set[str]()
         return changed | {_LAST} if was[-1] != ends[-1] else changed
 
-    def _advance(self, document: Document, dirty: set[str], *, fresh: bool) -> dict[int, list[int] | None]:
+    def _advance(self, dirty: set[str], *, fresh: bool) -> dict[int, list[int] | None]:
         """Take the chunks in; the lines to be sorted, by chunk, None for all; adds to ``dirty`` what findings depend on."""
         head, gone, many = self._change or (0, [], 0)
         self._change = None
@@ -343,10 +363,12 @@ class BodyFindings:
         if (
             scoped is not None
             or setting.scoped is not None
-            or (directives.texts, directives.functions, late, self._lone, parts)
-            != (setting.specials, setting.functions, setting.late, setting.lone, setting.parts)
+            or (directives.texts, late, self._lone, parts)
+            != (setting.specials, setting.late, setting.lone, setting.parts)
         ):
-            self._setting = Setting(directives.texts, directives.functions, late, self._lone, parts, scoped)
+            self._setting = Setting(
+                directives.texts, directives.functions, late, self._lone, directives.broken, parts, scoped
+            )
         return self._names.update(self._facts, gone, added, self._setting, numbering.ids, fresh=fresh)
 
     def _number(self, ids: Ids, chunks: Iterable[int]) -> None:
@@ -375,7 +397,9 @@ class BodyFindings:
         """The subroutines that stand once, and whose name is no label but in their own part."""
         starts, named = self.directives.parts, self.directives.part_names
         once = {name for name, many in Counter(named).items() if many == 1}
-        bounds = {name: (start, end) for name, start, end in zip(named, starts, [*starts[1:], (1 << 60, 0)])}
+        bounds = {
+            name: (start, end) for name, start, end in zip(named, starts, [*starts[1:], (1 << 60, 0)], strict=False)
+        }
         labels: dict[str, list[Place]] = {}
         for index, facts in enumerate(self._facts) if once else ():
             if facts.labels and not once.isdisjoint(facts.labels):
@@ -469,18 +493,18 @@ class BodyFindings:
             pending = {c for index in group for c in self._lines[index].waiting.values()}
             if len(pending) > _MANY_CLASSES and not self._verdicts.asked:
                 self._from_store()
-                self._settle(document, group, dirty)
+                self._settle(group, dirty)
                 pending = {c for index in group for c in self._lines[index].waiting.values()}
             if enough or setup.classes < len(pending):
                 self._give_up(group)
             elif len(pending) > _FEW_CLASSES:
                 self._judge_classes(document, setup, self._representatives(group))
-                self._settle(document, group, dirty)
+                self._settle(group, dirty)
                 self._give_up(group)
             suspects += sum([len(self._lines[index].alone) for index in group])
         if len(self._representatives(todo)) > _FEW_CLASSES:
             self._judge_classes(document, setup, self._representatives(todo))
-            self._settle(document, todo, dirty)
+            self._settle(todo, dirty)
             self._give_up(todo)
 
     def _sort_chunk(self, document: Document, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
@@ -497,7 +521,7 @@ class BodyFindings:
                 if offsets is None or offset in offsets:
                     dirty |= lines.forget(offset)
                     if line.strip():
-                        self._alone(lines, index, offset, line, dirty)
+                        self._alone(lines, offset, line, dirty)
         elif facts.has_code:
             self._sort_code(document, index, offsets, dirty, mentioned)
         else:
@@ -553,14 +577,14 @@ class BodyFindings:
                 or (odd and not odd.isdisjoint(NAME.findall(line)))
                 or self._is_out_of_place(index, offset, line_class, line)
             ):
-                self._alone(lines, index, offset, line, dirty)
+                self._alone(lines, offset, line, dirty)
             elif line_class not in clean:
                 verdict = others.get(line_class)
                 if verdict is None:
                     lines.waiting[offset] = line_class
                     dirty.update(n for n in NAME.findall(line) if names.is_coupled(n))
                 else:
-                    self._place(lines, index, offset, line, verdict, dirty)
+                    self._place(lines, offset, line, verdict, dirty)
 
     def _odd_in(self, chunk: Chunk) -> set[str]:
         return {name for name in self._names.odd if name in chunk.text} if self._names.odd else set()
@@ -585,17 +609,15 @@ class BodyFindings:
         where, number = self._names.place(name)
         return where, decl_lines(self.chunks[where])[number]
 
-    def _alone(self, lines: ChunkLines, index: int, offset: int, line: str, dirty: set[str]) -> None:
+    def _alone(self, lines: ChunkLines, offset: int, line: str, dirty: set[str]) -> None:
         lines.alone.add(offset)
         if len(line) <= MAX_LINE:
             dirty.update(n for n in NAME.findall(line) if self._names.is_coupled(n))
 
-    def _place(
-        self, lines: ChunkLines, index: int, offset: int, line: str, verdict: tuple[int, ...], dirty: set[str]
-    ) -> None:
+    def _place(self, lines: ChunkLines, offset: int, line: str, verdict: tuple[int, ...], dirty: set[str]) -> None:
         """Put a line where the verdict on its class says."""
         if verdict == ALONE:
-            self._alone(lines, index, offset, line, dirty)
+            self._alone(lines, offset, line, dirty)
         elif verdict != CLEAN:
             unknown = [name for _, name, token in self._names.tokens_of(line) if token == UNKNOWN]
             lines.missing[offset] = tuple([unknown[at >> 1] + ":" * (at & 1) for at in verdict])
@@ -613,8 +635,9 @@ class BodyFindings:
         lines, token_of = self._lines[index], names.tokens.get
         if offsets is None:
             some: Iterable[int] = [k for k, token in enumerate(map(token_of, declared)) if token not in clean]
-            if names.doubled:
-                some = sorted({*some, *[k for k, name in enumerate(declared) if name in names.doubled]})
+            twice = names.doubled | names.setting.broken
+            if twice:
+                some = sorted({*some, *[k for k, name in enumerate(declared) if name in twice]})
         else:
             some = self._decls_at(index, offsets)
         at = decl_lines(self.chunks[index]) if some else ()
@@ -654,7 +677,7 @@ class BodyFindings:
                 self._lines[index].alone.add(offset)
                 dirty.add(name)
 
-    def _settle(self, document: Document, group: Iterable[int], dirty: set[str]) -> None:
+    def _settle(self, group: Iterable[int], dirty: set[str]) -> None:
         """Sort the lines that wait for verdicts by those that are there now."""
         verdicts = self._verdicts
         for index in group:
@@ -671,7 +694,7 @@ class BodyFindings:
                     del lines.waiting[offset]
                 elif line_class in verdicts.others:
                     del lines.waiting[offset]
-                    self._place(lines, index, offset, split[offset], verdicts.others[line_class], dirty)
+                    self._place(lines, offset, split[offset], verdicts.others[line_class], dirty)
             lines.changed()
 
     def _give_up(self, group: Iterable[int]) -> None:
@@ -716,7 +739,7 @@ class BodyFindings:
                 if token in new:
                     new.discard(token)
                     chosen[DECLARATION + token] = index, offset
-        if len(chosen) > _MANY_CLASSES and not self._verdicts.asked:
+        if many > _MANY_CLASSES and not self._verdicts.asked:
             self._from_store()
             chosen = {line_class: place for line_class, place in chosen.items() if line_class[1:] not in clean}
         if chosen and many > _FEW_CLASSES and len(chosen) <= setup.classes:
@@ -750,11 +773,12 @@ class BodyFindings:
     def _judge(self, document: Document, setup: Setup, dirty: set[str], active: set[int]) -> None:
         """Judge every line that may have a finding and of which nothing is kept."""
         everywhere = self.cut is not None
-        rechecked = self._drop(dirty, active)
+        known: set[Place] = set()  # lines that are judged again: what they depend on is nothing new
+        rechecked = self._drop(dirty, active, known)
         for _ in range(_PASSES):
             self._limit()
             where = range(len(self._lines)) if everywhere or self.cut is not None else sorted(active)
-            places = self._unjudged(document, where, rechecked)
+            places = self._unjudged(where, rechecked)
             if self.cut is not None:
                 places = {place for place in places if place < self.cut}
             if not places:
@@ -767,10 +791,10 @@ class BodyFindings:
             if waiting:
                 some = {self._line(document, i, o): self._lines[i].waiting[o] for i, o in waiting}
                 self._take_verdicts(document, judged, some)
-            news = self._keep(document, judged, places)
+            news = self._keep(document, judged, places, known)
             judged.forget()
             rechecked = set()
-            self._settle(document, active, rechecked)
+            self._settle(active, rechecked)
             for place in waiting:
                 # A class that got no verdict, for what its line says is not in it.
                 lines_of = self._lines[place[0]]
@@ -789,7 +813,7 @@ class BodyFindings:
             } - dirty
             if shared:
                 dirty |= shared
-                rechecked |= self._drop(shared, active)
+                rechecked |= self._drop(shared, active, known)
 
     def _judged(self, document: Document, setup: Setup, places: set[Place], required: set[int]) -> Judged:
         """Some lines bound and checked, with what the messages about missing names in ``places`` look for."""
@@ -805,14 +829,15 @@ class BodyFindings:
             unknown |= told
             judged.forget()
 
-    def _drop(self, dirty: set[str], active: set[int]) -> set[str]:
-        """Give up what depends on some subjects, and note the chunks; the names whose first use has to be found."""
+    def _drop(self, dirty: set[str], active: set[int], dropped: set[Place]) -> set[str]:
+        """Give up what depends on some subjects, and note the chunks and lines; the names whose first use is to be found."""
         rechecked = set(dirty)
         for index, lines in enumerate(self._lines) if dirty else ():
             if lines.kept and not (dirty.isdisjoint(lines.subjects) and dirty.isdisjoint(lines.needs)):
                 for offset in [o for o, kept in lines.kept.items() if kept.depends_on(dirty)]:
                     rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects)
                     del lines.kept[offset]
+                    dropped.add((index, offset))
                     active.add(index)
                 lines.changed()
         return rechecked
@@ -830,7 +855,7 @@ class BodyFindings:
                 return
             many += len(some)
 
-    def _unjudged(self, document: Document, where: Iterable[int], rechecked: set[str]) -> set[Place]:
+    def _unjudged(self, where: Iterable[int], rechecked: set[str]) -> set[Place]:
         """The lines to be judged: of a class without a verdict one, or all where they are few."""
         found: set[Place] = set()
         waiting: list[Place] = []
@@ -841,12 +866,12 @@ class BodyFindings:
         if len(waiting) > _FEW_CLASSES:
             waiting = list(self._representatives(where).values())
         found.update(waiting)
-        for place in self._first_uses(document, rechecked):
+        for place in self._first_uses(rechecked):
             if place[1] not in self._lines[place[0]].kept:
                 found.add(place)
         return found
 
-    def _first_uses(self, document: Document, names: set[str]) -> Iterator[Place]:
+    def _first_uses(self, names: set[str]) -> Iterator[Place]:
         """The lines with nothing wrong but that a name is missing, where they are the first ones with one of some names."""
         unknown = {name for name in names if name[0] != "\x0f" and self._names.tokens[name] == UNKNOWN}
         if not unknown:
@@ -901,8 +926,8 @@ class BodyFindings:
                     found.add((index, offset))
         return found
 
-    def _keep(self, document: Document, judged: Judged, places: set[Place]) -> set[str]:
-        """Keep the findings of some lines; what they depend on in other lines."""
+    def _keep(self, document: Document, judged: Judged, places: set[Place], known: set[Place]) -> set[str]:
+        """Keep the findings of some lines; what those of them that are not known depend on in other lines."""
         by_line: dict[int, list[Finding]] = {}
         lines_of = {self._line(document, *place): place for place in places}
         for diagnostic in judged.findings:
@@ -914,7 +939,7 @@ class BodyFindings:
             missing = frozenset(judged.missing.get(line, ()))
             told = judged.subjects.get(line, set()).union(names_in(missing))
             subjects = {n for n in self._words(document, index, offset) if self._names.is_coupled(n)} | told
-            news |= told
+            news |= told if (index, offset) not in known else set()
             needs: set[str] = set()
             if any(self._names.tokens[name] == SINGLE for name in subjects if name[0] != "\x0f"):
                 needs.add(_BRACES)

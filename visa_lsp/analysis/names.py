@@ -34,7 +34,7 @@ class Setting(Struct):
 
     ``specials`` are the directives that are no declarations, ``functions`` the subroutines, ``late`` the names declared
     behind the first instruction, ``lone`` the subroutines that stand once and whose label only repeats the name;
-    ``parts`` gives the part of the body that a label stands in, where there are several.
+    ``broken`` the names that only broken declarations, or those as well, declare; ``parts`` gives the part of the body that a label stands in, where there are several.
     ``scoped`` tells, from the names that are declared twice, which do not mean the same everywhere because of braces.
     """
 
@@ -42,6 +42,7 @@ class Setting(Struct):
     functions: set[str] = field(default_factory=set)
     late: set[str] = field(default_factory=set)
     lone: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
     parts: Mapping[str, int] | None = None
     scoped: Callable[[set[str]], set[str]] | None = None
 
@@ -99,7 +100,11 @@ class Names:
 
     def decl_token(self, name: str) -> str:
         """The token of a declared name."""
-        return self.tokens[name] if name in self.decl and name not in self.odd | self.doubled else SINGLE
+        return (
+            self.tokens[name]
+            if name in self.decl and name not in self.odd | self.doubled | self.setting.broken
+            else SINGLE
+        )
 
     def is_coupled(self, name: str) -> bool:
         """Whether findings about a name in one line depend on other lines that have it."""
@@ -245,7 +250,7 @@ class Names:
             self.inputs = inputs
         scoped = setting.scoped(self.doubled) if setting.scoped is not None else set[str]()
         changed |= (setting.functions ^ old.functions) | (scoped ^ self.scoped) | (setting.late ^ old.late)
-        changed |= setting.lone ^ old.lone
+        changed |= (setting.lone ^ old.lone) | (setting.broken ^ old.broken)
         self.scoped = scoped
         if setting.parts is not old.parts:
             now, was = setting.parts or {}, old.parts or {}
@@ -288,7 +293,9 @@ class Names:
         self._aliases, self._spellings = {}, None
         self._homes = {id(f): Home(f) for f in facts if f.decls}
         self._label_count = Counter([name for f in facts for name in f.labels])
-        special = special_words().union(inputs, setting.functions, setting.late, self.scoped, self._label_count)
+        special = special_words().union(
+            inputs, setting.functions, setting.late, setting.broken, self.scoped, self._label_count
+        )
         plain = dict[str, str]()
         for f in facts:
             if not f.narrow:
@@ -302,7 +309,7 @@ class Names:
         else:
             for name in self._label_count.keys() - self.decl.keys():
                 self.tokens[name] = self._whole(name, "")
-        for name in setting.functions:
+        for name in setting.functions | setting.broken:
             self.tokens[name] = SINGLE
         for name in self.odd:
             self.tokens.pop(name, None)
@@ -347,7 +354,7 @@ class Names:
     def _whole(self, name: str, declared: str) -> str:
         """What a name means altogether; ``declared`` is empty where no declaration has it."""
         setting, labels = self.setting, self._label_count.get(name, 0)
-        if declared == SINGLE or labels > 1 or name in self.scoped or name in setting.functions:
+        if declared == SINGLE or labels > 1 or name in self.scoped | setting.functions | setting.broken:
             return SINGLE
         found = LATE + declared if name in setting.late else declared
         if labels:
@@ -435,7 +442,9 @@ class Names:
         places = {name: self.place(name) for name in affected if name in self.decl}
         for name in affected - places.keys():
             self.tokens.pop(name, None)
-            if name not in self.odd and (name in self._label_count or name in self.setting.functions):
+            if name not in self.odd and (
+                name in self._label_count or name in self.setting.functions | self.setting.broken
+            ):
                 self.tokens[name] = self._whole(name, "")
         for name in sorted(places, key=places.__getitem__):
             self.tokens.pop(name, None)

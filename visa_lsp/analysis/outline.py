@@ -11,12 +11,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
+from visa_lsp.checks import CHECKS
+from visa_lsp.checks.rule import Scope as CheckScope
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import BodyDirective, Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.analysis.names import Names
     from visa_lsp.syntax.bulk import Facts
@@ -27,11 +29,22 @@ NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
 _FUNCTION: Final = re.compile(r"\s*\.function(?![A-Za-z0-9_])")
 _OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
-# The attributes that a rule about one line, or a number in it, may ask for; what is wrong with others shows in the outline.
-_ASKED: Final = re.compile(r"\s*\.kernel_attr\s+(?:SimdSize|SLMSize)(?![A-Za-z0-9_])")
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
+
+
+def _attributes(names: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"\s*\.kernel_attr\s+(?:{'|'.join(sorted(names))})(?![A-Za-z0-9_])")
+
+
+_BY_SCOPE: Final = [(check.scope, name) for check in CHECKS for name in check.reads_attributes]
+# The attributes that a rule about one line, or a number in it, asks for; what is wrong with others shows in the outline.
+_ASKED: Final = _attributes(
+    {"SimdSize"}.union(name for scope, name in _BY_SCOPE if scope in (CheckScope.LINE, CheckScope.BODY))
+)
 # Those, and the attributes that a rule about a body looks for.
-_SOUGHT: Final = re.compile(r"\s*\.kernel_attr\s+(?:SimdSize|SLMSize|ArgSize|RetValSize)(?![A-Za-z0-9_])")
+_SOUGHT: Final = _attributes({"SimdSize"}.union(name for _, name in _BY_SCOPE))
+# A declaration that is broken so early that only the grammar reads it; it declares its name all the same.
+_BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 _INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)")
 _NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
@@ -50,7 +63,7 @@ class Directives:
     """
 
     __slots__ = (
-        "attributes", "braces", "functions", "inputs", "opening", "part_names", "parts", "places", "shaping", "texts",
+        "attributes", "braces", "broken", "functions", "inputs", "opening", "part_names", "parts", "places", "shaping", "texts",
         "versions",
     )  # fmt: skip
 
@@ -65,6 +78,7 @@ class Directives:
             match = _INPUT.match(text)
             if match is not None:
                 self.inputs.setdefault(match.group(1), []).append((i, offset))
+        self.broken = {match.group(1) for text in texts if (match := _BROKEN.match(text))}
         parts = [(i, offset, name) for i, offset, text in self.places if (name := _function_in(text))]
         self.parts = [(i, offset) for i, offset, _ in parts]
         self.part_names = [name for _, _, name in parts]
@@ -222,7 +236,7 @@ def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
     """Where a body without a directive begins: at the first statement that can stand in one only."""
     for index, chunk in enumerate(chunks):
         for offset, code in enumerate(codes_in(chunk)):
-            if isinstance(statement_of(code), _INSIDE):
+            if isinstance(statement_of(code), _INSIDE) or _function_in(code):
                 return {(index, offset)}
     return set()
 

@@ -170,7 +170,7 @@ def _letters(word: str) -> int:
 
 
 def dialect_of(bound: BoundModule) -> Dialect:
-    """The dialect that ``.version`` names: 4.2 and later, 4.x, or the seed's for 1.x to 3.x without a body before it."""
+    """The dialect that ``.version`` names: 4.2 and later, else 4.1. Forms of the seed are told one by one, by rules."""
     if bound.version is None:
         return Dialect.V41
     if bound.version >= (4, 2):

@@ -57,4 +57,9 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         yield ctx.report(RULE, place, message)
 
 
-CHECK = Check(RULE, instruction=_instruction, wants=lambda row: any(f.kind.value == "E" for f in row.fields))
+CHECK = Check(
+    RULE,
+    instruction=_instruction,
+    wants=lambda row: any(f.kind.value == "E" for f in row.fields),
+    reads_attributes=("SimdSize",),
+)

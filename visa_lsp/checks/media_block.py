@@ -20,14 +20,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
+from visa_lsp.checks.payloads import most_rows
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V603", "media-block", ERROR, __doc__)
-# (widest block in bytes, most rows)
-_ROWS = ((4, 64), (8, 32), (16, 16), (32, 8), (64, 4))
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -45,7 +44,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             f"a block of {width} by {height} does not exist; it is 1 to 64 bytes wide and 1 to 64 rows high",
         )
         return
-    most = next(rows for widest, rows in _ROWS if width <= widest)
+    most = most_rows(width)
     if height > most:
         yield ctx.report(RULE, place, f"a block {width} bytes wide has at most {most} rows, not {height}")
 

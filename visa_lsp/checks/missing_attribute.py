@@ -48,4 +48,4 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     yield ctx.report(RULE, body.place, message, fixes=(fix,))
 
 
-CHECK = Check(RULE, body=_body)
+CHECK = Check(RULE, body=_body, reads_attributes=_WANTED)

@@ -42,4 +42,4 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     )
 
 
-CHECK = Check(RULE, {"missing-exec": _report})
+CHECK = Check(RULE, {"missing-exec": _report}, reads_attributes=("SimdSize",))

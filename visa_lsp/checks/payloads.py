@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Bound, BoundOperand, Symbol
 
 _ADDRESS_BYTES: Final = {"a16": 2, "a32": 4, "a64": 8}
+_ROWS: Final = ((4, 64), (8, 32), (16, 16), (32, 8), (64, 4))  # of a media block: widest in bytes, most rows
 _WIDEST: Final = 1024  # no matrix is as wide; what is wider has another finding
 
 
@@ -89,12 +90,19 @@ def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
             yield operand, 16 * lanes
 
 
+def most_rows(width: int) -> int:
+    """The most rows of a media block of 1 to 64 bytes a row."""
+    return next(rows for widest, rows in _ROWS if width <= widest)
+
+
 def _rectangle(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
-    """The bytes of a media block: rows lie at powers of two of at least a dword."""
+    """The bytes of a media block: rows lie at powers of two of at least a dword. Of one that is too large nothing."""
     data = next(o for o in bound.operands if o.slot.shape is Shape.RAW)
     block = next((o.value for o in bound.operands if o.slot.name == "width,height"), None)
     if isinstance(block, tuple) and all(isinstance(number, int) and 1 <= number <= 64 for number in block):
         width, height = block
+        if height > most_rows(width):
+            return
         yield data, max(4, 1 << (width - 1).bit_length()) * (height - 1) + width
 
 

@@ -37,7 +37,7 @@ class Check(Struct, frozen=True):
     ``wants`` picks the rows whose instructions are shown; ``default`` is False for rules that only an option turns on.
     A rule that is on by default says here all that it looks at, for an edit has only those lines checked again whose
     findings it can have changed: ``scope``, and ``reads_values`` where it asks for more of an immediate of three digits
-    and more than its length, its bit length, and whether it is a power of two. In a body, a rule of scope LINE sees only
+    and more than its length, its bit length, and whether it is a power of two; ``reads_attributes`` names attributes of the body. In a body, a rule of scope LINE sees only
     some of the lines; one that reports the first of several lines asks ``CheckContext.first_use`` in each of them.
     """
 
@@ -50,6 +50,7 @@ class Check(Struct, frozen=True):
     default: bool = True
     scope: Scope = Scope.LINE
     reads_values: bool = False
+    reads_attributes: tuple[str, ...] = ()
 
 
 def rule(code: str, name: str, severity: Severity, doc: str | None) -> Rule:

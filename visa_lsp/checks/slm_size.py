@@ -44,4 +44,4 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
                 break
 
 
-CHECK = Check(RULE, body=_body)
+CHECK = Check(RULE, body=_body, reads_attributes=("SLMSize",))

@@ -45,4 +45,4 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
                 yield ctx.report(RULE, write, message, related=[(symbol.input_place, "passed here")])
 
 
-CHECK = Check(RULE, body=_body)
+CHECK = Check(RULE, body=_body, reads_attributes=("Target",))

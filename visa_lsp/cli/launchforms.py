@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.model import RawOperand, State
+from visa_lsp.sim.launch_args import MAX_ARGUMENTS
 from visa_lsp.zeinfo.read import ZeInfoError, read
 
 if TYPE_CHECKING:
@@ -96,6 +97,10 @@ def template(
     info = next((k for k in kernels if k.name == kernel), None) if kernel else kernels[0]
     if info is None:
         raise QuickError(f": there is no kernel '{kernel}'; there are {', '.join(k.name for k in kernels)}")
+    if info.argument_count > MAX_ARGUMENTS:
+        raise QuickError(
+            f": the ze_info of '{info.name}' speaks of {info.argument_count} arguments; at most {MAX_ARGUMENTS} can be given"
+        )
     required = tuple(info.env.required_work_group_size)
     local = list(required if any(required) else (max(1, info.env.simd_size), 1, 1))
     arguments = [_argument(info, index, types) for index in range(info.argument_count)]

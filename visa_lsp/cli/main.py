@@ -92,7 +92,7 @@ def _dispatch(argv: list[str]) -> int:
     if command == "check" and is_plain(rest):
         parser: Any = Plain()
     else:
-        from visa_lsp.cli.parsing import parser_of  # noqa: PLC0415 - a plain check does without
+        from visa_lsp.cli.parsing import parser_of
 
         parser = parser_of(command, COMMANDS[command])
     module.add_arguments(parser)
@@ -128,8 +128,8 @@ def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
             continue
         if depth >= _ARGFILES_DEEP:
             raise CliError(f"{word}: argument files name each other without end")
-        from visa_lsp.cli.common import read_source  # noqa: PLC0415 - only here
-        from visa_lsp.text import lines_of  # noqa: PLC0415 - only here
+        from visa_lsp.cli.common import read_source
+        from visa_lsp.text import lines_of
 
         lines = (line.strip() for line in lines_of(read_source(word[1:]).text))
         out += _with_argfiles([line for line in lines if line and not line.startswith("#")], depth + 1)
@@ -147,7 +147,7 @@ def _serve(argv: list[str]) -> int:
         parser.add_argument("--platform")
         argv = []
     else:
-        from visa_lsp.cli.parsing import parser_of_program  # noqa: PLC0415 - an editor's start does without
+        from visa_lsp.cli.parsing import parser_of_program
 
         parser = parser_of_program(COMMANDS, module.add_arguments)
     args = parser.parse_args(argv)
@@ -156,7 +156,7 @@ def _serve(argv: list[str]) -> int:
 
 
 def _no_such_command(word: str) -> str:
-    from visa_lsp.cli.common import did_you_mean  # noqa: PLC0415 - only here
+    from visa_lsp.cli.common import did_you_mean
 
     if os.path.exists(word):  # noqa: PTH110 - the library for paths would be loaded for this alone
         return f"{word!r} is no command; to check that file: visa-lsp check {word}"

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.cli.support_records import records
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import ALL, PLATFORMS
@@ -95,6 +96,8 @@ def _lines(effects: Collection[str], table: Table) -> Iterator[str]:
     yield ""
     for reason, names in sorted(reasons.items()):
         yield f"* {reason}: {', '.join(f'`{name}`' for name in names)}"
+    yield ""
+    yield from records(table)
 
 
 def _row(row: Instruction, reason: str | None) -> str:
@@ -116,7 +119,7 @@ def _row(row: Instruction, reason: str | None) -> str:
 
 def main() -> int:
     """Print the page, or write it to the file that is named."""
-    from visa_lsp.sim.effects import EFFECTS  # noqa: PLC0415 - only here is the simulator, and NumPy, needed
+    from visa_lsp.sim.effects import EFFECTS
 
     text = page(EFFECTS)
     if len(sys.argv) > 1:

@@ -1,4 +1,4 @@
-"""A ``Module`` to the bytes of an object, version 4.1 as Intel's tools write it (REAL_FORMAT 2 to 5).
+"""A ``Module`` to the bytes of an object, version 4.1 as Intel's tools write it (docs/format.md, "The object").
 
 Symbols already have their numbers, so that encoding is a walk. What has no place in an object raises ``CodecError``.
 """

@@ -1,6 +1,6 @@
 """Which records an object of a version has: data only, shared by reading and writing (writing is always 4.1).
 
-Sources: seed 000 and REAL_FORMAT 2, 3; for 3.x the facts of DESIGN section 3.
+Sources: seed 000, objects of Intel's tools and, for 3.x, objects in public drivers (docs/format.md, "The object").
 """
 
 from __future__ import annotations

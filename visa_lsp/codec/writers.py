@@ -1,6 +1,6 @@
 """Writers of instruction fields: the counterpart of ``fields``, always for version 4.1.
 
-What Intel's tools cut silently is cut here too (REAL_FORMAT 4: row and column of an operand to 8 bits, numbers of labels
+What Intel's tools cut silently is cut here too (row and column of an operand to 8 bits, numbers of labels
 and strings to 16, predicates to 12, immediates to 32 or 64). Every other value that does not fit is a ``MalformedValueError``.
 """
 

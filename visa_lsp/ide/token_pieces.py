@@ -130,6 +130,7 @@ def recoded(line: bytes, text: str, encoding: Encoding) -> bytes:
 def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> Piece:
     """The tokens of lines ``first`` to ``last`` as one piece that counts from line 0."""
     document = analysis.document
+    last = min(last, document.line_count - 1)  # a client may ask for any range
     found: list[bytes] = [b""] * max(0, last + 1 - first)
     by_line: dict[int, list[tuple[int, int, int, int]]] = {}
     for token in semantic_tokens(analysis, first, last):

@@ -1,6 +1,6 @@
 """Attributes of kernels and variables: names, kinds, legal values.
 
-Sources: seed 000 "Pre-defined Attributes", seed 003 (the two lists), REAL_FORMAT 3.3 (how each kind is written),
+Sources: seed 000 "Pre-defined Attributes", seed 003 (the two lists), what the finalizer writes for each kind,
 ``visa/include/VISAAttributes.h`` of the public compiler (which names exist today).
 """
 

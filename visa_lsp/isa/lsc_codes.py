@@ -1,6 +1,6 @@
 """Words and codes of the load/store controller messages: shared by parser, printer, encoder and simulator.
 
-Source: REAL_FORMAT 6.6 (measured) and, for what only text 4.2 knows, CISA.l and the public header of today's compiler.
+Source: what the finalizer writes and, for what only text 4.2 knows, CISA.l and the public header of today's compiler.
 Knows no operands and no rows. Invariant: every code below has exactly one spelling that is printed, the first word
 that maps to it; other words are accepted spellings. Codes that no object can hold are named in the ``*_TEXT_ONLY`` sets.
 """
@@ -229,7 +229,7 @@ ATOMICS: Final[tuple[Atomic, ...]] = (
 )
 ATOMIC_BY_SUB: Final[dict[int, Atomic]] = {SUB[f"atomic_{a.name}"]: a for a in ATOMICS}
 
-# Atomics of data_port and svm messages (REAL_FORMAT 6.3): the low five bits of their ``op`` byte.
+# Atomics of data_port and svm messages: the low five bits of their ``op`` byte.
 ATOMIC_OP: Final[dict[str, int]] = {
     "add": 0, "sub": 1, "inc": 2, "dec": 3, "min": 4, "max": 5, "xchg": 6, "cmpxchg": 7,
     "and": 8, "or": 9, "xor": 10, "minsint": 11, "maxsint": 12,

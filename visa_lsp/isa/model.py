@@ -4,7 +4,7 @@ A row gives, in one place:
 
 * ``slots``: its operands in the order of the text;
 * ``modifiers``: the dotted words behind the mnemonic, in the order of the text;
-* ``fields``: the items of its record in the object, in byte order (REAL_FORMAT 4, 5). Slots and modifiers fill
+* ``fields``: the items of its record in the object, in byte order. Slots and modifiers fill
   fields *by name*. A resolved instruction (``program.model.Inst``) holds one value per field;
 * where it exists (dialects, platforms), what it means, and the prose that hover and ``explain`` print.
 
@@ -121,7 +121,7 @@ class Shape(Enum):
     VARIABLE = "variable"  # lifetime: fills ``var`` and the class bits of ``prop``
     EXEC_WORD = "keyword"  # avs AVS_16_FULL: a word from ``words`` into an integer field
     SIMPLE = "element"  # dpas VD(0,0): a vector operand without a region, taken as <1;1,0>
-    # Load/store controller forms (REAL_FORMAT 6.6). ``name`` is the register field.
+    # Load/store controller forms. ``name`` is the register field.
     LSC_DATA = "data operand"  # V1:d32x2t  fills name, datasize, elems, order, chmask
     LSC_DATA_2D = "block data operand"  # V1:d8.2x8x8nn fills name, datasize, order, blocks, width, height, vnni
     LSC_DATA_TYPED_2D = "typed block data operand"  # V1:32x8  fills name, width, height
@@ -261,7 +261,7 @@ SAT: Final = Modifier("sat", {"sat": 1}, optional=True, doc="clamp the result to
 
 
 class Dialect(Enum):
-    """The three texts of the language (DESIGN section 1)."""
+    """The three texts of the language (docs/format.md, "Dialects")."""
 
     SEED = "seed"
     V41 = "4.1"

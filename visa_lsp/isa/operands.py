@@ -1,6 +1,6 @@
 """Operand classes, source modifiers and regions: the values that stand in the bytes of an operand.
 
-Source: seed 004 (operands) with the facts of REAL_FORMAT 4.1.
+Source: seed 004 (operands), and what the finalizer writes.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ MODIFIER_BY_TEXT: Final[dict[str, OperandModifier]] = {
     "(not)": OperandModifier.NOT,
 }
 
-# Codes of the three region numbers (REAL_FORMAT 4.1); None is the null vertical stride.
+# Codes of the three region numbers; None is the null vertical stride.
 REGION_CODE: Final[dict[int | None, int]] = {None: 0, 0: 1, 1: 2, 2: 3, 4: 4, 8: 5, 16: 6, 32: 7}
 REGION_VALUE: Final[dict[int, int | None]] = {code: value for value, code in REGION_CODE.items()}
 
@@ -126,7 +126,7 @@ class Region(Struct, frozen=True):
 SCALAR_REGION: Final = Region(0, 1, 0)
 CONTIGUOUS_REGION: Final = Region(1, 1, 0)
 
-# Alignment of declarations (REAL_FORMAT 3.3): words that text accepts, and the word that dumps print for a code.
+# Alignment of declarations: words that text accepts, and the word that dumps print for a code.
 ALIGN_CODE: Final[dict[str, int]] = {
     "byte": 0,
     "word": 1,

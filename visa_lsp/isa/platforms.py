@@ -1,6 +1,6 @@
 """Platforms: names, numbers in objects, register size, order of appearance, and where a thread's number lies.
 
-Sources: seed 000 ``gen_binary_info``, REAL_FORMAT 2 (numbers seen), seed 001 (PVC has 64-byte registers). The places of a
+Sources: seed 000 ``gen_binary_info``, the numbers that compilers write, seed 001 (PVC has 64-byte registers). The places of a
 thread's number are those that compiled texts take bits from; from Xe2 on, those that the public compiler would take.
 """
 

@@ -1,7 +1,7 @@
 """What exists without a declaration: variables V0-V31, surfaces T0-T5, sampler S31.
 
-Sources: seed 000 "General Variables", "Sampler Variables", "Surface Variables"; REAL_FORMAT 3.1 and 3.2 (names and
-numbers of the real tools, which win where they differ from the seed).
+Sources: seed 000 "General Variables", "Sampler Variables", "Surface Variables"; names and numbers
+of the real tools, which win where they differ from the seed.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ IMPLICIT_INPUTS: Final[dict[int, ImplicitInput]] = {
     16: _PSEUDO,
 }
 
-# The string pool of every kernel starts with these, behind the kernel's own name (REAL_FORMAT 3.1).
+# The string pool of every kernel starts with these, behind the kernel's own name.
 POOL_PREFIX: Final[tuple[str, ...]] = (
     *(v.name for v in VARIABLES),
     *(s.name for s in SURFACES),

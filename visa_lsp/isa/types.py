@@ -1,6 +1,6 @@
 """Data types, execution sizes and execution masks.
 
-Sources: seed 000 "Variables", seed 001 "Execution Mask", REAL_FORMAT 3.3 (type codes) and 4 (the exec byte).
+Sources: seed 000 "Variables", seed 001 "Execution Mask", and what the finalizer writes (type codes, exec byte).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class ExecControl(Struct, frozen=True):
     no_mask: bool = False
 
     def encode(self) -> int:
-        """The exec byte: low nibble log2 of the size, high nibble mask control (REAL_FORMAT 4)."""
+        """The exec byte: low nibble log2 of the size, high nibble mask control."""
         control = self.mask_offset // 4 + (8 if self.no_mask else 0)
         return (self.exec_size.bit_length() - 1) | control << 4
 

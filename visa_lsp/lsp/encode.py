@@ -37,7 +37,7 @@ def _range(document: Text, span: Span, encoding: Encoding) -> str:
 
 
 @lru_cache(maxsize=512)
-def _fixed(rule: Rule, severity: Severity) -> str:
+def fixed_part(rule: Rule, severity: Severity) -> str:
     """What is the same in all findings of a rule."""
     name, code = encode_basestring_ascii(rule.name), encode_basestring_ascii(rule.code)
     return f'"severity": {SEVERITY[severity].value}, "code": {code}, "source": "{SOURCE}", "data": {{"name": {name}}}'
@@ -65,7 +65,7 @@ def diagnostic_text(
     message = encode_basestring_ascii(found.message)
     return (
         f'{{"range": {_range(document, found.span, encoding)}, "message": {message}, '
-        f"{_fixed(found.rule, found.severity)}{more}}}"
+        f"{fixed_part(found.rule, found.severity)}{more}}}"
     )
 
 

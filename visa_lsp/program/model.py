@@ -1,6 +1,6 @@
 """The resolved program: what text is lowered to, what objects decode to, what runs.
 
-Values only: ids are those of the object format (seed 000, REAL_FORMAT 3.2), so that encoding is a walk and decoding
+Values only: ids are those of the object format (docs/format.md, "Numbers of variables"), so that encoding is a walk and decoding
 builds the same value. Lists are in the order of the object. Nothing here knows text, bytes or machines.
 """
 
@@ -61,7 +61,7 @@ class Indirect(Struct, frozen=True):
 
 
 class Immediate(Struct, frozen=True):
-    """``bits`` as written in the object: 32 bits, 64 for df, q, uq; not narrowed to the type (REAL_FORMAT 4.1)."""
+    """``bits`` as written in the object: 32 bits, 64 for df, q, uq; not narrowed to the type."""
 
     type: DataType
     bits: int
@@ -76,7 +76,7 @@ class State(Struct, frozen=True):
 
 
 class AddressOf(Struct, frozen=True):
-    """``&V[offset]``; the object writes it as a general operand with region <0;1,0> (REAL_FORMAT 4.1).
+    """``&V[offset]``; the object writes it as a general operand with region <0;1,0>.
 
     Decoding cannot tell the two apart except by the slot; lowering and decoding both yield ``AddressOf`` where the
     row's slot is a source of an address instruction.
@@ -147,7 +147,7 @@ class Inst(Struct, frozen=True, eq=False):
 
 
 class Attribute(Struct, frozen=True):
-    """An attribute of a kernel or variable; ``size`` and ``data`` as written (REAL_FORMAT 3.3)."""
+    """An attribute of a kernel or variable; ``size`` and ``data`` as written."""
 
     name_index: int
     size: int

@@ -1,6 +1,6 @@
 """What a kernel's ze_info says about its launch: arguments and where they lie, bindings, sizes.
 
-Values only, named after the keys of ze_info (seed 002, and REAL_FORMAT 9 for keys beyond it). This module knows neither
+Values only, named after the keys of ze_info (seed 002, and keys that compilers write since). This module knows neither
 YAML nor machines. Invariant: offsets of ``payload`` count from the first byte behind ``%r0`` and the per-thread data.
 """
 

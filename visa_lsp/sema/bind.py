@@ -148,7 +148,7 @@ class _Binder:
                 for use in label.references:
                     self.ctx.problems.append(Problem("missing-label", use.place, {"name": label.name, "body": body}))
         if not any(body.strings[a.name_index] == "Target" for a, _ in body.attributes):
-            # The tool appends the attribute that it assumed (REAL_FORMAT 3.1 item 6).
+            # The tool appends the attribute that it assumed.
             body.strings.append("Target")
             place = body.place or Place(body.first_line, Span(0, 0))
             body.attributes.append((Attribute(len(body.strings) - 1, 1, b"\x01"), place))
@@ -195,7 +195,7 @@ class _Binder:
         if not node.column0:
             ctx.problem("indented-label", node.span, name=node.name.text)
         if self.pending is not None and self.pending.name == node.name.text:
-            # The line that repeats the name of a ``.function`` writes nothing (REAL_FORMAT 4).
+            # The line that repeats the name of a ``.function`` writes nothing.
             self.pending.references.append(Reference(ctx.place(node.name.span), Role.OTHER))
             self.pending = None
             return
@@ -300,7 +300,7 @@ class _Binder:
         ctx.body.symbols.append(symbol)
 
     def _attribute(self, item: tree.AttrItem) -> Attribute:
-        """An attribute of a variable (REAL_FORMAT 3.3, last table)."""
+        """An attribute of a variable (docs/format.md, "Attribute records")."""
         ctx = self.ctx
         index = ctx.string(item.name.text)
         known = VARIABLE_ATTRIBUTES.get(item.name.text)
@@ -386,7 +386,7 @@ def _of_text(data: bytes, known: AttributeDef | None) -> bytes:
 
 
 def _provenance(directive: str) -> int:
-    """The provenance code of an input directive; the tool gives 5 for every mnemonic name (REAL_FORMAT 3.3)."""
+    """The provenance code of an input directive; the tool gives 5 for every mnemonic name."""
     if not directive.startswith(".implicit"):
         return 0
     tail = directive.rpartition("_")[2]

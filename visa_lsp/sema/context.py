@@ -95,7 +95,7 @@ class Binding:
     # ---- names ----
 
     def string(self, text: str) -> int:
-        """Append to the pool; the empty string is not stored and has index 0 (REAL_FORMAT 3.1)."""
+        """Append to the pool; the empty string is not stored and has index 0."""
         if not text:
             return 0
         self.body.strings.append(text)

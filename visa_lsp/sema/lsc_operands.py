@@ -1,4 +1,4 @@
-"""Operands of the load/store controller messages (REAL_FORMAT 6.6): data with its shape, addresses in brackets.
+"""Operands of the load/store controller messages: data with its shape, addresses in brackets.
 
 Each form fills several fields of the record; the names are those that ``isa.model.Shape`` lists.
 """

@@ -44,7 +44,7 @@ def _predefined(grf_bytes: int) -> dict[str, Symbol]:
             )
     for old, new in predefined.SURFACE_ALIASES.items():
         names[old] = names[new]
-    # Names that text may still declare (REAL_FORMAT 3.2): only T1, T2, TSS, S31 and the % names are taken.
+    # Names that text may still declare: only T1, T2, TSS, S31 and the % names are taken.
     for free in ("T0", "T3", "T4", "T5"):
         names.pop(free, None)
     return names

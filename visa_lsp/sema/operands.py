@@ -1,4 +1,4 @@
-"""Operand texts to operand values, slot by slot (seed 004; REAL_FORMAT 4.1).
+"""Operand texts to operand values, slot by slot (docs/format.md, "Operands").
 
 Each function takes the binding, the slot and the node; it gives the value in program terms, or None after noting a
 problem. The load/store controller's own forms are in ``lsc_operands``.

@@ -100,7 +100,7 @@ class AccessChecker(Checker):
                 yield row, home[0], home[1]
 
     def _fault(self, access: Access, row: int, buffer: Buffer, offset: int, verb: str) -> Fault:
-        from visa_lsp.sim.machine import thread_fault  # noqa: PLC0415 - the machine imports this module
+        from visa_lsp.sim.machine import thread_fault
 
         lane = access.thread.lane(int(access.lanes[min(row, access.lanes.size - 1)]))
         message = f"{verb} {access.size} bytes at byte {offset} of {buffer.name}, which is {buffer.access}"

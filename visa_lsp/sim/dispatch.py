@@ -103,6 +103,6 @@ class RunResult:
 
 def run(dispatch: Dispatch, observers: Sequence[Observer] = ()) -> RunResult:
     """Run all groups of a dispatch in the reference interpreter."""
-    from visa_lsp.sim.machine import Machine  # noqa: PLC0415 - the machine needs this module's values
+    from visa_lsp.sim.machine import Machine
 
     return Machine(dispatch, observers).run()

@@ -26,7 +26,7 @@ from visa_lsp.sim.launch_values import cl_dtype, value_bytes
 from visa_lsp.sim.launch_world import World, argument_sampler, inline_sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo, PayloadArgument
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 PRINTF_BYTES: Final = 4 << 20
 CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out the numbers of threads anew
+MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
+_NAMED: Final = 40  # arguments that a message lists
 _PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself included
 # cl_channel_order and cl_channel_type of OpenCL's headers.
 _CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
@@ -102,6 +104,10 @@ class Arguments:
 
     def _by_index(self) -> tuple[Arg, ...]:
         count = self.info.argument_count
+        if count > MAX_ARGUMENTS:
+            raise LaunchError(
+                f"the ze_info of '{self.info.name}' speaks of {count} arguments; at most {MAX_ARGUMENTS} can be given"
+            )
         args = self.config.args
         if isinstance(args, tuple):
             given = args
@@ -128,9 +134,10 @@ class Arguments:
             )
         return given
 
-    def _expected(self, indexes: Iterable[int]) -> str:
-        """Arguments in words: number, name and type, or what kind of argument is expected."""
-        return ", ".join(self._described(index) for index in indexes)
+    def _expected(self, indexes: Sequence[int]) -> str:
+        """Arguments in words: number, name and type, or what kind of argument is expected; of many the first only."""
+        more = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
+        return ", ".join(self._described(index) for index in indexes[:_NAMED]) + more
 
     def _described(self, index: int) -> str:
         told = next((a for a in self.info.arguments if a.index == index), None)

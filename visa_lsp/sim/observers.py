@@ -139,7 +139,7 @@ class Checker(Observer):
         **more: Any,
     ) -> None:
         """Keep a finding; ``lane`` and ``lanes`` are counted as the instruction counts them, from its mask offset on."""
-        from visa_lsp.sim.machine import thread_fault  # noqa: PLC0415 - the machine imports this module
+        from visa_lsp.sim.machine import thread_fault
 
         code, pc = thread.frame.code, thread.frame.pc
         if lane is not None:
@@ -349,7 +349,7 @@ class DivisionChecker(Checker):
 
 def _zero_divisors(code: Code, pc: int) -> Callable[[Frame], int] | None:
     """How to find the active lanes whose integer divisor is zero; None for what is no division."""
-    from visa_lsp.sim.operands import Site, lane_mask, mask_bits  # noqa: PLC0415 - operands need no observers otherwise
+    from visa_lsp.sim.operands import Site, lane_mask, mask_bits
 
     inst = code.kernel.instructions[pc]
     meaning = inst.row.meaning

@@ -563,7 +563,7 @@ class RaceChecker(Checker):
     def _race(
         self, access: Access, part: _Part, first: int, number: int, own: int, what: str, *, note: bool = False
     ) -> None:
-        from visa_lsp.sim.machine import thread_fault  # noqa: PLC0415 - the machine imports this module
+        from visa_lsp.sim.machine import thread_fault
 
         thread = access.thread
         group, other, _, how, code, pc, all_ = (int(n) for n in self._parties[:, number])

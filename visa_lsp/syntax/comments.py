@@ -1,7 +1,7 @@
 """Comments taken out of a line: blanks in their place, so that columns stay.
 
 Only ``/* */`` crosses lines: one bit of state. ``//`` and ``/*`` inside a string are text. An unclosed ``/*`` at the
-end of a file is silently accepted by the real lexer (REAL_FORMAT 7).
+end of a file is silently accepted by the real lexer.
 """
 
 from __future__ import annotations

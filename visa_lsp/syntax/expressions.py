@@ -1,4 +1,4 @@
-"""Values of constant expressions: 64-bit two's complement, as the real assembler computes them (REAL_FORMAT 7)."""
+"""Values of constant expressions: 64-bit two's complement, as the real assembler computes them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The grammar file, found and built.
 
 In a wheel the file lies beside the package as ``visa_lsp/_grammar/visa.ppeg``; an editable install does not see that
-copy, so the repository's ``grammar/`` is the fallback (STYLE section 3). Built once per process, when it is first asked.
+copy, so the repository's ``grammar/`` is the fallback. Built once per process, when it is first asked.
 """
 
 from __future__ import annotations

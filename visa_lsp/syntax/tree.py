@@ -22,7 +22,7 @@ class Word(Struct, frozen=True):
     quoted: bool = False
 
 
-# Constant expressions (REAL_FORMAT 7). Values are 64-bit; see ``evaluate`` in ``syntax/expressions.py``.
+# Constant expressions. Values are 64-bit; see ``evaluate`` in ``syntax/expressions.py``.
 
 
 def integer(text: str) -> int:

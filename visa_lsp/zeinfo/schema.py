@@ -1,6 +1,6 @@
 """The shape of ze_info as data: which keys a map may have, of what type, since when, and when they apply.
 
-Tables of seed 002 (version 1.14) and the keys that real compilers write since (REAL_FORMAT 9; up to 1.73) stand in
+Tables of seed 002 (version 1.14) and the keys that real compilers write since (up to 1.73) stand in
 ``tables`` and ``words``; here is what a row is and how one is found. Invariant: every type that a row names is a scalar
 type of ``SCALARS``, a table, or a set of words.
 """

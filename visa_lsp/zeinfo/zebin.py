@@ -161,7 +161,7 @@ def read_zebin(data: bytes) -> Zebin:
     """Read a zebin from its bytes."""
     if not is_elf(data):
         raise ZebinError("no ELF file: the first bytes are not 7f 45 4c 46")
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - loaded when a zebin is read, not for every ze_info
+    from elftools.elf.elffile import ELFFile
 
     try:
         file = ELFFile(io.BytesIO(data))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.sim.model.state import State
 
 KIND = {1: "uw", 2: "ud", 3: "uq", 5: "ud", 6: "d"}
-# data size code: bytes in memory, bytes in a register, first byte in the register (REAL_FORMAT 6.6)
+# data size code: bytes in memory, bytes in a register, first byte in the register (docs/format.md, "Load/store operands")
 DATA = {1: (1, 1, 0), 2: (2, 2, 0), 3: (4, 4, 0), 4: (8, 8, 0), 5: (1, 4, 0), 6: (2, 4, 0), 7: (2, 4, 2)}
 
 

@@ -1,6 +1,6 @@
 """Rows: arithmetic on lanes, and the small products over neighbouring lanes (dp2 .. plane, sad2).
 
-Sources: seed 003 formats 3 and 5, the documentation pages of the same names, REAL_FORMAT 5 for the records. Type
+Sources: seed 003 formats 3 and 5, the documentation pages of the same names, what the finalizer writes for the records. Type
 sets are as wide as what the compiler really prints: the integers of one instruction may differ in size and sign.
 """
 

@@ -1,6 +1,6 @@
 """Rows: messages to the data port, which reads and writes surfaces, and messages written by hand.
 
-Sources: REAL_FORMAT 5, 6.2 and 6.3 for layouts and codes; the documentation page of each name for the meaning.
+Sources: what the finalizer writes for layouts and codes; the documentation page of each name for the meaning.
 """
 
 from __future__ import annotations

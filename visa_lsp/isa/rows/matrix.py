@@ -1,4 +1,4 @@
-"""Rows: the matrix unit: dpas, dpasw, bdpas (pages DPAS and DPASW; precision codes measured, REAL_FORMAT 6.7)."""
+"""Rows: the matrix unit: dpas, dpasw, bdpas (pages DPAS and DPASW; precision codes as the finalizer writes them)."""
 
 from __future__ import annotations
 

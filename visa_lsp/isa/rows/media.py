@@ -1,6 +1,6 @@
 """Rows: fixed-function media: motion estimation (vme_*) and the sampler's video analytics (va_*).
 
-Sources: REAL_FORMAT 5 for vme; the operand tables of the public finalizer and its pages VME_* for the rest. No text tool
+Sources: what the finalizer writes for vme; the operand tables of the public finalizer and its pages VME_* for the rest. No text tool
 knows ``vme_idm`` or any ``va_*`` word: those rows exist so that objects of older producers can be read. Nothing here runs.
 """
 

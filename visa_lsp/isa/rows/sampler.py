@@ -1,6 +1,6 @@
 """Rows: messages to the sampler: the 3D families (sample, load, sample4), surface information and the older media forms.
 
-Sources: REAL_FORMAT 5 and 6.5 for layouts and codes; the pages 3D_SAMPLE, 3D_LOAD, 3D_SAMPLE4, INFO, SAMPLE_UNORM and AVS
+Sources: what the finalizer writes for layouts and codes; the pages 3D_SAMPLE, 3D_LOAD, 3D_SAMPLE4, INFO, SAMPLE_UNORM and AVS
 for the meaning; CISA.l and CISA.y for what only text 4.2 has.
 
 One row per mnemonic, and one per way of writing it, told apart by their dialects:

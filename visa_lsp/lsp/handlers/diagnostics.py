@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
+from visa_lsp.analysis.analysis import SHORT_TEXT
 from visa_lsp.ide.late import LONG, keep_late, known_late
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
@@ -23,6 +24,7 @@ from visa_lsp.lsp.handlers.info import info_of, text_at
 from visa_lsp.lsp.later import found_apart
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.protocol import Encoded, Protocol
+from visa_lsp.lsp.published import Published, Setting
 from visa_lsp.lsp.session import guarded
 
 if TYPE_CHECKING:
@@ -148,6 +150,21 @@ def _texts(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]
     return joined(items, len(found) - len(shown), document)
 
 
+def _items_text(ls: VisaServer, opened: OpenDocument) -> bytes:
+    """The findings of an open document as the members of a JSON array; of a long text only what changed is made anew."""
+    analysis, rules = opened.analysis, ls.rules_for(opened.key)
+    if (
+        opened.language is Language.VISA
+        and analysis.document.line_count >= SHORT_TEXT
+        and not analysis.document.marked  # suppressions look at every finding
+        and not (rules.extra and not _waits_for_late(ls, opened))
+        and len(analysis.findings) <= MOST
+    ):
+        setting = Setting(opened.key, ls.encoding, _shown_related(ls), rules.shows)
+        return analysis.document.session.part(Published).text(analysis.findings, setting).encode("ascii")
+    return _texts(ls, opened.key, analysis.document, _of_open(ls, opened))
+
+
 def _published(ls: VisaServer, uri: str, version: int | None, items: bytes) -> None:
     """Send findings."""
     number = b"" if version is None else b', "version": %d' % version
@@ -186,7 +203,7 @@ def _publish(ls: VisaServer, uri: str, _before: OpenDocument | None = None) -> N
     if opened is None:
         return
     try:
-        items = _texts(ls, uri, opened.analysis.document, _of_open(ls, opened))
+        items = _items_text(ls, opened)
     except Exception:
         logger.exception("findings of %s failed", uri)
         items = b""
@@ -259,7 +276,7 @@ async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
     result_id = _result_id(ls, opened)
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
-    items = _texts(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
+    items = _items_text(ls, opened)
     waiting = ls.pending.pop(opened.key, None)
     if waiting is not None:
         waiting.cancel()

@@ -135,7 +135,7 @@ def did_change_configuration(ls: VisaServer, params: types.DidChangeConfiguratio
         if not ls.files.roots:
             return
         # What is sent is of no folder in particular: what each of them has for itself is asked for.
-    import asyncio  # noqa: PLC0415 - only here
+    import asyncio
 
     task = asyncio.get_running_loop().create_task(ask_settings(ls))
     task.add_done_callback(lambda done: done.exception() if not done.cancelled() else None)

@@ -27,7 +27,7 @@ _CONSUMER: Final = 2
 
 
 def _await(thread: Thread, barrier: Barrier, generation: int, what: str) -> int:
-    from visa_lsp.sim.interp import Wait  # noqa: PLC0415 - the interpreter imports the effects
+    from visa_lsp.sim.interp import Wait
 
     thread.machine.waits(thread, barrier, generation)
     thread.pending = Wait(lambda: barrier.generation != generation, what, barrier.release)

@@ -1,0 +1,138 @@
+"""Findings of a long text as JSON text, kept from one publication to the next: only what changed is encoded anew.
+
+A finding is encoded once, with holes for the numbers of its lines; the findings of a chunk are one text for as long as they
+and their lines stay. Invariant: the text is that of ``encode.diagnostic_text`` of each finding.
+"""
+
+from __future__ import annotations
+
+from json.encoder import encode_basestring_ascii
+from typing import TYPE_CHECKING, NamedTuple
+
+from visa_lsp.lsp.encode import diagnostic_text, fixed_part
+from visa_lsp.text import units
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.analysis.findings import Finding, Findings
+    from visa_lsp.diagnostics import Diagnostic, Rule
+    from visa_lsp.syntax.chunks import Chunk
+    from visa_lsp.syntax.document import Document
+    from visa_lsp.text import Encoding
+
+
+class Template(NamedTuple):
+    """A finding as text; ``holes`` are the lines that go into it: the number of an anchor, and how far below."""
+
+    judged: Diagnostic
+    text: str
+    holes: tuple[tuple[int, int], ...]
+
+
+class Part(NamedTuple):
+    """The findings of one chunk as text, with the lines that stand in it."""
+
+    findings: tuple[Finding, ...]
+    lines: tuple[int, ...]
+    text: str
+
+
+class Setting(NamedTuple):
+    """What the text depends on besides the findings: how columns are counted, and what the client wants to see."""
+
+    uri: str
+    encoding: Encoding
+    related: bool
+    shows: Callable[[Rule], bool]
+
+
+class Published:
+    """What was published last of a text. A part of the text's session."""
+
+    def __init__(self) -> None:
+        self._setting: tuple[object, ...] = ()
+        self._templates: dict[int, Template] = {}
+        self._parts: dict[int, tuple[Chunk, Part]] = {}
+
+    def text(self, found: Findings, setting: Setting) -> str:
+        """All findings as the members of a JSON array."""
+        same = setting.uri, setting.encoding, setting.related, setting.shows
+        if same != self._setting:
+            self._setting, self._templates, self._parts = same, {}, {}
+        pieces: list[tuple[int, str]] = []
+        parts: dict[int, tuple[Chunk, Part]] = {}
+        for chunk, some in found.parts:
+            known = self._parts.get(id(chunk))
+            part = self._part(found, some, known[1] if known is not None and known[0] is chunk else None, setting)
+            parts[id(chunk)] = chunk, part
+            if part.text:
+                pieces.append((part.lines[0], part.text))
+        for other in found.others:
+            if setting.shows(other.rule):
+                line = found.document.position(other.span.start)[0]
+                text = diagnostic_text(found.document, setting.uri, other, setting.encoding, related=setting.related)
+                pieces.append((line, text))
+        self._parts = parts
+        if len(self._templates) > 2 * len(found) + 64:
+            kept = [id(finding.judged) for _, some in found.parts for finding in some]
+            self._templates = {key: self._templates[key] for key in kept if key in self._templates}
+        if found.others:
+            pieces.sort(key=lambda piece: piece[0])
+        return ", ".join([text for _, text in pieces])
+
+    def _part(self, found: Findings, some: tuple[Finding, ...], known: Part | None, setting: Setting) -> Part:
+        shown = tuple([f for f in some if setting.shows(f.judged.rule)])
+        lines = tuple([found.line_of(anchor) for finding in shown for anchor in finding.anchors])
+        if known is not None and known.lines == lines and all(map(_is, known.findings, shown)):
+            return known
+        texts, at = [], 0
+        for finding in shown:
+            # A finding that has moved along with its lines is the same but for its anchors.
+            template = self._templates.get(id(finding.judged))
+            if template is None or template.judged is not finding.judged:
+                template = self._templates[id(finding.judged)] = _template(finding, found, setting)
+            texts.append(template.text % tuple([lines[at + anchor] + down for anchor, down in template.holes]))
+            at += len(finding.anchors)
+        return Part(shown, lines, ", ".join(texts))
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _template(finding: Finding, found: Findings, setting: Setting) -> Template:
+    document, holes = found.document, list[tuple[int, int]]()
+    spots = iter(finding.spots)
+
+    def place(anchor: int, down: int, column: int) -> str:
+        line = found.line_of(finding.anchors[anchor]) + down
+        holes.append((anchor, down))
+        return f'{{"line": %d, "character": {_units(document, line, column, setting.encoding)}}}'
+
+    def span() -> str:
+        spot = next(spots)
+        start = place(spot.anchor, 0, spot.column)
+        return f'{{"start": {start}, "end": {place(spot.anchor, spot.down, spot.end_column)}}}'
+
+    judged = finding.judged
+    head = f'{{"range": {span()}, "message": {_quoted(judged.message)}, '
+    uri = _quoted(setting.uri)
+    places = [
+        f'{{"location": {{"uri": {uri}, "range": {span()}}}, "message": {_quoted(related.message)}}}'
+        for related in (judged.related if setting.related else ())
+    ]
+    more = f', "relatedInformation": [{", ".join(places)}]' if places else ""
+    fixed = fixed_part(judged.rule, judged.severity).replace("%", "%%")
+    return Template(judged, f"{head}{fixed}{more}}}", tuple(holes))
+
+
+def _quoted(text: str) -> str:
+    return encode_basestring_ascii(text).replace("%", "%%")
+
+
+def _units(document: Document, line: int, column: int, encoding: Encoding) -> int:
+    if encoding == "utf-32":
+        return column
+    text = document.line_text(line)
+    return column if text.isascii() else units(text[:column], encoding)
