@@ -18,7 +18,7 @@ from visa_lsp.syntax.grammar import grammar_path
 
 _TOKEN: Final = re.compile("\x01([0-9]+);")
 _NUMBERED: Final = re.compile("\x01#([0-9]+);")
-_ROOMS: Final = ("", "isa", "isa/rows", "program", "syntax", "sema", "checks", "analysis")
+_ROOMS: Final = ("", "isa", "isa/rows", "program", "syntax", "sema", "flow", "checks", "analysis")
 
 
 class _Strange(Exception):  # noqa: N818

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from visa_lsp.checks.body_flow import steps_of_body
 from visa_lsp.checks.facts import Facts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
@@ -21,6 +22,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from visa_lsp.flow.steps import Step
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule, Problem
     from visa_lsp.syntax.document import Document
@@ -40,6 +42,7 @@ class CheckContext(Struct, frozen=True):
     platform: Platform | None
     dialect: Dialect
     _facts: dict[int, Facts] = field(default_factory=dict)
+    _steps: dict[int, list[Step]] = field(default_factory=dict)
     memo: dict[str, dict[str, list[Problem]]] = field(default_factory=dict)
     indexes: dict[object, object] = field(default_factory=dict)  # of ``name_index``
     # Subjects of which only the first line is reported, by line: with its rule and body, each line that asked for it.
@@ -56,6 +59,13 @@ class CheckContext(Struct, frozen=True):
         known = self._facts.get(id(body))
         if known is None:
             known = self._facts[id(body)] = Facts.of(body)
+        return known
+
+    def steps(self, body: Body) -> list[Step]:
+        """The instructions of a body with what they read and write."""
+        known = self._steps.get(id(body))
+        if known is None:
+            known = self._steps[id(body)] = steps_of_body(body)
         return known
 
     def span(self, place: Place) -> Span:

@@ -27,38 +27,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.checks.body_flow import graph_of_body
 from visa_lsp.checks.facts import exec_control, operand_place
-from visa_lsp.checks.rule import HINT, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.flow.solve import closure
 from visa_lsp.isa.model import FlowClass, Shape
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.flow.graph import Graph
     from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V506", "goto-without-join", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    at_line = {bound.line: number for number, bound in enumerate(body.code)}
-    places = {name: at_line.get(s.place.line) for name, s in body.labels.items() if s.place is not None}
+    graph = graph_of_body(body)
     for number, bound in enumerate(body.code):
         control = exec_control(bound)
         if bound.row is None or bound.row.flow is not FlowClass.GOTO or control is None or control.exec_size == 1:
             continue
-        if not isinstance(bound.statement, tree.Instruction) or bound.statement.predicate is None:
+        step = graph.steps[number]
+        if not step.condition:
             continue
-        for operand in _targets(bound):
-            to = places.get(_name(operand))
+        here = graph.block_of[number]
+        for operand in bound.operands:
+            to = graph.at_label.get(_name(operand)) if operand.slot.shape is Shape.LABEL else None
             # Behind a backward branch the others leave the loop; they are waited for at its exit, not here.
-            if to is not None and to > number and not _reaches(body, places, number + 1, to):
+            if to is not None and to > here and not _reaches(graph, here + 1, to):
                 message = f"the lanes that do not branch never come to `{_name(operand)}`: nobody joins there"
                 yield ctx.report(RULE, operand_place(bound, operand), message)
-
-
-def _targets(bound: Bound) -> list[BoundOperand]:
-    return [o for o in bound.operands if o.slot.shape is Shape.LABEL]
 
 
 def _name(operand: BoundOperand) -> str:
@@ -66,34 +66,24 @@ def _name(operand: BoundOperand) -> str:
     return node.name.text if isinstance(node, tree.Ref) else ""
 
 
-def _reaches(body: Body, places: dict[str, int | None], start: int, wanted: int) -> bool:
-    """Whether some path leads from an instruction to another; what cannot be followed counts as one."""
-    todo, seen = [start], set[int]()
-    while todo:
-        number = todo.pop()
-        if number == wanted:
-            return True
-        if number in seen or number >= len(body.code):
-            continue
-        seen.add(number)
-        bound = body.code[number]
-        flow = bound.row.flow if bound.row else FlowClass.NEXT
-        ends = isinstance(bound.statement, tree.Instruction) and bound.statement.predicate is None
-        if flow is FlowClass.SWITCH:
-            return True
-        if flow in (FlowClass.JUMP, FlowClass.GOTO):
-            for operand in _targets(bound):
-                to = places.get(_name(operand))
-                if to is None:
-                    return True
-                todo.append(to)
-        # Lanes that end by a return of all lanes, or that wait at a label, let the waiting ones go on.
-        control = exec_control(bound)
-        if flow.returns and control is not None and control.exec_size > 1:
-            return True
-        if not (ends and (flow is FlowClass.JUMP or flow.returns)):
-            todo.append(number + 1)
-    return False
+def _reaches(graph: Graph, start: int, wanted: int) -> bool:
+    """Whether some path leads from a block to another; what cannot be followed counts as one."""
+    reached = closure([start], lambda block: _ahead(graph, block))
+    return wanted in reached or any(_is_open(graph, block) for block in reached)
+
+
+def _ahead(graph: Graph, number: int) -> list[int]:
+    """The blocks that control may go to next; behind lanes that wait at a label others go on."""
+    waits = graph.steps[graph.blocks[number].last].flow is FlowClass.GOTO and number + 1 < len(graph.blocks)
+    return [*graph.successors[number], *((number + 1,) if waits else ())]
+
+
+def _is_open(graph: Graph, number: int) -> bool:
+    """Whether lanes may come from a block to anywhere."""
+    block = graph.blocks[number]
+    last = graph.steps[block.last]
+    # Lanes that end by a return of all lanes, or that wait at a label, let the waiting ones go on.
+    return block.unresolved or last.flow is FlowClass.SWITCH or (last.flow.returns and last.lanes > 1)
 
 
 CHECK = Check(RULE, body=_body, default=False)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.dataflow import uses
+from visa_lsp.checks.body_flow import used_variables
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ RULE = rule("V134", "never-read", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for use in uses(body):
-        if not use.is_read and use.variable.place is not None:
-            yield ctx.report(RULE, use.variable.place, f"`{use.variable.name}` is written and never read")
+    for variable, usage in used_variables(body, ctx.steps(body)):
+        if not usage.read and variable.place is not None:
+            yield ctx.report(RULE, variable.place, f"`{variable.name}` is written and never read")
 
 
 CHECK = Check(RULE, body=_body, default=False)

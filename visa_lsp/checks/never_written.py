@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.dataflow import uses
+from visa_lsp.checks.body_flow import used_variables
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ RULE = rule("V135", "never-written", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for use in uses(body):
-        if not use.is_written and use.variable.place is not None:
-            yield ctx.report(RULE, use.variable.place, f"`{use.variable.name}` is read and never written")
+    for variable, usage in used_variables(body, ctx.steps(body)):
+        if not usage.written and variable.place is not None:
+            yield ctx.report(RULE, variable.place, f"`{variable.name}` is read and never written")
 
 
 CHECK = Check(RULE, body=_body, default=False)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, Scope, rule
+from visa_lsp.flow.solve import closure
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.syntax import tree
 
@@ -51,22 +52,11 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for caller, callee, _, _ in calls:
         callees.setdefault(caller, set()).add(callee)
     for caller, callee, bound, operand in calls:
-        if caller and caller in _reached(callees, callee):
+        if caller and caller in closure([callee], lambda name: callees.get(name, ())):
             message = f"subroutine `{caller}` calls itself" + ("" if caller == callee else f" through `{callee}`")
             yield ctx.report(
                 RULE, operand_place(bound, operand), f"{message}; subroutines cannot be called while they run"
             )
-
-
-def _reached(callees: dict[str, set[str]], start: str) -> set[str]:
-    seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            waiting.extend(callees.get(name, ()))
-    return seen
 
 
 CHECK = Check(RULE, body=_body, scope=Scope.BODY, wants=lambda row: row.flow is FlowClass.CALL)

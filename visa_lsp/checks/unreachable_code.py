@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.sema.model import Bound
 
+_LEAVES = frozenset({FlowClass.RETURN, FlowClass.JUMP})
 RULE = rule("V503", "unreachable-code", HINT, __doc__)
 
 
@@ -48,11 +49,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
                 related=related,
             )
             stopped = None
-        elif (
-            bound.row is not None
-            and bound.row.flow in (FlowClass.RETURN, FlowClass.JUMP)
-            and statement.predicate is None
-        ):
+        elif bound.row is not None and bound.row.flow in _LEAVES and statement.predicate is None:
             # A return of several lanes ends only those that are on; the others go on behind it.
             size = statement.exec.size if statement.exec else None
             if isinstance(size, tree.Number) and size.value == 1:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.analysis.line_classes import SelectedLines
+from visa_lsp.checks.body_flow import graph_of_body
+from visa_lsp.flow.graph import EdgeKind, Graph
 from visa_lsp.ide.focus import WHOLE, Focus
 from visa_lsp.ide.index import index_of
 from visa_lsp.sema.bind import bind
-from visa_lsp.sema.flow import EdgeKind, Flow, flow_of
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.sema.flow import Block, Edge
+    from visa_lsp.flow.graph import Block, Edge
     from visa_lsp.syntax.document import Document
 
 _LINES: Final = 12
 
 
-def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None) -> Flow | None:
+def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None) -> Graph | None:
     """The graph of the body of a name, else of the one that a line is in, else of the first; None without any."""
     document = analysis.document
     index = index_of(document)
@@ -35,14 +36,14 @@ def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None
         lines = sorted({*index.openers(), *range(first, groups[0].end_line)})
         view = Focus(document, analysis.platform, bind(SelectedLines(document, lines), analysis.platform))
     body = view.bound.body_at(max(first, groups[0].opener))
-    return flow_of(body) if body is not None else None
+    return graph_of_body(body) if body is not None else None
 
 
-def dot(document: Document, flow: Flow) -> str:
+def dot(document: Document, flow: Graph) -> str:
     """The graph in Graphviz's language."""
     lines = [f"digraph {_quoted(flow.name or 'kernel')} {{", '  node [shape=box, fontname="monospace"];']
     for block in flow.blocks:
-        text = "".join(f"{_escaped(line)}\\l" for line in _code(document, block))
+        text = "".join(f"{_escaped(line)}\\l" for line in _code(document, flow, block))
         extra = ", peripheries=2" if block.ends else ""
         lines.append(f'  b{block.number} [label="{text}"{extra}];')
     for edge in flow.edges:
@@ -53,11 +54,11 @@ def dot(document: Document, flow: Flow) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def mermaid(document: Document, flow: Flow) -> str:
+def mermaid(document: Document, flow: Graph) -> str:
     """The graph in Mermaid's language."""
     lines = ["flowchart TD"]
     for block in flow.blocks:
-        text = "<br/>".join(_entities(line) for line in _code(document, block))
+        text = "<br/>".join(_entities(line) for line in _code(document, flow, block))
         lines.append(f'  b{block.number}["{text}"]')
     for edge in flow.edges:
         arrow = "-.->" if edge.kind is EdgeKind.CALL else "==>" if edge.kind is EdgeKind.BACK else "-->"
@@ -66,7 +67,7 @@ def mermaid(document: Document, flow: Flow) -> str:
     return "\n".join([*lines, ""])
 
 
-def values(document: Document, flow: Flow) -> dict[str, Any]:
+def values(document: Document, flow: Graph) -> dict[str, Any]:
     """The graph as JSON values; lines count from 0."""
     reachable = flow.reachable()
     return {
@@ -75,9 +76,9 @@ def values(document: Document, flow: Flow) -> dict[str, Any]:
             {
                 "id": b.number,
                 "labels": list(b.labels),
-                "firstLine": b.first_line,
-                "lastLine": b.last_line,
-                "code": _code(document, b, most=None),
+                "firstLine": flow.steps[b.first].line,
+                "lastLine": flow.steps[b.last].line,
+                "code": _code(document, flow, b, most=None),
                 "ends": b.ends,
                 "reachable": b.number in reachable,
             }
@@ -94,9 +95,9 @@ def _sort(edge: Edge) -> str:
     return {EdgeKind.BACK: "back", EdgeKind.CALL: "call"}.get(edge.kind, "fall")
 
 
-def _code(document: Document, block: Block, most: int | None = _LINES) -> list[str]:
+def _code(document: Document, flow: Graph, block: Block, most: int | None = _LINES) -> list[str]:
     """The lines of a block without comments; of a long one the head and the tail."""
-    lines = [" ".join(document.code(bound.line).split()) for bound in block.code]
+    lines = [" ".join(document.code(step.line).split()) for step in flow.code(block)]
     if most is not None and len(lines) > most:
         left = len(lines) - most + 1
         lines = [*lines[: most // 2], f"… {left} more", *lines[-(most - most // 2 - 1) :]]

@@ -284,6 +284,8 @@ class FlowClass(Enum):
     FUNCTION_CALL = "to a function and back"
     RETURN = "back to the caller of a subroutine, or the end"
     FUNCTION_RETURN = "back to the caller of a function"
+    LABEL = "to the next instruction, and others come here"
+    SUBROUTINE = "into a subroutine that begins here"
     NOTE = "nowhere: it marks a place or a variable and computes nothing"
     # The structured words of the appendix.
     IF = "if"
@@ -339,6 +341,15 @@ class Trait(Flag):
     MAY_END = auto()  # the message can end the thread
     SIZES_UNCHECKED = auto()  # the finalizer does not look at its execution size
     DWORD_DATA = auto()  # elements of its data operand have four bytes, whatever is moved
+    CANCELS = auto()  # with one operand twice the result does not depend on its value
+
+
+class PredicateUse(Enum):
+    """What the predicate in front of an instruction is for."""
+
+    GUARDS = "lanes whose bit is clear are left out"
+    CHOOSES = "each lane takes one source or the other; all are written"
+    RECEIVES = "it is a result"
 
 
 class Together(Struct, frozen=True, eq=False):
@@ -416,6 +427,7 @@ class Instruction(Struct, frozen=True, eq=False):
     meaning: Meaning | None = None
     flow: FlowClass = FlowClass.NEXT
     traits: Trait = Trait.PLAIN
+    predicate_use: PredicateUse = PredicateUse.GUARDS
     mask_refused: bool = False  # the parenthesis has only a size; elsewhere a mask is read and lost
     exec_stored: Mapping[int, int] = member(
         default_factory=dict

@@ -72,7 +72,7 @@ class UninitialisedChecker(Checker):
         if code.kernel.instructions[pc].row.opens_label:
             return False
         plan = self._plans[id(code), pc] = plan_of(code, pc)
-        return plan.matters or code.kernel.instructions[pc].row.mnemonic in ("fret", "ret")
+        return plan.matters or code.kernel.instructions[pc].row.flow.returns
 
     def instruction(self, thread: Thread, pc: int) -> None:
         """Look at the sources, then say what the destinations hold."""

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.flow.accesses import accesses_of
+from visa_lsp.flow.steps import How, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
-from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
 from visa_lsp.program.model import (
     Address,
-    AddressOf,
     General,
     Immediate,
     Indirect,
@@ -25,7 +26,7 @@ from visa_lsp.program.model import (
     PredicateOperand,
     State,
 )
-from visa_lsp.sim.effects import blocks, flow, horizontal, images, lsc, matrix, sampling, scattered
+from visa_lsp.sim.effects import blocks, horizontal, images, lsc, matrix, sampling, scattered
 from visa_lsp.sim.operands import Site, predicate_bits
 from visa_lsp.sim.values import immediate
 
@@ -59,7 +60,9 @@ class Travel(Enum):
 _MESSAGES: Final = frozenset(blocks.EFFECTS) | frozenset(scattered.EFFECTS) | frozenset(lsc.EFFECTS) | frozenset(
     images.EFFECTS
 ) | frozenset(sampling.EFFECTS)  # fmt: skip
-_BRANCHES: Final = frozenset(flow.EFFECTS) - {"faddr", "label", "nop", "do", "endif"}
+_GOES_ON: Final = frozenset({
+    FlowClass.NEXT, FlowClass.NOTE, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.DO, FlowClass.ENDIF,
+})  # fmt: skip
 _BYTEWISE: Final = frozenset({"and", "or", "xor", "not"})
 # Operands of messages that are data; all others say where.
 _DATA_LSC: Final = frozenset({"src1", "src2", "data"})
@@ -126,11 +129,11 @@ def plan_of(code: Code, pc: int) -> Plan:
         )  # plain gather keeps its lanes in an operand
     pred = inst.get("pred")
     plan = Plan(kind, Travel.LANE, site.lanes, site.full, site.control.mask_offset, site.control.no_mask,
-                inst.row.mnemonic == "sel", kind is Kind.VALUE)  # fmt: skip
+                inst.row.predicate_use is PredicateUse.CHOOSES, kind is Kind.VALUE)  # fmt: skip
     if isinstance(pred, Predicate) and pred.var:
         plan.pred, plan.chosen = pred, predicate_bits(pred, plan.at, plan.full)
     _operands(plan, inst, site)
-    same = inst.row.mnemonic in ("cmp", "xor") and inst.get("src0") == inst.get("src1")
+    same = inst.row.has(Trait.COMPARES | Trait.CANCELS) and inst.get("src0") == inst.get("src1")
     for touch in touches:
         source = Source(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
         if touch.write:
@@ -152,7 +155,7 @@ def _kind(inst: Inst) -> Kind:
         return Kind.RECORDED
     if isinstance(meaning, Effect) and meaning.name in _MESSAGES:
         return Kind.MESSAGE
-    return Kind.BRANCH if isinstance(meaning, Effect) and meaning.name in _BRANCHES else Kind.VALUE
+    return Kind.VALUE if inst.row.flow in _GOES_ON else Kind.BRANCH
 
 
 def _is_address(inst: Inst, name: str) -> bool:
@@ -162,35 +165,35 @@ def _is_address(inst: Inst, name: str) -> bool:
 def _operands(plan: Plan, inst: Inst, site: Site) -> None:
     """Predicates, address variables and states among the operands."""
     layout = site.code.layout
-    for spec, value in zip(inst.row.fields, inst.values, strict=True):
-        written = spec.name == "dst"
-        if isinstance(value, PredicateOperand):
-            (plan.preds_written if spec.name in ("dst", "preddst") else plan.preds_read).append(value.var)
-        elif isinstance(value, Address):
-            start = layout.address_base[value.var] + value.offset
-            if written:
-                plan.address_written = (start, plan.lanes)
-            else:
-                plan.addresses_read.append((start, max(1, value.width), False))
-        elif isinstance(value, Indirect) and not isinstance(value, AddressOf):
-            start = layout.address_base[value.var] + value.addr_offset
-            region = value.region
-            several = region.vert_stride is None and region.width is not None
-            plan.addresses_read.append((start, max(1, plan.lanes // (region.width or 1)) if several else 1, True))
-        elif isinstance(value, State):
-            cell = (value.sampler, site.state_cell(value))
-            if written:
-                plan.state_written = cell
-            else:
-                plan.state_read = cell
-        elif spec.kind in (FieldKind.SURFACE, FieldKind.SAMPLER) and isinstance(value, int):
-            sampler = spec.kind is FieldKind.SAMPLER
-            bases = layout.sampler_base if sampler else layout.surface_base
-            if value < len(bases):
-                plan.cells_read.append((sampler, bases[value]))
-    if inst.row.mnemonic == "add3.o" and plan.pred is not None:
-        plan.preds_written.append(plan.pred.var)
-        plan.pred = plan.chosen = None
+    for access in accesses_of(inst, site.code.storage):
+        number = number_of(access.variable)
+        match space_of(access.variable):
+            case Space.PREDICATE:
+                if access.how is not How.GUARD and access.field != "pred":
+                    (plan.preds_written if access.writes else plan.preds_read).append(number)
+                elif access.writes:
+                    plan.preds_written.append(number)
+                    plan.pred = plan.chosen = None
+            case Space.ADDRESS:
+                start, count = layout.address_base[number] + access.first, access.possible.bit_count()
+                if access.writes:
+                    plan.address_written = (start, count)
+                else:
+                    plan.addresses_read.append((start, count, access.how is How.ADDRESSES))
+            case Space.SAMPLER | Space.SURFACE as space:
+                sampler = space is Space.SAMPLER
+                if access.how is How.HANDLE:
+                    bases = layout.sampler_base if sampler else layout.surface_base
+                    if number < len(bases):
+                        plan.cells_read.append((sampler, bases[number]))
+                    continue
+                cell = (sampler, site.state_cell(State(sampler, number, access.first)))
+                if access.writes:
+                    plan.state_written = cell
+                else:
+                    plan.state_read = cell
+            case Space.GENERAL:
+                pass  # the simulator has noted exactly which bytes it touches
 
 
 def _travel(plan: Plan, inst: Inst, site: Site) -> None:

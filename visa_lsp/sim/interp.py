@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.flow.storage import storage_of
+from visa_lsp.flow.structure import structure_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import ORDER_TRANSPOSED
 from visa_lsp.isa.model import ExecStyle
@@ -28,13 +31,12 @@ from visa_lsp.sim.registers import Frame, Layout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from visa_lsp.flow.storage import Storage
     from visa_lsp.program.model import FileVariable, Inst, Kernel
     from visa_lsp.sim.group import Group
     from visa_lsp.sim.machine import Machine
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-_STRUCTURED: Final = frozenset({"if", "else", "endif", "do", "while", "break", "cont"})
 
 # Signals of ops beside the next place.
 END: Final = -1  # the thread is done
@@ -64,6 +66,7 @@ class Code:
         self.touches: dict[int, list[Touch]] = {}
         self._views: dict[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]], int] = {}
         self.labels = _label_places(kernel)
+        self.structure = structure_of(inst.row.flow for inst in kernel.instructions)
         self.counts = [0] * (len(kernel.instructions) + 1)
         self.frames: list[Frame] = []  # all that were made for this code: new views go to each of them
         self.grew: Callable[[int], None] = lambda _bytes: None  # told how many more bytes of registers there will be
@@ -103,11 +106,16 @@ class Code:
                     frame.views += _views(new, frame.regs)
         return found
 
+    @cached_property
+    def storage(self) -> Storage:
+        """Where the variables lie, for those who look at the program and not at a run."""
+        return storage_of(self.kernel, self.layout.grf_bytes)
+
     def _joins(self) -> set[int]:
         """Places where lanes may wait: labels, and behind a backward branch."""
         joins = set(self.labels.values())
         for pc, inst in enumerate(self.kernel.instructions):
-            if inst.row.mnemonic in _STRUCTURED:
+            if inst.row.flow.structured:
                 joins.update((pc, pc + 1))
             elif inst.row.index.get("label") is not None and not inst.row.opens_label:
                 joins.add(pc + 1)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Severity
 from visa_lsp.zeinfo import rules
-from visa_lsp.zeinfo.dataflow import has_own_memory
 from visa_lsp.zeinfo.disagreement import Disagreement
 from visa_lsp.zeinfo.facts import uses_of
+from visa_lsp.zeinfo.input_use import has_own_memory
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.layout import CANDIDATES, PayloadLayout
 from visa_lsp.zeinfo.placement import payload_disagreements

@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec import field as member
 
-from visa_lsp.zeinfo.dataflow import FIRST_DECLARED, R0
+from visa_lsp.zeinfo.input_use import FIRST_DECLARED, R0
 from visa_lsp.zeinfo.layout import CANDIDATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.dataflow import Flow
     from visa_lsp.zeinfo.emit_slots import Payload, Slot
+    from visa_lsp.zeinfo.input_use import InputUse
     from visa_lsp.zeinfo.layout import Registers
 
 _SIZES: Final = ("group_count", "global_size", "local_size", "enqueued_local_size")
@@ -81,7 +81,7 @@ def registers_of_dump(kernel: Kernel) -> Registers | None:
     return next((r for r in CANDIDATES if r.bytes == grf and (ids or r.empty_row == (first > grf))), None)
 
 
-def roles_of(payload: Payload, flow: Flow, end: int) -> Roles:
+def roles_of(payload: Payload, flow: InputUse, end: int) -> Roles:
     """Give each input behind the local ids its role; ``end`` is the number that ends the arguments."""
     return _Reader(payload, flow, end).read()
 
@@ -89,7 +89,7 @@ def roles_of(payload: Payload, flow: Flow, end: int) -> Roles:
 class _Reader:
     """One walk over the payload."""
 
-    def __init__(self, payload: Payload, flow: Flow, end: int) -> None:
+    def __init__(self, payload: Payload, flow: InputUse, end: int) -> None:
         self.payload = payload
         self.flow = flow
         self.end = end
@@ -213,7 +213,9 @@ class _Reader:
 # The order of the source.
 
 
-def orders(roles: Roles, kernel: Kernel, flow: Flow, constants: Sequence[int] | None, images: int) -> list[list[int]]:
+def orders(
+    roles: Roles, kernel: Kernel, flow: InputUse, constants: Sequence[int] | None, images: int
+) -> list[list[int]]:
     """The orders that the pointers may have in the source, the likeliest first: each lists numbers into ``roles.pointers``.
 
     The last pointers of the payload may be ``__constant``, and then stand anywhere among the ``__global`` ones, which keep
@@ -259,7 +261,7 @@ def _grows(order: Sequence[int], keys: Mapping[int, int]) -> bool:
     return found == sorted(found)
 
 
-def offset_owners(roles: Roles, flow: Flow, images: int) -> list[list[int]]:
+def offset_owners(roles: Roles, flow: InputUse, images: int) -> list[list[int]]:
     """For the buffer offsets the numbers of their pointers: each way that the code allows, the likeliest first.
 
     Both stand in one order; an offset is part of the addresses in the surface of its buffer.
@@ -281,7 +283,7 @@ def _order(count: int, many: int, places: Sequence[int]) -> list[int]:
     return [next(constants) if place in places else next(others) for place in range(count)]
 
 
-def _read_only(roles: Roles, flow: Flow, images: int) -> int:
+def _read_only(roles: Roles, flow: InputUse, images: int) -> int:
     """How many pointers at the end of the payload are never written through."""
     found = 0
     for position in range(len(roles.pointers) - 1, -1, -1):
@@ -293,7 +295,7 @@ def _read_only(roles: Roles, flow: Flow, images: int) -> int:
     return found
 
 
-def _ranks(roles: Roles, kernel: Kernel, flow: Flow, offsets: Mapping[int, int]) -> dict[int, int]:
+def _ranks(roles: Roles, kernel: Kernel, flow: InputUse, offsets: Mapping[int, int]) -> dict[int, int]:
     """The place in the source of each pointer whose offset is passed, where those of all buffers show.
 
     Each buffer has an offset, in the order of the source and numbered one after the other, even if it is not passed.
@@ -304,7 +306,7 @@ def _ranks(roles: Roles, kernel: Kernel, flow: Flow, offsets: Mapping[int, int])
     return {i: group.index(id_) for i, id_ in offsets.items()} if len(group) == len(roles.pointers) else {}
 
 
-def _offset_group(roles: Roles, kernel: Kernel, flow: Flow, passed: set[int]) -> Iterator[int]:
+def _offset_group(roles: Roles, kernel: Kernel, flow: InputUse, passed: set[int]) -> Iterator[int]:
     low, high = min(passed), max(passed)
 
     def spare(id_: int) -> bool:
@@ -329,7 +331,7 @@ def _offset_group(roles: Roles, kernel: Kernel, flow: Flow, passed: set[int]) ->
 # The sizes.
 
 
-def name_sizes(roles: Roles, flow: Flow, local_ids: frozenset[int]) -> list[tuple[Slot, str, bool]]:
+def name_sizes(roles: Roles, flow: InputUse, local_ids: frozenset[int]) -> list[tuple[Slot, str, bool]]:
     """Name the triples of sizes by their order and their use; the flag tells whether the text leaves no other."""
     slots = list(roles.sizes)
     if len(slots) >= len(_SIZES):
@@ -346,7 +348,7 @@ def name_sizes(roles: Roles, flow: Flow, local_ids: frozenset[int]) -> list[tupl
 
 
 def _fill(
-    slots: Sequence[Slot], named: dict[int, str], open_: list[str], flow: Flow
+    slots: Sequence[Slot], named: dict[int, str], open_: list[str], flow: InputUse
 ) -> Iterator[tuple[Slot, str, bool]]:
     rest = [i for i in range(len(slots)) if i not in named]
     choices = [
@@ -369,7 +371,7 @@ def _in_order(kinds: dict[int, str], count: int) -> bool:
     return order == sorted(set(order))
 
 
-def _likely(slots: Sequence[Slot], rest: Sequence[int], flow: Flow) -> tuple[str, ...]:
+def _likely(slots: Sequence[Slot], rest: Sequence[int], flow: InputUse) -> tuple[str, ...]:
     """Most often a lone size is that of a group, or of the grid where it is added to a number of a work item."""
     if len(rest) != 1:
         return ("global_size", "local_size")

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.zeinfo.dataflow import Flow
 from visa_lsp.zeinfo.dump import boundary
 from visa_lsp.zeinfo.emit_dump import DumpArguments
 from visa_lsp.zeinfo.emit_entries import Entries
 from visa_lsp.zeinfo.emit_hand import HandArguments
 from visa_lsp.zeinfo.emit_slots import Doubt, EmitError, Hint, payload_of, slots_of
 from visa_lsp.zeinfo.facts import uses_of
+from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.said import Said, SayError
 from visa_lsp.zeinfo.write import document
 
@@ -145,7 +145,7 @@ class _Kernel:
         pointers = {e.id for e in self.kernel.inputs if self._is_local(e.offset)}
         if not pointers:
             return _DEFAULT_SLM  # all that a group can have: more than enough is no harm
-        flow = Flow(self.kernel)
+        flow = InputUse(self.kernel)
         roots = {flow.root(id_) for id_ in pointers}
         if roots <= flow.read and all(origins & roots for origins in flow.slm):
             return 0

@@ -9,11 +9,11 @@ from __future__ import annotations
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.zeinfo.dataflow import THREAD_NUMBERS, Flow
 from visa_lsp.zeinfo.dump import name_sizes, offset_owners, orders, roles_of
 from visa_lsp.zeinfo.emit_images import TWINS, Surfaces, surfaces
 from visa_lsp.zeinfo.emit_slots import Doubt, EmitError, Hint
 from visa_lsp.zeinfo.emit_structs import struct_parts
+from visa_lsp.zeinfo.input_use import THREAD_NUMBERS, InputUse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ class DumpArguments:
         self.kernel = kernel
         self.said = said
         self.out = entries
-        self.flow = Flow(kernel)
+        self.flow = InputUse(kernel)
         self.payload = payload
         self.roles = roles_of(payload, self.flow, end)
         self.doubts: list[Doubt] = []

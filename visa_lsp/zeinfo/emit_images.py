@@ -15,7 +15,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from visa_lsp.zeinfo.dataflow import Flow, Surface
+    from visa_lsp.zeinfo.input_use import InputUse, Surface
 
 COORDINATES: Final = {
     "image_1d": 1,
@@ -39,7 +39,7 @@ class Surfaces(Struct, frozen=True):
     written: frozenset[int] = frozenset()
 
 
-def surfaces(flow: Flow, buffers: int, types: Mapping[int, str], access: Mapping[int, str]) -> list[Surfaces]:
+def surfaces(flow: InputUse, buffers: int, types: Mapping[int, str], access: Mapping[int, str]) -> list[Surfaces]:
     """The binding tables that fit the code, the likeliest first. ``types`` and ``access`` by argument, as far as told."""
     arguments = sorted(types)
     found = []
@@ -70,7 +70,7 @@ def _numbers(
 
 
 def _fits(
-    flow: Flow,
+    flow: InputUse,
     numbers: Mapping[int, int],
     written: Sequence[int],
     types: Mapping[int, str],

@@ -20,13 +20,13 @@ _ARGUMENTS: Final = (
 )
 
 
-def _place(mnemonic: str, kind: int, summary: str, detail: str, page: str) -> Instruction:
+def _place(mnemonic: str, kind: int, flow: FlowClass, summary: str, detail: str, page: str) -> Instruction:
     """Make one of the two records that define a label."""
     return Instruction(
         mnemonic, kind, "flow", layout("label:label"),
         (Slot("label", Shape.LABEL, Role.OTHER, doc="the label that this place gets"),),
         exec_style=ExecStyle.NONE, predicable=False, opens_label=True, dialects=EVERY,
-        meaning=Effect("label"), summary=summary, detail=detail, doc_page=page,
+        meaning=Effect("label"), flow=flow, summary=summary, detail=detail, doc_page=page,
     )  # fmt: skip
 
 
@@ -69,13 +69,13 @@ def _lifetime(word: str, bit: int, what: str) -> Instruction:
 
 ROWS: Final[tuple[Instruction, ...]] = (
     _place(
-        ".function", 0x30, "Start of a subroutine.",
+        ".function", 0x30, FlowClass.SUBROUTINE, "Start of a subroutine.",
         "Opens a subroutine inside the kernel and gives it a label that `call` can name; it ends where the next one begins."
         " Only the directive writes the record: the line with the same label that dumps print behind it writes nothing.",
         "SUBROUTINE",
     ),
     _place(
-        "label", 0x31, "A place to branch to.",
+        "label", 0x31, FlowClass.LABEL, "A place to branch to.",
         "Defines a block label: the target of `jmp`, `goto` and `switchjmp`. At a label lanes that an earlier `goto` sent here"
         " become active again.",
         "LABEL",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, S2, S3, Effect, Lane, Unmodelled, word
-from visa_lsp.isa.model import Instruction, Lack, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.model import Instruction, Lack, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import between, since, until
 from visa_lsp.isa.rows.shapes import EVERY, IM, INT, LOGIC, LONG, NEVER, NEWEST_ONLY, G, I, P, dst, lane_row, src
 from visa_lsp.isa.types import BOOL, UB, UD, UQ, UW, B, D, Q, W
@@ -26,12 +26,14 @@ _PREDICATES: Final = (
 _COUNT: Final = "Only the lowest 5 bits of the count matter, 6 where the shifted type has 64 bits."
 
 
-def _logic(mnemonic: str, opcode: int, sources: int, meaning: Lane, summary: str, *, detail: str) -> Instruction:
+def _logic(
+    mnemonic: str, opcode: int, sources: int, meaning: Lane, summary: str, *, detail: str, traits: Trait = Trait.PLAIN
+) -> Instruction:
     """Make and, or, xor, not: over integers or over whole predicates."""
     slots = (dst(_BITS, G | I | P), *(src(n, _BITS, G | I | IM | P) for n in range(sources)))
     return lane_row(
         mnemonic, opcode, "logic", _BITS, sources, meaning, summary, f"{detail} {_PREDICATES}",
-        slots=slots, sat=False, dialects=EVERY,
+        slots=slots, sat=False, dialects=EVERY, traits=traits,
         pitfalls=("Of the source modifiers only (~) is allowed, and only here.",),
     )  # fmt: skip
 
@@ -42,6 +44,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     _logic(
         "xor", 0x22, 2, Lane(S0 ^ S1), "Bitwise exclusive or.",
         detail="Combines the bits of src0 and src1 with exclusive or, lane by lane.",
+        traits=Trait.CANCELS,
     ),
     _logic("not", 0x23, 1, Lane(~S0), "Bitwise complement.", detail="Inverts every bit of src0, lane by lane."),
     lane_row(

@@ -10,6 +10,7 @@ from visa_lsp.isa.model import (
     BrainFloat,
     Instruction,
     Modifier,
+    PredicateUse,
     Role,
     Saturation,
     Shape,
@@ -105,6 +106,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "Without a predicate every lane takes src0.",
             "Seed 003 wants one type for all three operands; the finalizer does not complain about others.",
         ),
+        predicate_use=PredicateUse.CHOOSES,
         dialects=EVERY, chooses=True, brain=MIXED_BF,
     ),
     Instruction(

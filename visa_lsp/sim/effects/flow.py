@@ -250,42 +250,16 @@ def nothing(site: Site) -> Op:
 # ---- structured control flow of the seed dialect: the partners are found by nesting
 
 
-def _partners(site: Site, opens: str, closes: str, step: int) -> int | None:
-    """The place of the partner of this instruction, forward (1) or backward (-1), at the same depth."""
-    depth, place = 0, site.pc + step
-    instructions = site.code.kernel.instructions
-    while 0 <= place < len(instructions):
-        word = instructions[place].row.mnemonic
-        if word == (opens if step > 0 else closes):
-            depth += 1
-        elif word == (closes if step > 0 else opens):
-            if depth == 0:
-                return place
-            depth -= 1
-        place += step
-    return None
-
-
 def _need(site: Site, place: int | None, word: str) -> int:
     if place is None:
         raise site.fault(f"there is no {word} that belongs to it")
     return place
 
 
-def _else_of(site: Site, end: int) -> int | None:
-    depth = 0
-    for place in range(site.pc + 1, end):
-        word = site.code.kernel.instructions[place].row.mnemonic
-        depth += (word == "if") - (word == "endif")
-        if word == "else" and depth == 0:
-            return place
-    return None
-
-
 def if_(site: Site) -> Op:
     """Lanes whose predicate fails wait at the else branch or at the end."""
-    end = _need(site, _partners(site, "if", "endif", 1), "endif")
-    other = _else_of(site, end)
+    end = _need(site, site.code.structure.end.get(site.pc), "endif")
+    other = site.code.structure.other.get(site.pc)
     place = end if other is None else other + 1
     taken = _taken(site)
 
@@ -300,7 +274,7 @@ def if_(site: Site) -> Op:
 
 def else_(site: Site) -> Op:
     """The lanes of the first branch wait at the end; the others wait behind this place."""
-    end = _need(site, _partners(site, "if", "endif", 1), "endif")
+    end = _need(site, site.code.structure.end.get(site.pc), "endif")
 
     def op(f: Frame) -> int | None:
         _park(f, f.emask, end)
@@ -312,7 +286,7 @@ def else_(site: Site) -> Op:
 
 def while_(site: Site) -> Op:
     """Lanes whose predicate holds go back to the loop's start."""
-    start = _need(site, _partners(site, "do", "while", -1), "do") + 1
+    start = _need(site, site.code.structure.start.get(site.pc), "do") + 1
     taken, here = _taken(site), site.pc
 
     def op(f: Frame) -> int | None:
@@ -325,7 +299,7 @@ def while_(site: Site) -> Op:
 
 
 def _exit(site: Site, *, past: bool) -> Op:
-    loop = _need(site, _partners(site, "do", "while", 1), "while")
+    loop = _need(site, site.code.structure.end.get(site.pc), "while")
     place, taken = loop + past, _taken(site)
 
     def op(f: Frame) -> int | None:

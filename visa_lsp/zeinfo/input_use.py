@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec import field as member
 
-from visa_lsp.program.model import General, Immediate, Indirect, RawOperand, State
+from visa_lsp.flow.accesses import accesses_of
+from visa_lsp.flow.steps import How, Space, number_of, space_of
+from visa_lsp.flow.storage import storage_of
+from visa_lsp.flow.values import ValueFlow
+from visa_lsp.program.model import General, Immediate, RawOperand, State
 from visa_lsp.program.traits import Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from visa_lsp.program.model import Inst, Kernel
 
@@ -25,6 +29,7 @@ R0: Final = 7
 THREAD_NUMBERS: Final = (12, 13)  # %hw_id, %sr0
 PREDEFINED: Final = (R0, *THREAD_NUMBERS)
 FIRST_DECLARED: Final = 32
+_SOME_GRF: Final = 32  # which variable an operand touches does not depend on the size of registers
 _SLM_SFID: Final = 3
 _POINTER_BYTES: Final = 8
 _FLAT, _BTI = 1, 4
@@ -37,7 +42,7 @@ def has_own_memory(kernel: Kernel) -> bool:
 
     Code for pointers of any address space also has instructions for shared local memory, which may never run.
     """
-    flow = Flow(kernel)
+    flow = InputUse(kernel)
     pointers = {flow.root(e.id) for e in kernel.inputs if e.kind & 7 == 0 and e.size == _POINTER_BYTES}
     given = flow.reached(flow.loaded | pointers)
     return any(root is None or root not in given for root in flow.slm_roots)
@@ -53,8 +58,8 @@ class Surface(Struct):
     origins: set[int] = member(default_factory=set)  # of the addresses in it
 
 
-class Flow:
-    """The flow of one kernel's values; ids are those of general variables, without aliases."""
+class InputUse:
+    """What one kernel does with its inputs; ids are those of general variables, without aliases."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -72,7 +77,8 @@ class Flow:
         self.sampler_handles: set[int] = set()
         self._products: list[tuple[int, int]] = []
         self._sums: list[tuple[int, int]] = []
-        self._edges: dict[int, set[int]] = {}
+        self._values = ValueFlow()
+        self._storage = storage_of(kernel, _SOME_GRF)
         self._messages: list[tuple[Inst, int | None, int | None]] = []
         self._state: dict[tuple[bool, int], int | None] = {}
         for inst in kernel.instructions:
@@ -81,32 +87,16 @@ class Flow:
 
     def root(self, id_: int) -> int:
         """The variable that an alias stands for in the end."""
-        for _ in range(64):
-            variable = self.kernel.variable(id_)
-            if variable is None or (not variable.alias_index and not variable.alias_offset):
-                return id_
-            id_ = variable.alias_index
-        return id_
+        return self._storage.root(id_)
 
     @cached_property
     def origins(self) -> dict[int, frozenset[int]]:
         """For each variable the inputs, and what of ``PREDEFINED``, whose values may be part of its own; and itself."""
-        into: dict[int, set[int]] = {}
-        for source in {self.root(e.id) for e in self.kernel.inputs if e.kind & 7 == 0} | set(PREDEFINED):
-            for target in self.reached([source]):
-                into.setdefault(target, set()).add(source)
-        return {v: frozenset(found | {v}) for v, found in into.items()}
+        return self._values.origins({self.root(e.id) for e in self.kernel.inputs if e.kind & 7 == 0} | set(PREDEFINED))
 
     def reached(self, sources: Iterable[int]) -> set[int]:
         """The variables that values of some variables may become part of, themselves included."""
-        seen = set(sources)
-        todo = list(seen)
-        while todo:
-            for target in self._edges.get(todo.pop(), ()):
-                if target not in seen:
-                    seen.add(target)
-                    todo.append(target)
-        return seen
+        return self._values.reached(sources)
 
     def of(self, id_: int) -> frozenset[int]:
         """The origins of one variable."""
@@ -148,7 +138,9 @@ class Flow:
 
     def _instruction(self, inst: Inst) -> None:
         row = inst.row
-        reads = {self.root(v) for key, v in _variables(inst) if key != "dst"}
+        touched = [a for a in accesses_of(inst, self._storage) if space_of(a.variable) is Space.GENERAL and a.field]
+        reads = {number_of(a.variable) for a in touched if not a.writes and a.how is How.VALUE}
+        writes = {number_of(a.variable) for a in touched if a.writes}
         self.read |= reads - {0}
         if row.has(Trait.MOVES_STATE):
             self._movs(inst)
@@ -156,17 +148,17 @@ class Flow:
         target = inst.get("dst")
         if not _compares_with_zero(inst):
             self.computed |= reads
-        self.targets |= {self.root(v) for key, v in _variables(inst) if key == "dst"}
+        self.targets |= writes
         if isinstance(target, General):
             into = self.root(target.var)
-            for source in reads:
-                self._edges.setdefault(source, set()).add(into)
+            self._values.add(reads, into)
             pairs = self._products if row.has(Trait.PRODUCT) else self._sums if row.has(Trait.SUM) else None
             factors = [self.root(f.var) for key in _SOURCES if isinstance(f := inst.get(key), General)]
             if pairs is not None and len(factors) > 1:
                 pairs += [(factors[0], factor) for factor in factors[1:]]
                 pairs += [(factors[1], factor) for factor in factors[2:]]
             return
+        self.loaded |= writes
         self._message(inst)
 
     def _movs(self, inst: Inst) -> None:
@@ -178,7 +170,6 @@ class Flow:
             (self.sampler_handles if target.sampler else self.surface_handles).add(self.root(value.var))
 
     def _message(self, inst: Inst) -> None:
-        self.loaded |= {self.root(v) for key, v in _variables(inst) if key in ("dst", "data")}
         handle = inst.get("surface")
         if isinstance(handle, General):
             self.surface_handles.add(self.root(handle.var))
@@ -208,16 +199,6 @@ class Flow:
             number = self._state.get((False, surface))
             return number if number is not None and number < 240 else None
         return None
-
-
-def _variables(inst: Inst) -> Iterator[tuple[str, int]]:
-    for key, at in inst.row.index.items():
-        value = inst.values[at]
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, General | RawOperand):
-                yield key, one.var
-            elif isinstance(one, Indirect):
-                continue
 
 
 def _compares_with_zero(inst: Inst) -> bool:

@@ -1,0 +1,156 @@
+"""Bound text as steps of ``visa_lsp.flow``: a body with errors in it gives steps too.
+
+A line without a meaning still jumps where its words say, and touches the variables that it names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.flow.accesses import accesses_of, exec_control_of, touches_indirectly
+from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.steps import Access, Space, Step, variable_key
+from visa_lsp.flow.storage import place
+from visa_lsp.flow.usage import usage_of
+from visa_lsp.isa.model import FlowClass, Role
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.sema.model import SymbolKind
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from visa_lsp.flow.graph import Graph
+    from visa_lsp.flow.storage import Storage
+    from visa_lsp.flow.usage import Usage
+    from visa_lsp.sema.model import Body, Bound, Symbol
+
+_SPACES = {
+    SymbolKind.GENERAL: Space.GENERAL,
+    SymbolKind.ADDRESS: Space.ADDRESS,
+    SymbolKind.PREDICATE: Space.PREDICATE,
+    SymbolKind.SAMPLER: Space.SAMPLER,
+    SymbolKind.SURFACE: Space.SURFACE,
+}
+_OWN = frozenset({SymbolKind.GENERAL, SymbolKind.ADDRESS, SymbolKind.PREDICATE})
+_TARGETED = frozenset(f for f in FlowClass if f.branches) | {FlowClass.CALL, FlowClass.KERNEL_CALL}
+_ROLES = {Role.READ: (False,), Role.WRITE: (True,), Role.READ_WRITE: (False, True)}
+
+
+def graph_of_body(body: Body) -> Graph:
+    """The control-flow graph of a body, without accesses; labels are names, and calls stand within blocks."""
+    return graph_of([_step(bound) for bound in body.code], body.name)
+
+
+def steps_of_body(body: Body) -> list[Step]:
+    """The steps of a body with what they read and write."""
+    storage = storage_of_body(body)
+    named = _named(body)
+    return [_step(bound, storage, named) for bound in body.code]
+
+
+def storage_of_body(body: Body) -> Storage:
+    """Where the general variables of a body lie."""
+    declared: dict[int, tuple[int, int]] = {}
+    aliases: dict[int, tuple[int, int]] = {}
+    for symbol in body.symbols:
+        if symbol.kind is SymbolKind.GENERAL:
+            declared[symbol.id] = (symbol.byte_size, symbol.type.size if symbol.type else 4)
+            if symbol.alias is not None:
+                aliases[symbol.id] = (symbol.alias[0].id, symbol.alias[1])
+    return place(declared, aliases, body.platform.grf_bytes)
+
+
+def key_of(symbol: Symbol) -> int | None:
+    """The key of the variable that a name stands for in the end; None for labels."""
+    base = symbol.base()[0]
+    space = _SPACES.get(base.kind)
+    return None if space is None else variable_key(space, base.id)
+
+
+def used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, Usage]]:
+    """Every declared variable that is read or written and that nothing outside of the body can fill or look at.
+
+    A variable whose address is taken may be anything and is left out.
+    """
+    families: dict[int, list[Symbol]] = {}
+    for symbol in body.symbols:
+        if symbol.kind in _OWN:
+            key = key_of(symbol)
+            if key is not None:
+                families.setdefault(key, []).append(symbol)
+    usages = usage_of(steps)
+    for key, family in families.items():
+        base, usage = family[0].base()[0], usages.get(key)
+        outside = base.predefined or any(s.input is not None or s.attributes for s in family)
+        if usage is not None and not outside and not usage.taken and (usage.read or usage.written):
+            yield base, usage
+
+
+def _named(body: Body) -> dict[int, list[tuple[Symbol, Role]]]:
+    """What lines without a meaning mention."""
+    lines = {bound.line for bound in body.code if bound.inst is None}
+    found: dict[int, list[tuple[Symbol, Role]]] = {}
+    if lines:
+        for symbol in (*body.symbols, *body.predefined.used):
+            for place_, role in symbol.references:
+                if place_.line in lines:
+                    found.setdefault(place_.line, []).append((symbol, role))
+    return found
+
+
+def _step(
+    bound: Bound, storage: Storage | None = None, named: Mapping[int, list[tuple[Symbol, Role]]] | None = None
+) -> Step:
+    statement, row, inst = bound.statement, bound.row, bound.inst
+    flow = row.flow if row is not None else FlowClass.NEXT
+    label = None
+    if isinstance(statement, tree.Label | tree.BodyDirective) and statement.name is not None:
+        label = statement.name.text
+    condition = ""
+    targets: tuple[str, ...] = ()
+    if isinstance(statement, tree.Instruction):
+        condition = _condition(statement)
+        targets = tuple(_targets(statement)) if flow in _TARGETED else ()
+    control = exec_control_of(inst) if inst is not None else ExecControl(1, 0, no_mask=True)
+    accesses: tuple[Access, ...] = ()
+    reads = writes = False
+    if storage is not None:
+        if inst is not None:
+            accesses = accesses_of(inst, storage)
+            reads, writes = touches_indirectly(inst)
+        elif named is not None:
+            accesses = tuple(_mentions(named.get(bound.line, ()), storage))
+    return Step(
+        flow, bound.line, label, targets, condition, control.exec_size, control.no_mask, accesses, reads, writes
+    )
+
+
+def _condition(statement: tree.Instruction) -> str:
+    predicate = statement.predicate
+    if predicate is None:
+        return ""
+    combine = f".{predicate.combine.text}" if predicate.combine else ""
+    return f"{'!' if predicate.inverse else ''}{predicate.name.text}{combine}"
+
+
+def _targets(statement: tree.Instruction) -> Iterator[str]:
+    """The labels that an instruction names."""
+    for operand in statement.operands:
+        if isinstance(operand, tree.Ref):
+            yield operand.name.text
+        elif isinstance(operand, tree.Group):
+            yield from (item.name.text for item in operand.items if isinstance(item, tree.Ref))
+
+
+def _mentions(
+    symbols: tuple[tuple[Symbol, Role], ...] | list[tuple[Symbol, Role]], storage: Storage
+) -> Iterator[Access]:
+    """Accesses of which nothing is known but the variable."""
+    for symbol, role in symbols:
+        key = key_of(symbol)
+        if key is None:
+            continue
+        bits = (1 << storage.room.get(key >> 3, 0)) - 1 if symbol.kind is SymbolKind.GENERAL else (1 << 32) - 1
+        for writes in _ROLES.get(role, ()):
+            yield Access("", key, writes=writes, possible=bits)

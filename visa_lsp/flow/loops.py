@@ -1,0 +1,67 @@
+"""Natural loops: a head that dominates the ends of its edges back, and all that leads to these without leaving the head.
+
+Loops of one head are one loop. A cycle that is entered in more than one place is no natural loop; the edges that close such
+cycles are told (``irreducible``) and count for no depth.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from visa_lsp.flow.solve import closure
+
+if TYPE_CHECKING:
+    from visa_lsp.flow.graph import Graph
+
+
+class Loop(Struct, frozen=True):
+    """A loop: its head, its blocks with the head, the blocks that go back, the head of the loop around it (or -1)."""
+
+    head: int
+    blocks: frozenset[int]
+    latches: tuple[int, ...]
+    parent: int
+    depth: int  # 1: no loop around it
+
+
+class Loops(Struct, frozen=True):
+    """The loops of a body by head, and for each block in how many it is."""
+
+    by_head: dict[int, Loop]
+    depths: tuple[int, ...]
+    irreducible: tuple[tuple[int, int], ...]  # (source, target) of edges that go back to no dominator
+
+
+def loops_of(graph: Graph) -> Loops:
+    """Find the loops within each subroutine of a body."""
+    place = {block: number for number, block in enumerate(graph.order)}
+    latches: dict[int, list[int]] = {}
+    irreducible: list[tuple[int, int]] = []
+    for source, targets in enumerate(graph.successors):
+        for target in targets:
+            if graph.dominates(target, source):
+                latches.setdefault(target, []).append(source)
+            elif place[target] <= place[source]:
+                irreducible.append((source, target))
+    bodies = {head: _body(graph, head, sources) for head, sources in latches.items()}
+    # Of two natural loops with different heads one holds the other or they share no block: going from large to small, the
+    # last that holds a head is the loop around it.
+    innermost: dict[int, int] = {}
+    by_head: dict[int, Loop] = {}
+    for head in sorted(bodies, key=lambda h: (-len(bodies[h]), h)):
+        parent = innermost.get(head, -1)
+        depth = by_head[parent].depth + 1 if parent != -1 else 1
+        by_head[head] = Loop(head, bodies[head], tuple(latches[head]), parent, depth)
+        innermost.update(dict.fromkeys(bodies[head], head))
+    depths = tuple(by_head[innermost[n]].depth if n in innermost else 0 for n in range(len(graph.blocks)))
+    return Loops(by_head, depths, tuple(irreducible))
+
+
+def _body(graph: Graph, head: int, latches: list[int]) -> frozenset[int]:
+    def behind(block: int) -> list[int]:
+        # Code that no entry leads to may run into a loop; it is no part of it.
+        return [] if block == head else [b for b in graph.predecessors[block] if graph.dominates(head, b)]
+
+    return frozenset(closure([head, *latches], behind))

@@ -1,0 +1,127 @@
+"""Sets of bits of many variables as one integer, so that unions and differences over a whole body are single operations.
+
+Bits of a variable that no access tells apart stand for each other and need one bit together (``Atoms``): a variable that is
+always taken as a whole needs one. Variables that an analysis can settle within one block are left out of the numbering.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from visa_lsp.flow.steps import How
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from visa_lsp.flow.steps import Access, Step
+
+
+class Atoms:
+    """For each variable its bits in groups, such that each of the given masks is a union of groups."""
+
+    def __init__(self, masks: Mapping[int, Iterable[int]]) -> None:
+        self._atoms = {variable: _groups(of) for variable, of in masks.items()}
+
+    @property
+    def widths(self) -> dict[int, int]:
+        """How many groups each variable has."""
+        return {variable: len(atoms) for variable, atoms in self._atoms.items()}
+
+    def encode(self, variable: int, mask: int) -> int:
+        """A mask with one bit for each group in it; 0 for a variable that has none."""
+        found = 0
+        for number, atom in enumerate(self._atoms.get(variable, ())):
+            if atom & mask:
+                found |= 1 << number
+        return found
+
+    def decode(self, variable: int, code: int) -> int:
+        """The bits of the groups."""
+        found = 0
+        for number, atom in enumerate(self._atoms[variable]):
+            if code >> number & 1:
+                found |= atom
+        return found
+
+
+def _groups(masks: Iterable[int]) -> list[int]:
+    atoms: list[int] = []
+    for mask in set(masks):
+        left = mask
+        split: list[int] = []
+        for atom in atoms:
+            inside = atom & mask
+            left &= ~atom
+            split.extend(part for part in (inside, atom ^ inside) if part)
+        atoms = [*split, left] if left else split
+    return sorted(atoms)
+
+
+class Numbering:
+    """One integer for codes by variable: each variable has a field of bits, of the width given."""
+
+    def __init__(self, widths: Mapping[int, int]) -> None:
+        self.widths = {variable: width for variable, width in widths.items() if width}
+        self._variables = list(self.widths)
+        self._starts = [0, *accumulate(self.widths.values())]
+        self._place = dict(zip(self._variables, self._starts, strict=False))
+        self.size = self._starts[-1]
+
+    def pack(self, codes: Mapping[int, int]) -> int:
+        """The codes side by side; those of variables without a field are left out."""
+        found = 0
+        for variable, code in codes.items():
+            start = self._place.get(variable)
+            if start is not None:
+                found |= (code & (1 << self.widths[variable]) - 1) << start
+        return found
+
+    def unpack(self, packed: int) -> dict[int, int]:
+        """The codes that are not 0."""
+        found: dict[int, int] = {}
+        done = 0
+        while packed:
+            done += (packed & -packed).bit_length() - 1
+            at = bisect_right(self._starts, done) - 1
+            packed >>= (packed & -packed).bit_length() - 1
+            variable, left = self._variables[at], self._starts[at + 1] - done
+            found[variable] = (packed & (1 << left) - 1) << done - self._starts[at]
+            packed >>= left
+            done += left
+        return found
+
+
+def masks_of(steps: Sequence[Step], only: Collection[int] | None = None) -> dict[int, set[int]]:
+    """The masks by which the steps take each variable; ``only`` these variables if given."""
+    found: dict[int, set[int]] = {}
+    for step in steps:
+        for access in step.accesses:
+            if only is None or access.variable in only:
+                found.setdefault(access.variable, set()).update((access.possible, access.certain))
+    for variable, mask in taken_of(steps).items():
+        if variable in found:
+            found[variable].add(mask)
+    return found
+
+
+def taken_of(steps: Iterable[Step]) -> dict[int, int]:
+    """The variables whose address is taken, with all their bits: what an indirect access may touch."""
+    found: dict[int, int] = {}
+    for step in steps:
+        for access in step.accesses:
+            if access.how is How.TAKEN:
+                found[access.variable] = found.get(access.variable, 0) | access.possible
+    return found
+
+
+def killed(step: Step, access: Access, *, divergent: bool) -> int:
+    """The bits that a write certainly overwrites, whatever lanes run. ``divergent``: some lanes may wait elsewhere.
+
+    A guarded write kills nothing, since the predicate may leave out any lane. Where lanes wait, only writes without a mask
+    kill: those of other lanes keep their old values.
+    """
+    if not access.writes or step.guarded or (divergent and not step.no_mask):
+        return 0
+    return access.certain

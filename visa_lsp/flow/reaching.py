@@ -1,0 +1,196 @@
+"""Which writes may have given the bits of a variable that a step reads; and which bits may have been written at all.
+
+A definition is followed bit by bit: two writes of one half each let nothing of an earlier whole one arrive. What no
+definition covers on some way comes from before the body (``OUTSIDE``): an input, or nothing. Indirect writes may define any
+variable whose address is taken. For calls see ``liveness``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.flow.divergence import divergent_blocks
+from visa_lsp.flow.masks import Atoms, Numbering, killed, masks_of, taken_of
+from visa_lsp.flow.solve import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from visa_lsp.flow.graph import Graph
+    from visa_lsp.flow.steps import Access, Step
+
+OUTSIDE: Final = -1
+
+
+class Use(Struct, frozen=True):
+    """A read: the step, the variable, and for each step that may have written what is read the bits from there."""
+
+    step: int
+    variable: int
+    sources: dict[int, int]
+
+
+class Reaching:
+    """The definitions that arrive at each block, and on demand at each read. A definition is named by its step."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._divergent = divergent_blocks(graph)
+        self._taken = taken_of(graph.steps)
+        # Only what some block reads before it overwrites it can be looked for beyond that block.
+        exposed = self._exposed()
+        masks = masks_of(graph.steps, exposed)
+        self._atoms = Atoms(masks)
+        self._widths = widths = self._atoms.widths
+        whole = {variable: _union(of) for variable, of in masks.items()}
+        made: dict[int, dict[int, int]] = {variable: {OUTSIDE: mask} for variable, mask in whole.items()}
+        for number, step in enumerate(graph.steps):
+            for variable, mask in self._writes(step):
+                if variable in made and mask:
+                    made[variable][number] = made[variable].get(number, 0) | mask
+        # One field for each definition of each variable: those of one variable stand side by side.
+        self._fields: dict[int, list[int]] = {variable: list(sources) for variable, sources in made.items()}
+        self._numbering = Numbering({v: widths[v] * len(sources) for v, sources in made.items()})
+        blocks = range(len(graph.blocks))
+        gen, kill = [0] * len(blocks), [0] * len(blocks)
+        for number in blocks:
+            gen[number], kill[number] = self._transfer(number)
+        start = self._numbering.pack({v: (1 << widths[v]) - 1 for v in widths})
+        behind, ahead = graph.flow_predecessors, graph.flow_successors
+        entries = {0} if graph.blocks else set()
+        # Code that nothing leads to is entered from outside, for want of anything better.
+        entries.update(number for number in blocks if not behind[number])
+
+        def arriving(number: int) -> int:
+            found = start if number in entries else 0
+            for before in behind[number]:
+                found |= leaving[before]
+            return found
+
+        leaving = [0] * len(blocks)
+        solve(leaving, graph.order, ahead, lambda number: gen[number] | arriving(number) & ~kill[number])
+        self._in = [arriving(number) for number in blocks]
+
+    def _exposed(self) -> set[int]:
+        found: set[int] = set()
+        for block in self.graph.blocks:
+            overwritten: dict[int, int] = {}
+            for step in self.graph.code(block):
+                for variable, mask in self._reads(step):
+                    if mask & ~overwritten.get(variable, 0):
+                        found.add(variable)
+                for access in step.accesses:
+                    mask = self._killed(step, access, block.number)
+                    overwritten[access.variable] = overwritten.get(access.variable, 0) | mask
+        return found
+
+    def _reads(self, step: Step) -> Iterator[tuple[int, int]]:
+        for access in step.accesses:
+            if not access.writes and access.possible:
+                yield access.variable, access.possible
+        if step.indirect_read:
+            yield from self._taken.items()
+
+    def _writes(self, step: Step) -> Iterator[tuple[int, int]]:
+        for access in step.accesses:
+            if access.writes:
+                yield access.variable, access.possible
+        if step.indirect_write:
+            yield from self._taken.items()
+
+    def _killed(self, step: Step, access: Access, block: int) -> int:
+        return killed(step, access, divergent=block in self._divergent)
+
+    def _transfer(self, number: int) -> tuple[int, int]:
+        """What a block adds to the definitions on their way through it, and what it takes away."""
+        state: dict[int, dict[int, int]] = {}
+        gone: dict[int, int] = {}
+        for place, step in self._steps(number):
+            self._apply(place, step, number, state)
+            for access in step.accesses:
+                mask = self._killed(step, access, number)
+                gone[access.variable] = gone.get(access.variable, 0) | mask
+        gen = self._numbering.pack({v: self._join(v, sources) for v, sources in state.items() if v in self._fields})
+        kill = {v: self._join(v, dict.fromkeys(self._fields[v], mask)) for v, mask in gone.items() if v in self._fields}
+        return gen, self._numbering.pack(kill)
+
+    def _steps(self, number: int) -> Iterator[tuple[int, Step]]:
+        block = self.graph.blocks[number]
+        return zip(range(block.first, block.last + 1), self.graph.code(block), strict=True)
+
+    def _apply(self, place: int, step: Step, block: int, state: dict[int, dict[int, int]]) -> None:
+        """Let a step overwrite what came before it and add what it writes."""
+        for access in step.accesses:
+            mask = self._killed(step, access, block)
+            sources = state.get(access.variable)
+            if mask and sources:
+                state[access.variable] = {s: left for s, m in sources.items() if (left := m & ~mask)}
+        for variable, mask in self._writes(step):
+            if mask:
+                sources = state.setdefault(variable, {})
+                sources[place] = sources.get(place, 0) | mask
+
+    def _join(self, variable: int, sources: dict[int, int]) -> int:
+        width = self._widths[variable]
+        found = 0
+        for field, source in enumerate(self._fields[variable]):
+            mask = sources.get(source, 0)
+            if mask:
+                found |= self._atoms.encode(variable, mask) << field * width
+        return found
+
+    def _split(self, variable: int, packed: int) -> dict[int, int]:
+        width = self._widths[variable]
+        codes = ((s, packed >> f * width & (1 << width) - 1) for f, s in enumerate(self._fields[variable]))
+        return {source: self._atoms.decode(variable, code) for source, code in codes if code}
+
+    def at_entry(self, block: int) -> dict[int, dict[int, int]]:
+        """By variable the definitions that arrive before a block, each with its bits; only of variables that need it."""
+        return {v: self._split(v, packed) for v, packed in self._numbering.unpack(self._in[block]).items()}
+
+    def uses(self, block: int) -> Iterator[Use]:
+        """The reads of a block, in order, each with where its bits come from."""
+        state = self.at_entry(block)
+        for place, step in self._steps(block):
+            for variable, mask in self._reads(step):
+                found = {s: m & mask for s, m in state.get(variable, {}).items() if m & mask}
+                yield Use(place, variable, found)
+            self._apply(place, step, block, state)
+
+
+def _union(masks: Iterable[int]) -> int:
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
+
+
+def maybe_written(graph: Graph) -> Callable[[int], dict[int, int]]:
+    """For each block the bits by variable that some way from the start may have written before it."""
+    taken = taken_of(graph.steps)
+    atoms = Atoms(masks_of(graph.steps))
+    numbering = Numbering(atoms.widths)
+    written: list[int] = []
+    for block in graph.blocks:
+        masks: dict[int, int] = {}
+        for step in graph.code(block):
+            for access in step.accesses:
+                if access.writes:
+                    masks[access.variable] = masks.get(access.variable, 0) | access.possible
+            if step.indirect_write:
+                for variable, mask in taken.items():
+                    masks[variable] = masks.get(variable, 0) | mask
+        written.append(numbering.pack({v: atoms.encode(v, mask) for v, mask in masks.items()}))
+    behind = graph.flow_predecessors
+
+    def before(number: int) -> int:
+        found = 0
+        for one in behind[number]:
+            found |= done[one]
+        return found
+
+    done = [0] * len(graph.blocks)
+    solve(done, graph.order, graph.flow_successors, lambda number: before(number) | written[number])
+    return lambda number: {v: atoms.decode(v, code) for v, code in numbering.unpack(before(number)).items()}

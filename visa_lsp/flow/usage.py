@@ -1,0 +1,39 @@
+"""Whether a body writes a variable at all, and whether it reads it, wherever that stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from visa_lsp.flow.steps import How
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.flow.steps import Step
+
+
+class Usage(Struct):
+    """What a body does with a variable, aliases counted with the variable that they lie in."""
+
+    written: bool = False
+    read: bool = False
+    taken: bool = False  # its address is taken: indirect accesses may do anything to it
+
+
+def usage_of(steps: Iterable[Step]) -> dict[int, Usage]:
+    """The usage of every variable that some step touches, by its key."""
+    found: dict[int, Usage] = {}
+    for step in steps:
+        for access in step.accesses:
+            usage = found.get(access.variable)
+            if usage is None:
+                usage = found[access.variable] = Usage()
+            if access.how is How.TAKEN:
+                usage.taken = True
+            elif access.writes:
+                usage.written = True
+            else:
+                usage.read = True
+    return found
