@@ -51,6 +51,8 @@ PLANTS = (
     Plant("useless-suppression", "remove the suppression", r"^    mov \(M1, 16\)[^/]*()$", "  // visa: ignore[V101]"),
 )
 EXTRAS = (
+    Extra("newer-form", "write `d8c32`", _INTS,
+          "    lsc_load.ugm (M1, 8)  V7001:d8c32  flat[V7001]:a32", "    lsc_load.ugm (M1, 8)  V7001:d8u32  flat[V7001]:a32"),
     Extra("misplaced-modifier", "write `-0x3:d`", _INTS,
           "    add (M1, 8) V7001(0,0)<1> V7001(0,0)<1;1,0> -0x3:d", "    add (M1, 8) V7001(0,0)<1> V7001(0,0)<1;1,0> (-)0x3:d"),
     Extra("seed-mask", "move the option into the parenthesis", _INTS,

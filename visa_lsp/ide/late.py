@@ -89,7 +89,10 @@ def packed(found: Iterable[Diagnostic]) -> bytes:
                 (d.span.start, d.span.end),
                 d.message,
                 [((r.span.start, r.span.end), r.message, r.path) for r in d.related],
-                [(f.title, [((e.span.start, e.span.end), e.new_text) for e in f.edits], f.safe) for f in d.fixes],
+                [
+                    (f.title, [((e.span.start, e.span.end), e.new_text, e.after) for e in f.edits], f.safe)
+                    for f in d.fixes
+                ],
                 d.severity_override.value if d.severity_override is not None else None,
             )
             for d in found
@@ -105,7 +108,10 @@ def unpacked(data: bytes) -> tuple[Diagnostic, ...]:
             Span(*span),
             message,
             tuple(Related(Span(*at), words, path) for at, words, path in related),
-            tuple(Fix(title, tuple(Edit(Span(*at), new) for at, new in edits), safe) for title, edits, safe in fixes),
+            tuple(
+                Fix(title, tuple(Edit(Span(*at), new, after) for at, new, after in edits), safe)
+                for title, edits, safe in fixes
+            ),
             Severity(severity) if severity is not None else None,
         )
         for code, span, message, related, fixes, severity in json.loads(data)
