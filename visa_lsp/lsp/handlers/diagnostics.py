@@ -158,6 +158,7 @@ def _items_text(ls: VisaServer, opened: OpenDocument) -> bytes:
         and analysis.document.line_count >= SHORT_TEXT
         and not analysis.document.marked  # suppressions look at every finding
         and not (rules.extra and not _waits_for_late(ls, opened))
+        and not (ls.files.path_of(opened.key) is None and _is_blank(analysis))
         and len(analysis.findings) <= MOST
     ):
         setting = Setting(opened.key, ls.encoding, _shown_related(ls), rules.shows)
