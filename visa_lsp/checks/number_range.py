@@ -55,6 +55,12 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             elif high is not None and not low <= int(text) <= high:
                 message = f"`{operand.slot.name}` {text} is out of range; it must be between {low} and {high}"
                 yield ctx.report(RULE, place, message)
+        elif operand.slot.most is not None and isinstance(node, tree.Literal) and isinstance(node.value, tree.Number):
+            if node.value.value > operand.slot.most:
+                message = (
+                    f"`{operand.slot.name}` {node.value.text} is out of range; it must be at most {operand.slot.most}"
+                )
+                yield ctx.report(RULE, place, message)
         elif operand.slot.choices is not None and isinstance(node, tree.Group) and bound.inst is not None:
             for field, legal in operand.slot.choices.items():
                 value = bound.inst.get(field)
@@ -66,5 +72,7 @@ CHECK = Check(
     RULE,
     {"number-range": _report, "no-elements": _empty},
     instruction=_instruction,
-    wants=lambda row: any(slot.limits is not None or slot.choices is not None for slot in row.slots),
+    wants=lambda row: any(
+        slot.limits is not None or slot.most is not None or slot.choices is not None for slot in row.slots
+    ),
 )

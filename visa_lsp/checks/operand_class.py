@@ -13,15 +13,22 @@ Instead:
     add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
 
 Authority: seed 003, operand classes of each instruction, and seed 004; the finalizer rejects the text. It only overlooks address and
-sampler variables as raw operands, and samplers and surfaces in each other's place: that is a warning.
+sampler variables as raw operands, and samplers and surfaces in each other's place: that is a warning. Images and blocks of media are not
+read from `%slm`, nor blocks of owords before ICLLP.
 """
 
 from __future__ import annotations
 
-from visa_lsp.checks.facts import slot_words
-from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.facts import operand_place, slot_words
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.isa.model import Shape, Slot
 from visa_lsp.isa.operands import describe_classes
+from visa_lsp.isa.platforms import ALL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RULE = rule("V205", "operand-class", ERROR, __doc__)
 _EXPECTED = {
@@ -93,4 +100,24 @@ def _article(text: str) -> str:
     return ("an " if text[:1] in "aeiou" else "a ") + text
 
 
-CHECK = Check(RULE, {"operand-class": _report})
+def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """A surface that is predefined, and that the message cannot reach."""
+    for operand in bound.operands:
+        platforms = (operand.slot.barred or {}).get(operand.value) if isinstance(operand.value, int) else None
+        if platforms is None or not (platforms >= ALL or (ctx.platform is not None and ctx.platform.name in platforms)):
+            continue
+        assert bound.row is not None
+        place = operand_place(bound, operand)
+        where = "" if platforms >= ALL or ctx.platform is None else f" on {ctx.platform.name}"
+        message = (
+            f"`{bound.row.mnemonic}` cannot have `{ctx.text(place)}`{where}; declare a surface variable of its own"
+        )
+        yield ctx.report(RULE, place, message)
+
+
+CHECK = Check(
+    RULE,
+    {"operand-class": _report},
+    instruction=_instruction,
+    wants=lambda row: any(slot.barred is not None for slot in row.slots),
+)

@@ -22,13 +22,15 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.facts import operand_place, slot_words, words
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.model import Trait
+from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.isa.types import TYPES
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from visa_lsp.isa.model import Instruction
 
 RULE = rule("V403", "payload-type", ERROR, __doc__)
 _SHORT_GRF = 32
@@ -52,6 +54,13 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             continue
         place = operand_place(bound, operand)
         if not row.operations:
+            taken = row.verified.get(name)
+            if taken is not None and not symbol.predefined and symbol.type not in taken:
+                names = words(f"`{t.name}`" for t in TYPES if t in taken)
+                message = (
+                    f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{symbol.type.name}`; it must be {names}"
+                )
+                yield ctx.report(RULE, place, message)
             if operand.slot.lane_bytes and name != "off" and not symbol.predefined and symbol.type.size != 4:
                 message = f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{symbol.type.name}`; its elements must have four bytes"
                 yield ctx.report(RULE, place, message)
@@ -96,8 +105,14 @@ def _name(bound: Bound) -> str:
     return bound.row.mnemonic if bound.row is not None else ""
 
 
+def _carries(row: Instruction) -> bool:
+    """Whether the raw operands of a row have types of their own."""
+    named = any(slot.shape is Shape.RAW and slot.name in row.verified for slot in row.slots)
+    return named or bool(row.operations) or row.has(Trait.DWORD_DATA | Trait.MATRIX)
+
+
 CHECK = Check(
     RULE,
     instruction=_instruction,
-    wants=lambda row: bool(row.operations) or row.has(Trait.DWORD_DATA | Trait.MATRIX),
+    wants=_carries,
 )

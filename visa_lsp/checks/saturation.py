@@ -12,7 +12,7 @@ Instead:
 
 Conversions to narrow floats (`fcvt`, `srnd`) saturate from PTL on.
 
-Authority: the finalizer, for `div` with integers, for `mod`, `mulh`, `frc`, `lzd` and the conversions, from Xe2 on for `mad` with integers;
+Authority: the finalizer, for `div` with integers, for `mod`, `mulh`, `frc`, `lzd`, the conversions and addresses, from Xe2 on for `mad` with integers;
 the documentation of each instruction for others, as a warning.
 """
 
@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.operand_type import type_words
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.isa.operands import A
 from visa_lsp.isa.platforms import ALL, PLATFORMS
 from visa_lsp.isa.types import BF
+from visa_lsp.program.model import Address
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -47,8 +49,10 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     operand = next((o for o in bound.operands if o.slot.name == "dst"), None)
     if word is None or operand is None:
         return
-    type_ = ctx.facts(body).type_of(operand.value)
-    found = _judge(row, type_, ctx.platform)
+    if isinstance(operand.value, Address):
+        found: tuple[str, Severity] | None = (f"`{row.mnemonic}` cannot saturate an address; leave out `.sat`", ERROR)
+    else:
+        found = _judge(row, ctx.facts(body).type_of(operand.value), ctx.platform)
     if found is not None:
         place = Place(bound.line, word.span)
         remove = ctx.fix("leave out `.sat`", Place(bound.line, Span(word.span.start - 1, word.span.end)), "")
@@ -74,4 +78,10 @@ def _judge(row: Instruction, type_: DataType | None, platform: Platform | None) 
     return message, ERROR if checked else WARNING
 
 
-CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.saturation is not None)
+def _clamps(row: Instruction) -> bool:
+    """Whether `.sat` can be wrong for a row: for some results, or for an address."""
+    saturable = any(modifier.field == "sat" for modifier in row.modifiers)
+    return row.saturation is not None or (saturable and any(s.name == "dst" and A in s.classes for s in row.slots))
+
+
+CHECK = Check(RULE, instruction=_instruction, wants=_clamps)

@@ -158,10 +158,13 @@ class Slot(Struct, frozen=True, eq=False):
     words: Mapping[str, int] | None = None  # EXEC_WORD
     # INTEGER: the least and the most that the finalizer takes, which reads it in decimal only; None for no most.
     limits: tuple[int, int | None] | None = None
+    most: int | None = None  # INTEGER: the most that the finalizer takes, which reads it in any form
     choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the numbers that each of its fields takes
     lane_bytes: int = 0  # RAW: what a lane moves of it, where that is certain; with ``per_channel`` for each letter
     per_channel: bool = False
     length: bool = False  # INTEGER: the number stands behind a slash, as the length of the register before it
+    # SURFACE: numbers of predefined surfaces that cannot stand here, with the platforms on which the finalizer says so.
+    barred: Mapping[int, frozenset[str]] | None = None
     doc: str = ""  # a phrase: "lowest dword address"
 
 

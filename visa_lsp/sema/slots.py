@@ -148,6 +148,10 @@ def _variable(ctx: Binding, slot: Slot, node: tree.Operand, values: dict[str, ob
     if symbol.kind not in codes:
         ctx.problem("operand-class", node.span, slot=slot, got=f"{symbol.kind.value} `{symbol.name}`")
         return None
+    if word.text.startswith("%"):
+        # The finalizer reads no predefined name here, but for the older spelling of some: `V1`.
+        ctx.problem("operand-class", node.span, slot=slot, got=f"predefined name `{word.text}`")
+        return None
     prop = values["prop"]
     values["prop"] = (prop if isinstance(prop, int) else 0) | codes[symbol.kind] << 4
     return symbol.id

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait
-from visa_lsp.isa.platforms import since
+from visa_lsp.isa.platforms import ALL, since, until
 from visa_lsp.isa.render_target import MODE_WORDS
 from visa_lsp.isa.rows._messages import (
     ATOMIC_WORDS,
@@ -23,7 +23,7 @@ from visa_lsp.isa.rows._messages import (
     raw_any,
     width_words,
 )
-from visa_lsp.isa.rows.shapes import CHANNELS, IM, SURFACE, G, number, raw, vec
+from visa_lsp.isa.rows.shapes import CHANNELS, IM, IMAGE, SURFACE, G, number, raw, vec
 
 _DST: Final = raw("dst", Role.WRITE, "registers that receive the data")
 _SRC: Final = raw("src", Role.READ, "registers with the data")
@@ -51,7 +51,7 @@ def _oword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str, *
     data = "src:r" if store else "dst:r"
     return message(
         mnemonic, opcode, "data_port", f"{head} surface:s offset:v {data} modified:b!",
-        (SURFACE, _OFFSET, _SRC if store else _DST), (MOD,), Effect(mnemonic), summary, detail,
+        (replace(SURFACE, barred={0: until("CNL")}), _OFFSET, _SRC if store else _DST), (MOD,), Effect(mnemonic), summary, detail,
         exec_style=ExecStyle.SIZE, exec_sizes=_OWORDS, doc_page=mnemonic.upper(), pitfalls=pitfalls,
     )  # fmt: skip
 
@@ -63,7 +63,7 @@ def _media(mnemonic: str, opcode: int, modes: dict[str, int], summary: str, deta
         f"mode:b surface:s plane:b width:b height:b x:v y:v {'src' if store else 'dst'}:r",
         (
             Slot("width,height", Shape.GROUP, Role.OTHER, doc="width in bytes and height in rows"),
-            SURFACE,
+            IMAGE,
             number("plane", "plane of the surface, 0 to 3", optional=True, limits=(0, 3)),
             vec("x", doc="left edge in bytes"),
             vec("y", doc="top row"),
@@ -118,7 +118,7 @@ def _scaled4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str)
 def _typed4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -> Instruction:
     return message(
         mnemonic, opcode, "data_port", f"E P chan:b surface:s u:r v:r r:r lod:r {'src' if store else 'dst'}:r",
-        (SURFACE, *_COORDS, _SRC if store else _DST), (CHANNELS,), Effect(mnemonic), summary, detail,
+        (replace(IMAGE, barred={0: ALL, 5: ALL}), *_COORDS, _SRC if store else _DST), (CHANNELS,), Effect(mnemonic), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(),
         pitfalls=("A coordinate that the surface does not have must be %null.",),
     )  # fmt: skip
@@ -200,8 +200,9 @@ _UNIT_WORDS: Final = (
 )
 
 
-def _length(name: str) -> Slot:
-    return Slot(name, Shape.INTEGER, Role.OTHER, length=True, doc="its bytes, behind a slash")
+def _length(name: str, registers: int) -> Slot:
+    """The bytes of a payload, at most some registers of the platforms that have the instruction."""
+    return Slot(name, Shape.INTEGER, Role.OTHER, length=True, most=registers * 64, doc="its bytes, behind a slash")
 
 
 def _raw_sendg(mnemonic: str, kind: int) -> Instruction:
@@ -211,14 +212,14 @@ def _raw_sendg(mnemonic: str, kind: int) -> Instruction:
         f"kind:b={kind} E P sfid:b dst:r dst_len:w src0:r src0_len:w src1:r src1_len:w ind0:v ind1:v desc:d",
         (
             raw_any("dst", Role.WRITE, "response"),
-            _length("dst_len"),
+            _length("dst_len", 32),
             raw_any("src0", Role.READ, "first payload"),
-            _length("src0_len"),
+            _length("src0_len", 31),
             raw_any("src1", Role.READ, "second payload"),
-            _length("src1_len"),
+            _length("src1_len", 31),
             vec("ind0", G | IM, "first indirect descriptor, or %null"),
             vec("ind1", G | IM, "second indirect descriptor, or %null"),
-            number("desc", "message descriptor, 46 bits"),
+            replace(number("desc", "message descriptor, 47 bits"), most=(1 << 47) - 1),
         ),
         (Modifier("sfid", _UNIT_WORDS, doc="function unit: a name, or a number below 16"),), _RAW_SEND,
         "Send a message of the newest form, written by hand" + (", and end the thread." if last else "."),
@@ -327,7 +328,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "urb_write_3d", 0x72, "data_port", "E P nout:b chmask:r goff:w handle:r slotoff:r data:r",
         (
             number("nout", "output parameters, 1 to 8", limits=(1, 8)),
-            number("goff", "offset of all handles, in owords"),
+            number("goff", "offset of all handles, in owords", limits=(0, 2047)),
             raw("chmask", doc="channel mask per vertex, or %null for all"),
             raw("handle", doc="handle per vertex"),
             raw("slotoff", doc="offset per handle in owords, or %null"),
@@ -336,7 +337,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (), Unmodelled("the unified return buffer belongs to the 3D pipeline"),
         "Write vertex outputs to the unified return buffer.",
         "Writes nout registers of vertex data behind each vertex's handle, subject to the channel mask.",
-        exec_sizes=(8, 16), exec_verified=(1, 8), doc_page="URB_WRITE",
+        exec_sizes=(8,), exec_verified=(1, 8), doc_page="URB_WRITE",
         pitfalls=("In the object the channel mask stands before the global offset; in the text behind it.",),
     ),
     message(

@@ -78,7 +78,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     ),
     Instruction(
         "bdpas", None, "matrix",
-        layout("E P dst:r src0:r src1:r src2:r src3:v src4:v prec1:b prec2:b depth:b count:b"),
+        layout("E dst:r src0:r src1:r src2:r src3:v src4:v prec1:b prec2:b depth:b count:b"),
         (
             *_OPERANDS,
             raw("src2", doc="A, the activations"),
@@ -87,6 +87,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         _modifiers(_SCALED, (8,), (8,)),
         exec_sizes=(16,),
+        predicable=False,
         dialects=NEWEST_ONLY,
         platforms=since("CRI"),
         meaning=Unmodelled("how the hardware lays out and applies the block scales is not described in public"),

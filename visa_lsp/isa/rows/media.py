@@ -103,9 +103,9 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Returns how well a block is predicted by given motion vectors or by its neighbours in the same picture.",
     ),
     _vme(
-        "vme_fbr", 0x56, "uni:r fbr:r surface:s mbmode:v shape:v pred:v out:r",
+        "vme_fbr", 0x56, "uni:r fbr:r surface:s mbmode:v shape:v predmode:v out:r",
         (
-            Slot("mbmode,shape,pred", Shape.GROUP, Role.READ, doc="macroblock mode, sub-block shape, prediction mode"),
+            Slot("mbmode,shape,predmode", Shape.GROUP, Role.READ, doc="macroblock mode, sub-block shape, prediction mode"),
             SURFACE, _UNI, raw_any("fbr", Role.READ, "refinement input"), _OUT,
         ),
         "Refine motion vectors to fractions of a pixel.",

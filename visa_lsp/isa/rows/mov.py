@@ -193,6 +193,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Slot("src0", Shape.VECTOR, Role.READ, G, frozenset({UD}), doc="table"),
             Slot("src1", Shape.VECTOR, Role.READ, G, frozenset({UW, UB}), doc="four-bit indices"),
         ),
+        exec_sizes=(16, 32),
+        exec_verified=(16, 32),
         dialects=NEWEST_ONLY,
         platforms=since("CRI"),
         meaning=Unmodelled("the order in which the hardware pairs indices with table entries is not described in public"),
@@ -201,6 +203,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " Compilers use it to widen four-bit numbers.",
         pitfalls=("It has no object form.",),
         seed=None,
+        verified=dict.fromkeys(("dst", "src0"), frozenset({UD})) | {"src1": frozenset({UW, UB})}, unmodified=since("CRI"),
     ),
     Instruction(
         "dnscl", None, "mov", layout("E P convert:b mode:b rounding:b dst:r src0:r src1:r src2:r"),
@@ -223,5 +226,6 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " registers of type ud.",
         pitfalls=("With `.rne` src2 has to be %null.", "It has no object form."),
         seed=None,
+        verified=dict.fromkeys(("dst", "src0", "src1", "src2"), frozenset({UD})),
     ),
 )  # fmt: skip

@@ -21,13 +21,15 @@ from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.platforms import since, until
 from visa_lsp.isa.rows._messages import message
-from visa_lsp.isa.rows.shapes import CHANNELS, SAMPLER, SURFACE, raw, vec
+from visa_lsp.isa.rows.shapes import CHANNELS, IMAGE, SAMPLER, SURFACE, raw, vec
 from visa_lsp.isa.types import UD, UW, F
 
 _V41: Final = frozenset({Dialect.V41})
 _V42: Final = frozenset({Dialect.V42})
 _XE2: Final = since("BMG")
 _SIZES: Final = (8, 16, 32)
+# The operations that may be corrected for coarse pixels: those that choose the level of detail themselves.
+_COARSE: Final = frozenset({0, 1, 3, 5, 9, 32, 33, 35})
 _FLOAT: Final = frozenset({F})
 _UINT: Final = frozenset({UD})
 
@@ -55,7 +57,7 @@ _GAPS: Final = "Channels that are left out take no registers: `.RB` returns R, t
 _ALIGNED: Final = "Each returned channel starts on a register of its own."
 
 
-def _flags(op: str, *, sample: bool) -> tuple[Modifier, ...]:
+def _flags(op: str, code: int, *, sample: bool) -> tuple[Modifier, ...]:
     null = Modifier(op, {"pixel_null_mask": 0x100}, optional=True, mask=0x100, doc=_NULL_MASK_DOC)
     if not sample:
         return (null,)
@@ -69,7 +71,7 @@ def _flags(op: str, *, sample: bool) -> tuple[Modifier, ...]:
     divergent = Modifier(
         "divs", {"divS": 1}, optional=True, doc="the sampler may differ between lanes; objects drop the word"
     )
-    return (null, cps, divergent)
+    return (null, cps, divergent) if code in _COARSE else (null, divergent)
 
 
 def _forms(
@@ -100,7 +102,7 @@ def _forms(
     ) -> Instruction:
         return message(
             mnemonic, number, "sampler", f"{op}:w={code}/0xff {_LAYOUT} {fields}", slots,
-            (*_flags(op, sample=flags), channels), meaning, summary, detail, **{"dialects": dialects} | common,
+            (*_flags(op, code, sample=flags), channels), meaning, summary, detail, **{"dialects": dialects} | common,
         )  # fmt: skip
 
     paired = f"dst:r {tail} paired:r?"
@@ -202,11 +204,11 @@ def _float(name: str, doc: str) -> Slot:
 
 
 ROWS: Final[tuple[Instruction, ...]] = (
-    *_simd("sample", 0x40, (SAMPLER, SURFACE), "sampler:m surface:s", "Sample an image"),
+    *_simd("sample", 0x40, (SAMPLER, IMAGE), "sampler:m surface:s", "Sample an image"),
     message(
         "sample_unorm", 0x41, "sampler", "chan:b sampler:m surface:s u:v v:v du:v dv:v dst:r",
         (
-            SAMPLER, SURFACE,
+            SAMPLER, IMAGE,
             _float("u", "x of pixel 0, normalized"), _float("v", "y of pixel 0, normalized"),
             _float("du", "step in x"), _float("dv", "step in y"),
             raw("dst", Role.WRITE, "registers that receive the pixels, uw"),
@@ -219,12 +221,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         exec_style=ExecStyle.NONE, platforms=until("PVCXT"), doc_page="SAMPLE_UNORM",
         pitfalls=("The execution mask is ignored.",),
     ),
-    *_simd("load", 0x42, (SURFACE,), "surface:s", "Read texels of an image"),
+    *_simd("load", 0x42, (IMAGE,), "surface:s", "Read texels of an image"),
     message(
         "avs", 0x43, "sampler",
         "chan:b sampler:m surface:s u:v v:v du:v dv:v u2d:v groupid:v vblock:v cntrl:b v2d:v execmode:b iefbypass:v dst:r",
         (
-            SURFACE, SAMPLER,
+            IMAGE, SAMPLER,
             _float("u", "x of pixel 0, normalized"), _float("v", "y of pixel 0, normalized"),
             _float("du", "step in x"), _float("dv", "step in y"), _float("u2d", "change of the step in x"),
             vec("groupid", doc="number that messages of one group share", types=_UINT),

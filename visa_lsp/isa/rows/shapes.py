@@ -22,7 +22,7 @@ from visa_lsp.isa.model import (
     layout,
 )
 from visa_lsp.isa.operands import AO, IM, A, G, I, OperandClass, P
-from visa_lsp.isa.platforms import MATRIX, since
+from visa_lsp.isa.platforms import ALL, MATRIX, since
 from visa_lsp.isa.types import BF, DF, FLOAT_TYPES, HF, INT_TYPES, SCALAR_TYPES, UQ, UV, VF, F, Q, V
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def number(name: str, doc: str, *, optional: bool = False, limits: tuple[int, in
 
 
 SURFACE: Final = Slot("surface", Shape.SURFACE, Role.READ, doc="surface variable; %slm is shared local memory")
+IMAGE: Final = Slot("surface", Shape.SURFACE, Role.READ, barred={0: ALL}, doc="surface variable, not %slm")
 SAMPLER: Final = Slot("sampler", Shape.SAMPLER, Role.READ, doc="sampler variable")
 
 
@@ -175,7 +176,7 @@ def lane_row(
 
 
 __all__ = [
-    "ANY", "AO", "CHANNELS", "EVERY", "FLOAT", "FLOATS_ONLY", "IM", "INT", "LOGIC", "LONG", "MIXED_BF", "NEVER", "NEWEST_ONLY",
+    "ANY", "AO", "CHANNELS", "EVERY", "FLOAT", "FLOATS_ONLY", "IM", "IMAGE", "INT", "LOGIC", "LONG", "MIXED_BF", "NEVER", "NEWEST_ONLY",
     "PURE_BF", "SAMPLER", "SEED_ONLY", "SURFACE", "A", "G", "I", "P", "dst", "label", "lane_row", "number", "raw", "src", "vec",
     "verified_types",
 ]  # fmt: skip
