@@ -229,7 +229,11 @@ def test_barrier_in_divergent_code_is_reported():
     b.at("end")
     b.ret()
     (fault,) = run(dispatch(b), [BarrierChecker()]).faults
-    assert (fault.kind, fault.lane) == (FaultKind.BARRIER, 0)
+    assert fault.kind is FaultKind.BARRIER
+    assert fault.lane is None  # it is of all lanes: some are here, the others elsewhere
+    assert "lanes 0xff00 of 0xffff" in str(fault)
+    assert fault.other is not None
+    assert "missing lanes 0xff" in fault.other
 
 
 def test_access_outside_a_surface_reads_zero_drops_writes_and_is_reported():
