@@ -28,6 +28,11 @@ def stored(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
+def shown(text: str) -> str:
+    """A text for people and for JSON: where bytes are no UTF-8 stands the replacement character."""
+    return text if text.isascii() else stored(text).decode("utf-8", "replace")
+
+
 class Span(Struct, frozen=True, order=True):
     """A half-open range of code-point offsets ``[start, end)``."""
 

@@ -237,3 +237,11 @@ def test_a_number_that_was_a_text_keeps_its_bytes(name: str, said: str, number: 
     else:
         assert f'.kernel_attr {name}="{said}" /// {number}' in text
         assert f'.kernel_attr {name}="{said}"\n' in module_text(module, comments=False)
+
+
+def test_a_finding_can_be_written_though_a_name_has_a_byte_that_is_no_text():
+    text = '.version 4.1\n.kernel "x\\xbdy"\n    ret (M1, 1)\n.kernel "x\\xbdy"\n    ret (M1, 1)\n'
+    messages = [d.message for d in Analysis.of(text).full_diagnostics]
+    assert any("`x\ufffdy` is already the name" in message for message in messages)
+    for message in messages:
+        message.encode("utf-8")
