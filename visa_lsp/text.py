@@ -20,6 +20,19 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 
 
+def stored(text: str) -> bytes:
+    """A text as files and objects hold it: bytes that are no UTF-8, which ``surrogateescape`` has read, as they were."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
+def shown(text: str) -> str:
+    """A text for people and for JSON: where bytes are no UTF-8 stands the replacement character."""
+    return text if text.isascii() else stored(text).decode("utf-8", "replace")
+
+
 class Span(Struct, frozen=True, order=True):
     """A half-open range of code-point offsets ``[start, end)``."""
 

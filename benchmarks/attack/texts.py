@@ -174,7 +174,7 @@ def _late(text: str) -> bool:
     stage = 0  # 1 behind an attribute, 2 behind code
     for line in text.replace("\r", "\n").split("\n"):
         word = line.strip().lstrip("{").strip()
-        if word.startswith((".kernel ", ".kernel\t", '.kernel"', ".function", ".global_function")):
+        if word.startswith((".kernel ", ".kernel\t", '.kernel"', ".global_function")):
             stage = 0
         elif word.startswith((".decl", ".input", ".implicit")):
             if stage:
@@ -183,7 +183,7 @@ def _late(text: str) -> bool:
             if stage == 2:
                 return True
             stage = 1
-        elif word and not word.startswith(("//", ".version")):
+        elif word and not word.startswith(("//", ".version")):  # .function is code: the record of a label
             stage = 2
     return False
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.attack.texts import assembled
+
 ROOT = Path(__file__).parents[2]
 COUNTS = {"texts": 60, "objects": 600, "launches": 40, "npy": 300, "zeinfo": 30, "zebins": 150, "messages": 40}
 
@@ -107,3 +109,9 @@ def test_the_same_seed_makes_the_same_inputs_in_another_process() -> None:
         )
     assert found[0] == found[1]
     assert len(found[0].splitlines()) == len(COUNTS)
+
+
+def test_an_attribute_behind_a_subroutine_is_late() -> None:
+    text = '.version 4.1\n.kernel "k"\n.function "f"\n.kernel_attr SimdSize=16\nf:\n    ret (M1, 1)\n'
+    assert assembled(text, None) == "assembled, names in another order"
+    assert assembled(text.replace('.function "f"\n', "").replace("f:\n", ""), None) == "assembled"

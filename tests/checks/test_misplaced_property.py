@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import misplaced_property
 from visa_lsp.checks.context import CheckContext, dialect_of
 from visa_lsp.sema.bind import bind
@@ -39,3 +40,22 @@ def test_a_tight_declaration_has_no_finding(seed):
                 tight += 1
                 assert not list(misplaced_property._properties(ctx, symbol, symbol.place.line)), rest
     assert tight > 200, "the usual declaration is one of them"
+
+
+@pytest.mark.parametrize("more", [0, 100])
+@pytest.mark.parametrize("version", ["4.1", "4.2"])
+@pytest.mark.parametrize("name", ["V32-1", "a$", "x@y", "q?"])
+def test_every_version_has_the_same_names(name, version, more):
+    declared = f".decl {name} v_type=G type=d num_elts=8\n"
+    text = f'.version {version}\n.kernel "k"\n{declared}' + "    nop\n" * more + "    ret (M1, 1)\n"
+    analysis = Analysis.of(text)
+    for found in (analysis.full_diagnostics, analysis.incremental_diagnostics()):
+        assert [d.message for d in found if d.code == "V136"] == [
+            f"`{name}` is no name of a variable; it has letters, digits and `_` only"
+        ]
+
+
+@pytest.mark.parametrize(("version", "count"), [("4.1", 1), ("4.2", 0)])
+def test_a_mnemonic_is_a_name_of_4_2(version, count):
+    text = f'.version {version}\n.kernel "k"\n.decl add v_type=G type=d num_elts=8\n    ret (M1, 1)\n'
+    assert [d.code for d in Analysis.of(text).full_diagnostics].count("V136") == count

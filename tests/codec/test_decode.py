@@ -11,10 +11,23 @@ from msgspec.structs import replace
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
+from visa_lsp.codec.fields import default_value
+from visa_lsp.isa.model import FieldKind
 from visa_lsp.isa.operands import CONTIGUOUS_REGION
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import UW, ExecControl, F
-from visa_lsp.program.model import Attribute, GenBinary, General, Immediate, Input, RawOperand, StateVariable, Variable
+from visa_lsp.program.model import (
+    Attribute,
+    GenBinary,
+    General,
+    Immediate,
+    Input,
+    Inst,
+    RawOperand,
+    StateVariable,
+    Variable,
+)
+from visa_lsp.program.operand_text import modifiers
 from visa_lsp.sema.lower import assemble
 
 VERSIONS = [(3, 0), (3, 1), (3, 3), (3, 4), (3, 5), (3, 6), (3, 7), (3, 8), (4, 0), (4, 1)]
@@ -199,3 +212,54 @@ def test_a_register_that_no_text_can_show_is_an_error(name: str) -> None:
     values[store.row.index[name]] = RawOperand(33, 0)
     with pytest.raises(CodecError, match="`lsc_store` has no such operand"):
         read(write(replace(store, values=tuple(values))))
+
+
+def record(mnemonic: str, field: str, bits: int) -> bytes:
+    """The record of the first form of a mnemonic, with more bits set in a field at the start."""
+    row = next(r for r in TABLE.by_mnemonic[mnemonic] if r.opcode is not None)
+    code = bytearray(write(Inst(row, tuple(default_value(f) if f.const is None else f.const for f in row.fields))))
+    at = 1
+    for one in row.fields:
+        if one.name == field:
+            break
+        at += {FieldKind.EXEC: 1, FieldKind.PREDICATE: 2, FieldKind.U8: 1, FieldKind.U16: 2}[one.kind]
+    code[at : at + 2] = (int.from_bytes(code[at : at + 2], "little") | bits).to_bytes(2, "little")
+    return bytes(code)
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "field", "bits", "said"),
+    [
+        ("load_lz", "op", 0x200, "0x21a has bits without meaning: 0x200"),
+        ("load_lz", "op", 0xFF00, "0xff1a has bits without meaning: 0xfe00"),
+        ("load_lz", "op", 0x100, None),
+        ("sample_lz", "op", 0x300, None),
+        ("sample_lz", "op", 0x800, "bits without meaning: 0x800"),
+        ("svm_atomic", "op", 0x80, "bits without meaning: 0x80"),
+        ("gather4_typed", "chan", 0x10, "bits without meaning: 0x10"),
+    ],
+)
+def test_bits_that_no_word_says_are_an_error(mnemonic: str, field: str, bits: int, said: str | None) -> None:
+    code = record(mnemonic, field, bits)
+    if said is None:
+        assert write(read(code)[0]) == code
+        return
+    with pytest.raises(CodecError, match=said) as caught:
+        read(code)
+    assert f".{field}" in str(caught.value)
+
+
+def test_bits_without_meaning_may_hold_anything_before_4() -> None:
+    code = record("gather4_typed", "chan", 0x10)
+    assert read(code, version=(3, 8))[0].row.mnemonic == "gather4_typed"
+    with pytest.raises(CodecError):
+        read(code, version=(4, 0))
+
+
+def test_a_sampler_that_differs_between_lanes_is_heard_in_an_object() -> None:
+    code = record("sample_lz", "op", 0x400)
+    found = read(code)[0]
+    assert found.get("divs") == 1
+    assert modifiers(found).startswith(".divS")
+    assert write(found) == code
+    assert read(record("sample_lz", "op", 0))[0].get("divs") == 0

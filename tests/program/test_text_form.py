@@ -174,3 +174,74 @@ def test_an_address_model_without_a_word_is_no_other_model():
     printed = module_text(replace(module, kernels=(odd,)))
     assert "addrtype_128" in printed
     assert assemble(printed, "DG2").module is None
+
+
+STRINGS = r"""
+.kernel "k"
+.decl V32 v_type=G type=uq num_elts=8
+.kernel_attr OutputAsmPath="a\xbd\xc3\xa9é"
+    FILE "a\xbdb"
+    FILE "\xc3\xa9\303\251é\xbd"
+    faddr "f\xff" V32(0,0)<1>
+    ret (M1, 1)
+"""
+
+
+def test_an_escape_is_a_byte_and_any_byte_comes_back():
+    data = encode(assemble(STRINGS).module)
+    # The finalizer has the same bytes.
+    for part in (b"a\xbd\xc3\xa9\xc3\xa9", b"\0a\xbdb\0", b"\0\xc3\xa9\xc3\xa9\xc3\xa9\xbd\0", b"\0f\xff\0"):
+        assert part in data
+    text = round_trip(decode(data))
+    assert 'FILE "a\\xbdb"' in text
+    assert text.isascii()
+
+
+@pytest.mark.parametrize("strings", ["empty", "absent"])
+def test_a_string_that_an_object_lacks_is_not_the_name_of_the_kernel(strings: str):
+    module = assemble(STRINGS).module
+    kernel = module.kernels[0]
+    pool = list(kernel.strings)
+    number = pool.index("f\udcff")
+    assert number == len(pool) - 2
+    if strings == "empty":
+        pool[number], pool[-1] = "", "Target"
+    else:
+        pool[number:] = ["Target"]
+        calls = [structs_with(inst, 90) for inst in kernel.instructions]
+        kernel = replace(kernel, instructions=tuple(calls), attributes=(Attribute(number, 1, b"\1"),))
+        number = 90
+    odd = replace(module, kernels=(replace(kernel, strings=tuple(pool)),))
+    text = module_text(odd)
+    assert f"faddr F{number:04d} V32" in text
+    again = assemble(text)
+    assert again.module is not None, again.bound.problems
+    assert module_text(again.module) == text
+
+
+def structs_with(inst, number: int):
+    """A ``faddr`` of another string; other instructions as they are."""
+    if inst.row.mnemonic != "faddr":
+        return inst
+    return replace(inst, values=(number, *inst.values[1:]))
+
+
+@pytest.mark.parametrize("name", ["SLMSize", "NBarrierCnt", "ArgSize"])
+@pytest.mark.parametrize(("said", "number"), [("a", 97), ("ab", 25185), ("abcd", None)])
+def test_a_number_that_was_a_text_keeps_its_bytes(name: str, said: str, number: int | None):
+    module = assemble(TEXT.replace('OutputAsmPath="a \\"b\\" \\\\"', f'{name}="{said}"'), "TGLLP").module
+    assert module.kernels[0].attribute(name).data == said.encode()
+    text = round_trip(module)
+    if number is None:
+        assert f".kernel_attr {name}=1684234849" in text
+    else:
+        assert f'.kernel_attr {name}="{said}" /// {number}' in text
+        assert f'.kernel_attr {name}="{said}"\n' in module_text(module, comments=False)
+
+
+def test_a_finding_can_be_written_though_a_name_has_a_byte_that_is_no_text():
+    text = '.version 4.1\n.kernel "x\\xbdy"\n    ret (M1, 1)\n.kernel "x\\xbdy"\n    ret (M1, 1)\n'
+    messages = [d.message for d in Analysis.of(text).full_diagnostics]
+    assert any("`x\ufffdy` is already the name" in message for message in messages)
+    for message in messages:
+        message.encode("utf-8")

@@ -25,6 +25,7 @@ from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diag
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, AttributeKind
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
+from visa_lsp.text import stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Itera
     where = Place(place.line, value.span)
     if isinstance(value, (tree.Quoted, tree.Word)):
         takes = "a number" if known.kind is AttributeKind.INTEGER else "no value"
-        if len(value.text.encode("latin-1", "replace")) not in _INTEGER_SIZES:
+        if len(stored(value.text)) not in _INTEGER_SIZES:
             message = f"`{name}` takes {takes}, not a text; an object with a text of this length cannot be read again"
             yield ctx.report(RULE, where, message)
         elif known.kind is AttributeKind.INTEGER:

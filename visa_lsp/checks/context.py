@@ -17,7 +17,7 @@ from visa_lsp.checks.facts import Facts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
-from visa_lsp.text import Span
+from visa_lsp.text import Span, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,7 +96,7 @@ class CheckContext(Struct, frozen=True):
         return Diagnostic(
             rule,
             self.span(place),
-            message,
+            shown(message),
             tuple(Related(self.span(where), what) for where, what in related),
             tuple(fixes),
             severity,

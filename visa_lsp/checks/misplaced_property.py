@@ -57,8 +57,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             continue
         if not _is_tight(symbol.decl, symbol.kind):
             yield from _properties(ctx, symbol, symbol.place.line)
-        if ctx.dialect is Dialect.V41:
-            yield from _name(ctx, symbol, symbol.place)
+        yield from _name(ctx, symbol, symbol.place)
 
 
 def _is_tight(decl: tree.Decl, kind: SymbolKind) -> bool:
@@ -126,7 +125,7 @@ def _name(ctx: CheckContext, symbol: Symbol, place: Place) -> Iterator[Diagnosti
         return
     if _NAME.fullmatch(name) is None:
         yield ctx.report(RULE, place, f"`{name}` is no name of a variable; it has letters, digits and `_` only")
-    elif name in _ADDRESS_WORDS or (name not in _DOTTED and _is_mnemonic(name)):
+    elif ctx.dialect is Dialect.V41 and (name in _ADDRESS_WORDS or (name not in _DOTTED and _is_mnemonic(name))):
         yield ctx.report(RULE, place, f"`{name}` is a word of the language; a variable needs another name")
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Final, cast
 
 from visa_lsp.codec.errors import CodecError, MalformedValueError
@@ -215,7 +217,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
             else:
                 read = _checked(read, field.const, field.const_mask)
         distance = None if distance is None or size is None else distance + size
-        steps.append((index, _null(row, read) if field.name in unsaid else read))
+        steps.append((index, _null(row, read) if field.name in unsaid else _said(row, index, read, readers.version)))
     return Form(row, template, tuple(steps), tuple(checks))
 
 
@@ -235,6 +237,33 @@ def _null(row: Instruction, read: Reader) -> Reader:
         return value, end
 
     return null
+
+
+def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) -> Reader:
+    """``read``, refusing bits that no word of the row says: the text would be that of another instruction.
+
+    Before version 4 such bits may hold anything.
+    """
+    field = row.fields[index]
+    words = [m for m in row.modifiers if m.field == field.name]
+    if not words or field.kind not in INTEGER_FORMAT or any(field.name in s.name.split(",") for s in row.slots):
+        return read
+    reach = reduce(or_, (m.reach for m in words), field.const_mask if field.const is not None else 0)
+    if reach == -1:
+        return read
+    heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
+    unknown = ~reduce(or_, (bit for _, bit in heard), reach) if version >= (4, 0) else 0
+
+    def said(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+        value, end = read(code, at, values)
+        number = cast("int", value)
+        if number & unknown:
+            raise MalformedValueError(f"0x{number:x} has bits without meaning: 0x{number & unknown:x}")
+        for position, bit in heard:
+            values[position] = int(bool(number & bit))
+        return value, end
+
+    return said
 
 
 def _old_field(field: Field, version: tuple[int, int]) -> OldField | None:

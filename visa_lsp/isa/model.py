@@ -14,7 +14,8 @@ A row gives, in one place:
 from __future__ import annotations
 
 from enum import Enum, Flag, auto
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -194,7 +195,22 @@ class Modifier(Struct, frozen=True, eq=False):
     mask: int = -1
     fold: bool = False  # WORD: the case of letters does not matter
     seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
+    # A field that is not stored: the field and its bit where other writers of objects say the word.
+    heard: tuple[str, int] | None = None
     doc: str = ""
+
+    @property
+    def reach(self) -> int:
+        """The bits of the field that words say; -1 where any value has a text."""
+        if self.mask != -1:
+            return self.mask
+        match self.kind:
+            case Modifier.Kind.CHANNELS:
+                return 0xF
+            case Modifier.Kind.LETTERS | Modifier.Kind.ANGLE:
+                return reduce(or_, self.words.values(), 0)
+            case _:
+                return -1
 
     def parse(self, text: str) -> int | None:
         """The value of a word without its dot; None if it is not one of this modifier's words."""

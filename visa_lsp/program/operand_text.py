@@ -28,6 +28,7 @@ from visa_lsp.program.model import (
     RawOperand,
     State,
 )  # fmt: skip
+from visa_lsp.text import stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +62,7 @@ def quoted(text: str) -> str:
         elif " " <= ch <= "~":
             out.append(ch)
         else:
-            out.append(f"\\x{ord(ch) & 0xFF:02x}")
+            out += [f"\\x{byte:02x}" for byte in stored(ch)]
     return '"' + "".join(out) + '"'
 
 
@@ -199,9 +200,9 @@ def operand(names: Names, inst: Inst, slot: Slot) -> str | None:
             items = value if isinstance(value, tuple) else ()
             return "(" + ", ".join(word(names.labels.get(i, f"L{i}")) for i in items if isinstance(i, int)) + ")"
         case Shape.NAME | Shape.IDENTIFIER:
-            return word(_string(names, value))
+            return word(string_name(names, value))
         case Shape.STRING:
-            return quoted(_string(names, value))
+            return quoted(string_name(names, value))
         case Shape.INTEGER:
             return ("/" if slot.length else "") + _integer(inst.row, slot, value)
         case Shape.EXEC_WORD:
@@ -226,8 +227,19 @@ def _integer(row: Instruction, slot: Slot, value: object) -> str:
     )
 
 
-def _string(names: Names, value: object) -> str:
-    return names.strings[value] if isinstance(value, int) and 0 <= value < len(names.strings) else ""
+def string_name(names: Names, value: object) -> str:
+    """A string of the pool; where that has none of the number, or an empty one, a name that says the number.
+
+    The assembler takes the empty string for string 0, the name of the kernel.
+    """
+    if not isinstance(value, int):
+        return ""
+    text = names.strings[value] if 0 <= value < len(names.strings) else ""
+    if not text:
+        text = f"F{value:04d}"
+        while text in names.strings:
+            text += "_"
+    return text
 
 
 def _state(names: Names, slot: Slot, value: object) -> str:

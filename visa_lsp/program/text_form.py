@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
+from visa_lsp.isa.model import FieldKind
 from visa_lsp.isa.operands import ALIGN_TEXT
 from visa_lsp.program.grf import GrfSize, comment, default_platform, found_again, grf_of, needs_grf
 from visa_lsp.program.operand_text import IDENTIFIER, Names, instruction, quoted
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _COMMENT_COLUMN: Final = 81
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
+_STRINGS: Final = (FieldKind.STRING16, FieldKind.STRING32)
 _TAKEN: Final = frozenset(predefined.VARIABLE_BY_NAME) | {"T1", "T2", "TSS", "S31"}
 
 
@@ -144,20 +146,20 @@ def _declarations(kernel: Kernel, names: Names, *, comments: bool) -> list[str]:
     lines.sort(key=lambda item: item[0])
     out = [text for _, text in lines]
     out += [_input(names, entry, absent, comments=comments) for entry in kernel.inputs]
-    # An attribute behind the last label was appended by the assembler, which will do so again.
-    out += [_attribute(kernel, a) for a in kernel.attributes if not _implied(kernel, a)]
+    # An attribute behind the last name in the code was appended by the assembler, which will do so again.
+    out += [_attribute(kernel, a, comments=comments) for a in kernel.attributes if not _implied(kernel, a)]
     return out
 
 
 def _implied(kernel: Kernel, attribute: Attribute) -> bool:
-    last = attribute.name_index == len(kernel.strings) - 1
-    return (
-        last
-        and kernel.string(attribute.name_index) == "Target"
-        and attribute.data == b"\x01"
-        and bool(kernel.labels)
-        and (max(label.name_index for label in kernel.labels) < attribute.name_index)
-    )
+    index = attribute.name_index
+    if index != len(kernel.strings) - 1 or kernel.string(index) != "Target" or attribute.data != b"\x01":
+        return False
+    code = [label.name_index for label in kernel.labels]
+    for inst in kernel.instructions:
+        pairs = zip(inst.row.fields, inst.values, strict=True)
+        code += [n for f, n in pairs if f.kind in _STRINGS and isinstance(n, int) and n < len(kernel.strings)]
+    return max(code, default=index) < index
 
 
 def _general(kernel: Kernel, names: Names, name: str, variable: Variable, absent: _Absent) -> str:
@@ -224,7 +226,12 @@ def _said_absent(what: str, number: int) -> str:
     return f" /// the object has no {what} variable {number}: it has been stripped, or is damaged"
 
 
-def _attribute(kernel: Kernel, attribute: Attribute) -> str:
+def _is_text(data: bytes, number: int) -> bool:
+    """Whether the bytes of a short number were a text, which assembles to as many of them; a size is round."""
+    return number % 16 != 0 and data.isascii() and data.decode("ascii").isprintable()
+
+
+def _attribute(kernel: Kernel, attribute: Attribute, *, comments: bool) -> str:
     name = kernel.string(attribute.name_index)
     if name == "Target" and attribute.size == 1:
         target = "cm" if attribute.data == bytes(1) else "3d"
@@ -237,5 +244,9 @@ def _attribute(kernel: Kernel, attribute: Attribute) -> str:
     if len(attribute.data) == attribute.size and (
         (is_number and attribute.size in (1, 2, 4)) or (known is None and attribute.size == 4)
     ):
-        return f".kernel_attr {name}={int.from_bytes(attribute.data, 'little')}"
-    return f".kernel_attr {name}={quoted(attribute.data.decode('latin-1'))}"
+        number = int.from_bytes(attribute.data, "little")
+        if attribute.size == 4 or not _is_text(attribute.data, number):
+            return f".kernel_attr {name}={number}"
+        said = f" /// {number}" if comments else ""
+        return f".kernel_attr {name}={quoted(attribute.data.decode('ascii'))}{said}"
+    return f".kernel_attr {name}={quoted(attribute.data.decode('utf-8', 'surrogateescape'))}"

@@ -53,18 +53,25 @@ def need_word(node: Node | None) -> tree.Word:
 
 
 def unquote(text: str) -> str:
-    """The value of a quoted string, escapes resolved; a missing closing quote is forgiven."""
+    """The value of a quoted string, escapes resolved; a missing closing quote is forgiven.
+
+    A number in an escape is a byte. What is no UTF-8 then stands as in a file: as ``surrogateescape`` has it.
+    """
 
     def one(match: re.Match[str]) -> str:
         hexa, octal, char = match.groups()
-        if hexa:
-            return chr(int(hexa, 16))
-        if octal:
-            return chr(int(octal, 8) & 0xFF)
+        if hexa or octal:
+            return bytes((int(hexa, 16) if hexa else int(octal, 8) & 0xFF,)).decode("utf-8", "surrogateescape")
         return _ESCAPED.get(char, char)
 
     inner = text[1:-1] if len(text) > 1 and text.endswith('"') else text[1:]
-    return _ESCAPE.sub(one, inner)
+    found = _ESCAPE.sub(one, inner)
+    if found.isascii() or found == inner:
+        return found
+    try:  # several bytes can be one character
+        return found.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return found
 
 
 def quoted_text(node: Node) -> tree.Quoted:

@@ -69,7 +69,11 @@ def _flags(op: str, code: int, *, sample: bool) -> tuple[Modifier, ...]:
         doc="level of detail corrected for coarse pixels, ICLLP and later",
     )
     divergent = Modifier(
-        "divs", {"divS": 1}, optional=True, doc="the sampler may differ between lanes; objects drop the word"
+        "divs",
+        {"divS": 1},
+        optional=True,
+        heard=("op", 0x400),
+        doc="the sampler may differ between lanes; objects drop the word",
     )
     return (null, cps, divergent) if code in _COARSE else (null, divergent)
 
