@@ -238,6 +238,18 @@ class LaneBench(Bench):
         return Indirect(address, 1, 0, TYPE_BY_NAME[kind], Region(None, None, form[1]), mark)
 
 
+def _keep_brain_floats_apart(row: Instruction, case: dict) -> None:
+    """Where a row takes `bf` among its own kind only, all operands are of it; an immediate has no such type."""
+    names = [f"{s.name} type" for s in vector_slots(row, Role.READ)]
+    every = [name for name in ("dst type", *names) if name in case]
+    if row.brain is None or {t.name for t in row.brain.beside} != {"bf"} or "bf" not in map(case.get, every):
+        return
+    given = any(case[f"{s.name} form"][0] in ("immediate", "packed") for s in vector_slots(row, Role.READ))
+    case.update(
+        {name: "f" if case[name] == "bf" else case[name] for name in every} if given else dict.fromkeys(every, "bf")
+    )
+
+
 def fits(row: Instruction, case: dict) -> dict | None:
     """A case made legal by the documents, or None where it cannot be: float results go to floats, integers to integers."""
     case = dict(case)
@@ -247,6 +259,7 @@ def fits(row: Instruction, case: dict) -> dict | None:
     if "conversion" in case:
         name = next(s.name for s in vector_slots(row, Role.READ))
         case[f"{name} type"], case["dst type"], case["sat"] = case.pop("conversion")
+    _keep_brain_floats_apart(row, case)
     sources = [case[f"{s.name} type"] for s in vector_slots(row, Role.READ) if f"{s.name} type" in case]
     dst = case.get("dst type")
     if row.mnemonic == "add3.o":
