@@ -30,7 +30,7 @@ from visa_lsp.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.isa.model import Instruction
+    from visa_lsp.isa.model import Instruction, Operation
 
 RULE = rule("V403", "payload-type", ERROR, __doc__)
 _SHORT_GRF = 32
@@ -44,7 +44,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     if row.has(Trait.MATRIX):
         yield from _matrix(ctx, body, bound)
         return
-    operation = next((row.operations[w.text] for w in statement.words if w.text in row.operations), None)
+    operation = next((found for w in statement.words if (found := _operation(row, w.text)) is not None), None)
     for operand in bound.operands:
         value, name = operand.value, operand.slot.name
         if not isinstance(value, RawOperand):
@@ -76,6 +76,19 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             names = words(f"`{t.name}`" for t in TYPES if t in allowed)
             message = f"{slot_words(operand.slot)} of this operation has type `{symbol.type.name}`; it must be {names}"
             yield ctx.report(RULE, place, message)
+
+
+def _operation(row: Instruction, word: str) -> Operation | None:
+    """The operation that a word means, by whichever of its names."""
+    if word in row.operations:
+        return row.operations[word]
+    for modifier in row.modifiers:
+        code = modifier.words.get(word)
+        same = [other for other, its in modifier.words.items() if code is not None and its == code]
+        found = next((row.operations[other] for other in same if other in row.operations), None)
+        if found is not None:
+            return found
+    return None
 
 
 def _matrix(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
