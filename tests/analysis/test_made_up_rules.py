@@ -130,7 +130,10 @@ DECLS = (
     ".decl V9003 v_type=G type=w num_elts=8 align=GRF\n.decl V9004 v_type=G type=uw num_elts=8 align=GRF\n"
     ".decl V9005 v_type=G type=d num_elts=24 align=GRF\n"
 )
-LAST = '\n*/\n.kernel "last{}"\n    fence_sw\n    ret (M1, 1)\n'
+LAST = (
+    '\n*/\n.kernel "last{}"\n.decl V9006 v_type=G type=d num_elts=8 align=GRF\n.input V9006 offset=64 size=32\n'
+    "    fence_sw\n    ret (M1, 1)\n"
+)
 
 
 def _line(pick: random.Random) -> str:
