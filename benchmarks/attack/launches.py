@@ -13,26 +13,14 @@ from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.documents import VALUES, changed, document, odd_text
 from visa_lsp.cli.launchfile import read_launch_file
 from visa_lsp.cli.launchrun import LaunchError, RunOptions, TextProblems, run_text
+from visa_lsp.sim.launch_config import DTYPES
 
 if TYPE_CHECKING:
     import random
 
 _STEPS: Final = 3000
 _WORDS: Final = 5000  # characters that a message has at most
-_DTYPES: Final = (
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-    "float16",
-    "float32",
-    "float64",
-    "bf",
-)
+_DTYPES: Final = (*DTYPES, "bf")  # and one that a launch file must refuse
 _INITS: Final = (
     "zeros",
     "ones",

@@ -381,14 +381,10 @@ class BodyFindings:
         if first is None:
             return set()
         found: set[str] = set()
-        for index in self._late_chunks(first[0]):
-            found.update(self._facts[index].decls)
+        for index in range(first[0], len(self._facts)):
+            if index > first[0] or self._facts[index].mixed:
+                found.update(self._facts[index].decls)
         return found
-
-    def _late_chunks(self, first: int) -> list[int]:
-        return [
-            i for i in range(first, len(self._facts)) if self._facts[i].decls and (i > first or self._facts[i].mixed)
-        ]
 
     def _lone_subroutines(self) -> set[str]:
         """The subroutines that stand once, and whose name is no label but in their own part."""

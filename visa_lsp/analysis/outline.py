@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
+from visa_lsp.analysis.declaration_text import FUNCTION, INPUT
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import codes_in
@@ -25,14 +26,12 @@ if TYPE_CHECKING:
 
 # A name; the digits of a hexadecimal number are none.
 NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
-_FUNCTION: Final = re.compile(r"\s*\.function(?![A-Za-z0-9_])")
 _OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
 # An attribute; what is wrong with one that no rule about lines asks for shows in the outline alone.
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 # A declaration that is broken so early that only the grammar reads it; it declares its name all the same.
 _BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
-_INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)")
 _NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 _QUOTED: Final = re.compile(r'"[^"]*"')
@@ -62,7 +61,7 @@ class Directives:
         self.versions = [place for place in self.places if _VERSION.match(place[2])]
         self.inputs: dict[str, list[Place]] = {}
         for i, offset, text in self.places:
-            match = _INPUT.match(text)
+            match = INPUT.match(text)
             if match is not None:
                 self.inputs.setdefault(match.group(1), []).append((i, offset))
         self.broken = {match.group(1) for text in texts if (match := _BROKEN.match(text))}
@@ -212,7 +211,7 @@ class Outline:
 
 def _function_in(text: str) -> str:
     """The subroutine that a directive begins; empty where it begins none."""
-    statement = statement_of(text) if _FUNCTION.match(text) else None
+    statement = statement_of(text) if FUNCTION.match(text) else None
     return statement.name.text if isinstance(statement, BodyDirective) and statement.name is not None else ""
 
 
