@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.attack.core import Target, Wrong
 from benchmarks.attack.launches import clear
-from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.sim.launch_config import BufferArg, LaunchError
+from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.sim.launch.config import BufferArg, LaunchError
 
 if TYPE_CHECKING:
     import random

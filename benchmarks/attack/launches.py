@@ -11,9 +11,9 @@ import numpy as np
 
 from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.documents import VALUES, changed, document, odd_text
-from visa_lsp.cli.launchfile import read_launch_file
-from visa_lsp.cli.launchrun import LaunchError, RunOptions, TextProblems, run_text
-from visa_lsp.sim.launch_config import DTYPES
+from visa_lsp.cli.launch.file import read_launch_file
+from visa_lsp.cli.launch.runner import LaunchError, RunOptions, TextProblems, run_text
+from visa_lsp.sim.launch.config import DTYPES
 
 if TYPE_CHECKING:
     import random

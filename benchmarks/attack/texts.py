@@ -12,25 +12,25 @@ from benchmarks.attack.oddities import edit, odd
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.codec.decode import decode
-from visa_lsp.ide.call_hierarchy import callables, incoming, outgoing, prepare
-from visa_lsp.ide.code_actions import code_actions, fix_all
-from visa_lsp.ide.code_lens import code_lenses
-from visa_lsp.ide.completion import complete
-from visa_lsp.ide.definition import definition, implementation, type_definition
-from visa_lsp.ide.document_links import document_links
-from visa_lsp.ide.flow_text import dot, flow_at, mermaid
-from visa_lsp.ide.folding import folding_ranges
-from visa_lsp.ide.formatting import format_on_type, format_text
-from visa_lsp.ide.hover import hover
-from visa_lsp.ide.inlay_hints import inlay_hints
-from visa_lsp.ide.linked_editing import linked_editing
-from visa_lsp.ide.references import highlights, places, references
-from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
-from visa_lsp.ide.selection_range import selection_ranges
-from visa_lsp.ide.semantic_tokens import semantic_tokens
-from visa_lsp.ide.signature import signature_help
+from visa_lsp.ide.features.call_hierarchy import callables, incoming, outgoing, prepare
+from visa_lsp.ide.features.code_actions import code_actions, fix_all
+from visa_lsp.ide.features.code_lens import code_lenses
+from visa_lsp.ide.features.completion import complete
+from visa_lsp.ide.features.definition import definition, implementation, type_definition
+from visa_lsp.ide.features.document_links import document_links
+from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid
+from visa_lsp.ide.features.folding import folding_ranges
+from visa_lsp.ide.features.formatting import format_on_type, format_text
+from visa_lsp.ide.features.hover import hover
+from visa_lsp.ide.features.inlay_hints import inlay_hints
+from visa_lsp.ide.features.linked_editing import linked_editing
+from visa_lsp.ide.features.references import highlights, places, references
+from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
+from visa_lsp.ide.features.selection_range import selection_ranges
+from visa_lsp.ide.features.semantic_tokens import semantic_tokens
+from visa_lsp.ide.features.signature import signature_help
+from visa_lsp.ide.features.symbols import document_symbols, workspace_symbols
 from visa_lsp.ide.suppressions import visible
-from visa_lsp.ide.symbols import document_symbols, workspace_symbols
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
 from visa_lsp.text import Span

@@ -10,9 +10,9 @@ from benchmarks.attack.launches import clear
 from benchmarks.attack.objects import damaged
 from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.cli.common import CliError
-from visa_lsp.cli.launchzebin import program_data
+from visa_lsp.cli.launch.zebin import program_data
 from visa_lsp.cli.zebins import zebin_text
-from visa_lsp.sim.launch_config import LaunchError
+from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.zeinfo.pack import pack_zebin
 from visa_lsp.zeinfo.validate import validate
 from visa_lsp.zeinfo.zebin import ZebinError, read_zebin

@@ -8,8 +8,8 @@ from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.documents import VALUES, changed, document, odd_text
 from benchmarks.attack.launches import clear
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.info_document import InfoDocument, input_arguments, kernel_names, place_in_document
-from visa_lsp.ide.zeinfo_facts import kernel_texts
+from visa_lsp.ide.zeinfo.document import InfoDocument, input_arguments, kernel_names, place_in_document
+from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.zeinfo.read import ZeInfoError, read
 from visa_lsp.zeinfo.validate import validate
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.mutation import mutants
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.fixes import mend
+from visa_lsp.cli.check.fixes import mend
 from visa_lsp.diagnostics import Severity
 from visa_lsp.ide.suppressions import visible
 

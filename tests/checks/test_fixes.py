@@ -5,8 +5,8 @@ from markers import complete
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import CHECKS, run_checks
-from visa_lsp.checks.context import CheckContext
-from visa_lsp.checks.pages import examples
+from visa_lsp.checks.support.context import CheckContext
+from visa_lsp.checks.support.pages import examples
 
 
 def diagnose(text, extra):

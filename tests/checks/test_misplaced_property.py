@@ -7,8 +7,8 @@ import random
 import pytest
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.checks import misplaced_property
-from visa_lsp.checks.context import CheckContext, dialect_of
+from visa_lsp.checks.rules import misplaced_property
+from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
 

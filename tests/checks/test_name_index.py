@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.checks.context import near
-from visa_lsp.checks.name_index import Pool, same_letters, spelling
+from visa_lsp.checks.support.context import near
+from visa_lsp.checks.support.name_index import Pool, same_letters, spelling
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from corpus import at_least, inside, texts
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import run_checks
-from visa_lsp.checks.context import CheckContext
+from visa_lsp.checks.support.context import CheckContext
 from visa_lsp.isa.platforms import platform_named
 
 CHUNKS = 12

@@ -8,9 +8,7 @@ import pytest
 import visa_lsp
 
 ROOT = Path(visa_lsp.__file__).parent
-FILES = sorted(
-    [*ROOT.glob("checks/*.py"), *ROOT.glob("sema/*.py"), *ROOT.glob("zeinfo/*.py"), *ROOT.glob("analysis/*.py")]
-)
+FILES = sorted(path for room in ("checks", "sema", "zeinfo", "analysis") for path in (ROOT / room).rglob("*.py"))
 ASKED = {"startswith", "endswith", "partition", "rpartition", "removeprefix"}
 
 

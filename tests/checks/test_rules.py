@@ -7,7 +7,7 @@ import pytest
 from markers import findings
 
 from visa_lsp.checks import CHECKS, RULES, handles
-from visa_lsp.checks.pages import examples, rule_page
+from visa_lsp.checks.support.pages import examples, rule_page
 from visa_lsp.cli.explain import explain_text
 from visa_lsp.cli.rules import all_pages, known_rules
 

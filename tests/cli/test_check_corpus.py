@@ -8,7 +8,7 @@ from check_support import check, run  # noqa: F401 - fixtures
 from corpus import faults, read
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.fixes import mend
+from visa_lsp.cli.check.fixes import mend
 from visa_lsp.ide.suppressions import visible
 
 # ruff: noqa: F811 - a fixture is asked for by its name

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from visa_lsp.cli.fixes import apply, mend
+from visa_lsp.cli.check.fixes import apply, mend
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from visa_lsp.text import Span
 

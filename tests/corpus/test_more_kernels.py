@@ -18,15 +18,15 @@ import pytest
 from finalizer import finalizer, normal, truncated
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.launchfile import LaunchFile
-from visa_lsp.cli.launchrun import RunOptions, run_module
+from visa_lsp.cli.launch.file import LaunchFile
+from visa_lsp.cli.launch.runner import RunOptions, run_module
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.layout import summary
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble
-from visa_lsp.sim.launch_config import BufferArg, LaunchConfig, LocalArg
+from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("ocloc") and shutil.which("GenX_IR")),

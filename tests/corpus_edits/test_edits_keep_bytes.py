@@ -26,12 +26,12 @@ from safe_fixes import EXTRAS, PLANTS, UNREACHED, Extra, planted
 
 import visa_lsp
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.fixes import mend
+from visa_lsp.cli.check.fixes import mend
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
-from visa_lsp.ide.code_actions import fix_all
-from visa_lsp.ide.formatting import format_text
-from visa_lsp.ide.rename import RenameRefused, rename
+from visa_lsp.ide.features.code_actions import fix_all
+from visa_lsp.ide.features.formatting import format_text
+from visa_lsp.ide.features.rename import RenameRefused, rename
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.sema.lower import assemble
 
@@ -153,7 +153,7 @@ def test_edits_keep_the_bytes(group: int) -> None:
 def test_every_safe_fix_is_planted() -> None:
     """Read off the source: whoever makes a new safe fix has to plant its fault."""
     found = set()
-    for path in (Path(visa_lsp.__file__).parent / "checks").glob("*.py"):
+    for path in (Path(visa_lsp.__file__).parent / "checks").rglob("*.py"):
         source = path.read_text(encoding="utf-8")
         if "safe=True" in source:
             [name] = re.findall(r'RULE = rule\("V\d+", "([a-z-]+)"', source)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.flows import HEAD, body_of, kernel_of
-from visa_lsp.checks.body_flow import steps_of_body, storage_of_body
+from visa_lsp.checks.support.body_flow import steps_of_body, storage_of_body
 from visa_lsp.flow.accesses import accesses_of, touches_indirectly
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import Access, How, Space, number_of, space_of, variable_key

@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from tests.support.flows import BITS, VARIABLES, body_of, random_steps, text_graph
-from visa_lsp.checks.body_flow import key_of
+from visa_lsp.checks.support.body_flow import key_of
 from visa_lsp.flow.divergence import divergent_blocks
 from visa_lsp.flow.graph import Graph, graph_of
 from visa_lsp.flow.liveness import Liveness

@@ -13,13 +13,13 @@ from edits import random_edit
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import rule_named
 from visa_lsp.codec.encode import encode
-from visa_lsp.ide.completion import complete
-from visa_lsp.ide.definition import definition
-from visa_lsp.ide.folding import folding_ranges
-from visa_lsp.ide.formatting import format_text
-from visa_lsp.ide.references import references
-from visa_lsp.ide.rename import rename
-from visa_lsp.ide.semantic_tokens import semantic_tokens
+from visa_lsp.ide.features.completion import complete
+from visa_lsp.ide.features.definition import definition
+from visa_lsp.ide.features.folding import folding_ranges
+from visa_lsp.ide.features.formatting import format_text
+from visa_lsp.ide.features.references import references
+from visa_lsp.ide.features.rename import rename
+from visa_lsp.ide.features.semantic_tokens import semantic_tokens
 from visa_lsp.ide.textmate import grammar
 from visa_lsp.sema.lower import assemble
 
@@ -214,7 +214,7 @@ def test_removing_an_unused_declaration_keeps_the_brace_on_its_line():
     text = text_of("{ TEMP\n    MOV }")
     analysis = Analysis.of(text)
     from visa_lsp.checks import run_checks
-    from visa_lsp.checks.context import CheckContext
+    from visa_lsp.checks.support.context import CheckContext
 
     assert rule_named("unused-variable") is not None
     found = run_checks(CheckContext(analysis.document, analysis.bound, None, analysis.dialect), ("unused-variable",))

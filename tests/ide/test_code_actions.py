@@ -1,7 +1,7 @@
 from cursor import applied
 
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
-from visa_lsp.ide.code_actions import code_actions, fix_all, joined
+from visa_lsp.ide.features.code_actions import code_actions, fix_all, joined
 from visa_lsp.text import Span
 
 RULE = Rule("V999", "shouting", Severity.WARNING, "")

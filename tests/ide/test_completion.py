@@ -2,7 +2,7 @@ import pytest
 from cursor import DECLARATIONS, marked
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.completion import ItemKind, complete, documentation
+from visa_lsp.ide.features.completion import ItemKind, complete, documentation
 
 
 def labels(source: str) -> list[str]:

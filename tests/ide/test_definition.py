@@ -1,7 +1,7 @@
 import pytest
 from cursor import marked
 
-from visa_lsp.ide.definition import definition, type_definition
+from visa_lsp.ide.features.definition import definition, type_definition
 
 
 def check(find, source: str) -> str | None:

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from visa_lsp.ide.directory import directory_in
-from visa_lsp.ide.index import index_of
+from visa_lsp.ide.index.directory import directory_in
+from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.syntax.document import Document
 
 DECL = re.compile(r"\.decl (\w+) (.*?)$", re.MULTILINE)

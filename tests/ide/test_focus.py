@@ -6,13 +6,13 @@ import pytest
 from corpus import read, reference_texts
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.definition import definition, type_definition
-from visa_lsp.ide.focus import Focus
-from visa_lsp.ide.hover import hover
-from visa_lsp.ide.index import Index
-from visa_lsp.ide.references import highlights, places, references
-from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
-from visa_lsp.ide.semantic_tokens import semantic_tokens
+from visa_lsp.ide.features.definition import definition, type_definition
+from visa_lsp.ide.features.hover import hover
+from visa_lsp.ide.features.references import highlights, places, references
+from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
+from visa_lsp.ide.features.semantic_tokens import semantic_tokens
+from visa_lsp.ide.index.focus import Focus
+from visa_lsp.ide.index.text_index import Index
 
 QUESTIONS = {
     "hover": hover,

@@ -5,7 +5,7 @@ from corpus import place, read, reference_texts
 from cursor import applied
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.formatting import _IN_SHAPE, format_line, format_text
+from visa_lsp.ide.features.formatting import _IN_SHAPE, format_line, format_text
 from visa_lsp.sema.lower import assemble
 
 

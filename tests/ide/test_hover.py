@@ -4,8 +4,8 @@ import pytest
 from cursor import DECLARATIONS, marked
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.hover import hover
-from visa_lsp.ide.markdown import block, code, strong
+from visa_lsp.ide.features.hover import hover
+from visa_lsp.ide.prose.markdown import block, code, strong
 from visa_lsp.isa.table import TABLE
 
 

@@ -11,16 +11,16 @@ from edits import NAME, random_edit
 
 from benchmarks.inputs import generated, kernel
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.completion import offers
-from visa_lsp.ide.folding import folding_ranges
-from visa_lsp.ide.formatting import format_line, format_runs, format_text
-from visa_lsp.ide.hover import hover
-from visa_lsp.ide.index import index_of
+from visa_lsp.ide.features.completion import offers
+from visa_lsp.ide.features.folding import folding_ranges
+from visa_lsp.ide.features.formatting import format_line, format_runs, format_text
+from visa_lsp.ide.features.hover import hover
+from visa_lsp.ide.features.references import highlights, places
+from visa_lsp.ide.features.semantic_tokens import chunk_lines, coloured_by_chunk, semantic_tokens
+from visa_lsp.ide.features.symbols import document_symbols, workspace_symbols
+from visa_lsp.ide.features.token_pieces import lines_of, numbers_of, pieces_of
+from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.readiness import prepare
-from visa_lsp.ide.references import highlights, places
-from visa_lsp.ide.semantic_tokens import chunk_lines, coloured_by_chunk, semantic_tokens
-from visa_lsp.ide.symbols import document_symbols, workspace_symbols
-from visa_lsp.ide.token_pieces import lines_of, numbers_of, pieces_of
 from visa_lsp.syntax import document as document_module
 
 EDITS = 30

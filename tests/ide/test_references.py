@@ -1,6 +1,6 @@
 from cursor import marked
 
-from visa_lsp.ide.references import Use, highlights, references
+from visa_lsp.ide.features.references import Use, highlights, references
 
 
 def shown(analysis, found) -> list[tuple[int, str, str]]:

@@ -1,7 +1,7 @@
 import pytest
 from cursor import applied, marked
 
-from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
+from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.sema.lower import assemble
 
 

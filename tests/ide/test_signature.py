@@ -1,7 +1,7 @@
 import pytest
 from cursor import marked
 
-from visa_lsp.ide.signature import signature_help
+from visa_lsp.ide.features.signature import signature_help
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 from cursor import DECLARATIONS, marked
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.folding import folding_ranges
-from visa_lsp.ide.semantic_tokens import semantic_tokens
-from visa_lsp.ide.symbols import document_symbols, workspace_symbols
+from visa_lsp.ide.features.folding import folding_ranges
+from visa_lsp.ide.features.semantic_tokens import semantic_tokens
+from visa_lsp.ide.features.symbols import document_symbols, workspace_symbols
 
 SOURCE = (
     DECLARATIONS

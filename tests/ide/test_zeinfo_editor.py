@@ -3,11 +3,11 @@
 import pytest
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.zeinfo_completion import completions
-from visa_lsp.ide.zeinfo_definition import argument_of, byte_ranges, input_of
-from visa_lsp.ide.zeinfo_facts import kernel_texts
-from visa_lsp.ide.zeinfo_hover import hover_ze_info
-from visa_lsp.ide.zeinfo_symbols import symbols
+from visa_lsp.ide.zeinfo.completion import completions
+from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
+from visa_lsp.ide.zeinfo.facts import kernel_texts
+from visa_lsp.ide.zeinfo.hover import hover_ze_info
+from visa_lsp.ide.zeinfo.symbols import symbols
 from visa_lsp.zeinfo.source import Source
 
 TEXT = """\

@@ -62,8 +62,8 @@ import visa_lsp.isa.rows.misc as misc
 from test_made_up_source import ROW
 misc.ROWS = (*misc.ROWS, ROW)
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.completion import complete
-from visa_lsp.ide.hover import hover
+from visa_lsp.ide.features.completion import complete
+from visa_lsp.ide.features.hover import hover
 from visa_lsp.cli.assemble import assemble_text
 text = sys.argv[2]
 analysis = Analysis.of(text, "TGLLP")

@@ -15,12 +15,12 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 from pygls.capabilities import ServerCapabilitiesBuilder
 
-from visa_lsp.cli.serving import services
-from visa_lsp.ide.legend import MODIFIERS, TYPES
+from visa_lsp.cli.services.serving import services
+from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting
-from visa_lsp.lsp.greeting import greet
-from visa_lsp.lsp.inflow import inflow_of
 from visa_lsp.lsp.server import create_server
+from visa_lsp.lsp.transport.greeting import greet
+from visa_lsp.lsp.transport.inflow import inflow_of
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer

@@ -11,7 +11,7 @@ from lsprotocol.converters import get_converter
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.lsp.convert import diagnostic
 from visa_lsp.lsp.encode import MOST, diagnostic_text, joined
-from visa_lsp.lsp.wire import changes_of
+from visa_lsp.lsp.transport.wire import changes_of
 
 if TYPE_CHECKING:
     from visa_lsp.text import Encoding

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from visa_lsp.lsp.inflow import Inflow, inflow_of
-from visa_lsp.lsp.wire import serve_stdio
+from visa_lsp.lsp.transport.inflow import Inflow, inflow_of
+from visa_lsp.lsp.transport.wire import serve_stdio
 
 
 class Wasteful:

@@ -58,7 +58,7 @@ def test_a_greeting_is_answered_once_and_first(tmp_path, params, number):
 def test_the_answer_needs_no_library():
     message = framed(hello(PLAIN))
     code = (
-        "import io, sys; from visa_lsp.lsp.greeting import greet; from visa_lsp.lsp.inflow import inflow_of\n"
+        "import io, sys; from visa_lsp.lsp.transport.greeting import greet; from visa_lsp.lsp.transport.inflow import inflow_of\n"
         f"assert greet(inflow_of(io.BytesIO({message!r})), sys.stdout.buffer, '0') == 1\n"
         "print({m.partition('.')[0] for m in sys.modules} & {'lsprotocol', 'pygls', 'msgspec', 'asyncio', 'logging'})"
     )

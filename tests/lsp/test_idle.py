@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.inputs import generated
-from visa_lsp.ide.index import index_of
-from visa_lsp.ide.token_pieces import pieces_of
-from visa_lsp.lsp.protocol import Protocol
+from visa_lsp.ide.features.token_pieces import pieces_of
+from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.lsp.server import create_server
+from visa_lsp.lsp.transport.protocol import Protocol
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer
@@ -33,7 +33,7 @@ class Sink:
 
 def a_server(text: str, *, colours: bool) -> tuple[VisaServer, Protocol]:
     """A server that was greeted and has a document open."""
-    server = create_server(import_module("visa_lsp.cli.serving").services(), "0")
+    server = create_server(import_module("visa_lsp.cli.services.serving").services(), "0")
     protocol = server.protocol
     assert isinstance(protocol, Protocol)
     protocol.set_writer(Sink())

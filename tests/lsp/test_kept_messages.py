@@ -21,7 +21,7 @@ from benchmarks.inputs import generated, kernel
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.handlers import editing, structure
-from visa_lsp.lsp.protocol import Encoded, Raw
+from visa_lsp.lsp.transport.protocol import Encoded, Raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import corpus_references as host
 import numpy as np
 
-from visa_lsp.sim.launch_config import BufferArg, ImageArg, LocalArg, SamplerArg, ValueArg
+from visa_lsp.sim.launch.config import BufferArg, ImageArg, LocalArg, SamplerArg, ValueArg
 
 if TYPE_CHECKING:
     from collections.abc import Callable

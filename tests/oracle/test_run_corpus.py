@@ -17,17 +17,17 @@ import own_cases
 import pytest
 from corpus import HAS_MORE, OWN, ROOTS, files, place
 
-from visa_lsp.cli.launchfile import LaunchFile
-from visa_lsp.cli.launchprogram import module_of_text
-from visa_lsp.cli.launchrun import RunOptions, run_module
+from visa_lsp.cli.launch.file import LaunchFile
+from visa_lsp.cli.launch.program import module_of_text
+from visa_lsp.cli.launch.runner import RunOptions, run_module
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.launch_config import BufferArg, ImageArg, LaunchConfig
-from visa_lsp.sim.launch_expect import ulp_distance
+from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig
+from visa_lsp.sim.launch.expect import ulp_distance
 
 if TYPE_CHECKING:
-    from visa_lsp.cli.launchreport import RunReport
+    from visa_lsp.cli.launch.report import RunReport
 
 PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 SYMBOLS = "Intel_Symbol_Table_Void_Program"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from corpus_cases import Case, buf, f32, floats, i32, image, ints, line, u32, value, zeros
 
-from visa_lsp.sim.launch_config import LocalArg, SamplerArg
+from visa_lsp.sim.launch.config import LocalArg, SamplerArg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from visa_lsp.cli.launchprogram import module_of_text
+from visa_lsp.cli.launch.program import module_of_text
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sim.checkers import checkers
-from visa_lsp.sim.launch import prepare
-from visa_lsp.sim.launch_config import BufferArg, LaunchConfig
+from visa_lsp.sim.launch.config import BufferArg, LaunchConfig
+from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import Machine
+from visa_lsp.sim.observers.checkers import checkers
 
 HEAD = """.version 4.1
 .kernel "k"

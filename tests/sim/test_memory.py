@@ -9,11 +9,11 @@ from tests.support.builders import Builder, dispatch, final, imm, run
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import Region
 from visa_lsp.program.model import General, RawOperand, State
-from visa_lsp.sim.checkers import checkers
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler
-from visa_lsp.sim.observers import BarrierChecker, BoundsChecker
-from visa_lsp.sim.races import RaceChecker
+from visa_lsp.sim.observers.checkers import checkers
+from visa_lsp.sim.observers.hooks import BarrierChecker, BoundsChecker
+from visa_lsp.sim.observers.races import RaceChecker
 
 SLM = 0
 LANES = np.arange(16, dtype=np.int32)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.cli.launchrun import RunOptions, run_text
-from visa_lsp.sim.checkers import CHECKERS
+from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.sim.observers.checkers import CHECKERS
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.visaasm"))
 # What the first word of a case's name says: the checker that finds it. What no checker is needed for is always reported.

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.cli.launchrun import RunOptions, run_text
+from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.sim import group as group_module
-from visa_lsp.sim import happened, races
 from visa_lsp.sim.group import Barrier
-from visa_lsp.sim.happened import Clocks
 from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.observers.happened import Clocks
+from visa_lsp.sim.observers.hooks import happened, races
 
 CASES = Path(__file__).parent / "cases"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.cli.launchrun import RunOptions, run_text
+from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.cli.launch.runner import RunOptions, run_text
 
 LAUNCH = """
 groups: [1, 1, 1]

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.cli.launchforms import QuickError, template
-from visa_lsp.cli.launchrun import RunOptions, run_object
+from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.cli.launch.forms import QuickError, template
+from visa_lsp.cli.launch.runner import RunOptions, run_object
 from visa_lsp.codec.encode import encode
 from visa_lsp.sema.lower import assemble
-from visa_lsp.sim.launch_config import LaunchError
+from visa_lsp.sim.launch.config import LaunchError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TEXT = (EXAMPLES / "saxpy.visaasm").read_text()

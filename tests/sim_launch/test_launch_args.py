@@ -16,8 +16,7 @@ from visa_lsp.program.payload import (
     PayloadArgument,
     ThreadBuffer,
 )
-from visa_lsp.sim.launch import choose_kernel, prepare
-from visa_lsp.sim.launch_config import (
+from visa_lsp.sim.launch.config import (
     BufferArg,
     ImageArg,
     LaunchConfig,
@@ -26,6 +25,7 @@ from visa_lsp.sim.launch_config import (
     SamplerArg,
     ValueArg,
 )
+from visa_lsp.sim.launch.prepare import choose_kernel, prepare
 from visa_lsp.sim.memory import Sampler
 
 TGLLP = platform_named("TGLLP")

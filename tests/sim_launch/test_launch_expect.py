@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from visa_lsp.sim.launch_config import Expectation
-from visa_lsp.sim.launch_expect import difference, ulp_distance
+from visa_lsp.sim.launch.config import Expectation
+from visa_lsp.sim.launch.expect import difference, ulp_distance
 
 F32 = np.float32
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launchfile import parse_launch, read_launch_file
-from visa_lsp.sim.launch_config import ImageArg, LaunchError, LocalArg, SamplerArg
+from visa_lsp.cli.launch.file import parse_launch, read_launch_file
+from visa_lsp.sim.launch.config import ImageArg, LaunchError, LocalArg, SamplerArg
 
 FULL = """\
 kernel: k

@@ -9,8 +9,8 @@ from corpus import files
 from visa_lsp.codec.decode import decode
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.payload import ExecutionEnv, KernelInfo, PayloadArgument
-from visa_lsp.sim.launch_config import LaunchError
-from visa_lsp.sim.launch_layout import Block, Geometry, Layout
+from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.sim.launch.layout import Block, Geometry, Layout
 from visa_lsp.zeinfo.read import read
 
 HEADER = {"global_id_offset", "local_size"}

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.cli.launchprogram import module_of_text
-from visa_lsp.cli.launchrun import RunOptions, run_text
+from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.cli.launch.program import module_of_text
+from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.payload import Binding, ExecutionEnv, KernelInfo, PayloadArgument
-from visa_lsp.sim.launch import prepare
-from visa_lsp.sim.launch_config import BufferArg, ImageArg, LaunchConfig, LaunchError, NullArg
+from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LaunchError, NullArg
+from visa_lsp.sim.launch.prepare import prepare
 
 TEXT = """.version 4.1
 .kernel "copy"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.cli.launchrun import RunOptions, choose_platform, run_text
+from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.cli.launch.runner import RunOptions, choose_platform, run_text
 from visa_lsp.cli.main import main
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sim.launch_config import LaunchError
+from visa_lsp.sim.launch.config import LaunchError
 
 SLOTS = Path(__file__).with_name("private_slots")
 TEXT = """.version 4.1

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launchfile import parse_launch
-from visa_lsp.cli.launchrun import RunOptions, run_text
+from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
-from visa_lsp.sim.launch_config import LaunchError
+from visa_lsp.sim.launch.config import LaunchError
 
 HERE = Path(__file__).with_name("private_slots")
 # Device: the kernel's text, the text of get_local_id, ze_info.

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launchfile import read_launch_file
-from visa_lsp.cli.launchrun import run_text
-from visa_lsp.cli.run import add_arguments, run_command
+from visa_lsp.cli.launch.command import add_arguments, run_command
+from visa_lsp.cli.launch.file import read_launch_file
+from visa_lsp.cli.launch.runner import run_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from visa_lsp.checks.body_flow import graph_of_body, steps_of_body
+from visa_lsp.checks.support.body_flow import graph_of_body, steps_of_body
 from visa_lsp.flow.graph import Graph, graph_of
 from visa_lsp.flow.steps import Access, How, Space, Step, variable_key
 from visa_lsp.isa.model import FlowClass

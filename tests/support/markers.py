@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import run_checks
-from visa_lsp.checks.context import CheckContext
+from visa_lsp.checks.support.context import CheckContext
 
 MARKER = re.compile(
     r"^(?P<lead>\s*//\s*)(?P<home><?)(?P<carets>\^*) (?P<severity>\w+)\[(?P<slug>[\w-]+)\](?:: (?P<part>.*))?$"

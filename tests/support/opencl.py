@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from visa_lsp.sim.launch_config import BufferArg, ImageArg, LocalArg, SamplerArg, ValueArg
+from visa_lsp.sim.launch.config import BufferArg, ImageArg, LocalArg, SamplerArg, ValueArg
 
 _ORDERS = {1: "R", 2: "RG", 4: "RGBA"}
 _TYPES = {

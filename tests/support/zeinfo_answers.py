@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.zeinfo.emit_slots import slots_of
+from visa_lsp.zeinfo.emit.slots import slots_of
 from visa_lsp.zeinfo.layout import registers
 
 

@@ -12,10 +12,10 @@ from itertools import pairwise
 import pytest
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.fixes import apply
+from visa_lsp.cli.check.fixes import apply
 from visa_lsp.diagnostics import Edit, Fix
-from visa_lsp.ide.folding import folding_ranges
-from visa_lsp.ide.formatting import format_runs, format_text
+from visa_lsp.ide.features.folding import folding_ranges
+from visa_lsp.ide.features.formatting import format_runs, format_text
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import LineIndex, Span, lines_of
 from visa_lsp.zeinfo.source import Source

@@ -4,7 +4,7 @@ import pytest
 from corpus import at_least, files
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.zeinfo_facts import kernel_texts
+from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document, in_text
 from visa_lsp.zeinfo.layout import registers

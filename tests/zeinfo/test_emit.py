@@ -11,17 +11,17 @@ import pytest
 from corpus import HAS_MORE, place
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.launchfile import read_launch_file
-from visa_lsp.cli.launchprogram import module_of_text
-from visa_lsp.cli.launchrun import RunOptions, run_text
+from visa_lsp.cli.launch.file import read_launch_file
+from visa_lsp.cli.launch.program import module_of_text
+from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.cli.zeinfo import zeinfo_command
-from visa_lsp.ide.zeinfo_facts import kernel_texts
+from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.dispatch import run
-from visa_lsp.sim.launch import prepare
-from visa_lsp.sim.launch_config import BufferArg, LaunchConfig, LocalArg, ValueArg
+from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
+from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.zeinfo.against import disagreements
-from visa_lsp.zeinfo.emit import EmitError, Hint, emit
+from visa_lsp.zeinfo.emit.document import EmitError, Hint, emit
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.read import read
 from visa_lsp.zeinfo.source import Source

@@ -22,20 +22,20 @@ from corpus import HAS_MORE, place  # noqa: E402
 from zeinfo_answers import answers, same, where  # noqa: E402
 
 from visa_lsp.analysis.analysis import Analysis  # noqa: E402
-from visa_lsp.cli.launchrun import module_of_text  # noqa: E402
-from visa_lsp.cli.launchzebin import program_data  # noqa: E402
+from visa_lsp.cli.launch.runner import module_of_text  # noqa: E402
+from visa_lsp.cli.launch.zebin import program_data  # noqa: E402
 from visa_lsp.cli.zeinfo import _hint  # noqa: E402
-from visa_lsp.ide.zeinfo_facts import kernel_texts  # noqa: E402
+from visa_lsp.ide.zeinfo.facts import kernel_texts  # noqa: E402
 from visa_lsp.isa.platforms import platform_named  # noqa: E402
 from visa_lsp.program.model import Module  # noqa: E402
 from visa_lsp.sim.dispatch import run  # noqa: E402
-from visa_lsp.sim.launch import prepare  # noqa: E402
-from visa_lsp.sim.launch_config import LaunchConfig  # noqa: E402
+from visa_lsp.sim.launch.config import LaunchConfig  # noqa: E402
+from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
 from visa_lsp.zeinfo.against import disagreements  # noqa: E402
-from visa_lsp.zeinfo.emit import emitted  # noqa: E402
-from visa_lsp.zeinfo.emit_slots import slots_of  # noqa: E402
+from visa_lsp.zeinfo.emit.document import emitted  # noqa: E402
+from visa_lsp.zeinfo.emit.said import said_of  # noqa: E402
+from visa_lsp.zeinfo.emit.slots import slots_of  # noqa: E402
 from visa_lsp.zeinfo.read import read  # noqa: E402
-from visa_lsp.zeinfo.said import said_of  # noqa: E402
 from visa_lsp.zeinfo.source import Source  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402
 

@@ -4,14 +4,14 @@ import pytest
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.main import main
-from visa_lsp.ide.zeinfo_facts import kernel_texts
+from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.zeinfo.emit import EmitError, Hint, emitted
-from visa_lsp.zeinfo.emit_slots import Slot
-from visa_lsp.zeinfo.emit_structs import struct_parts
+from visa_lsp.zeinfo.emit.document import EmitError, Hint, emitted
+from visa_lsp.zeinfo.emit.said import SayError, said_of
+from visa_lsp.zeinfo.emit.slots import Slot
+from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.read import read
-from visa_lsp.zeinfo.said import SayError, said_of
 from visa_lsp.zeinfo.validate import validate
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.limits import UNCHECKED
 from visa_lsp.checks import run_checks
-from visa_lsp.checks.context import CheckContext, dialect_of
+from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document

@@ -38,8 +38,8 @@ from visa_lsp.analysis.outline import NAME, Directives, Outline, Place
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.analysis.storing import active_store
-from visa_lsp.checks.name_index import RENAMED, is_likened, spelling
 from visa_lsp.checks.rule import Scope
+from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.document import common

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from visa_lsp.checks.context import insertion_after
+from visa_lsp.checks.support.context import insertion_after
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related
 from visa_lsp.text import Span
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
 from visa_lsp.checks import run_checks
-from visa_lsp.checks.context import CheckContext, dialect_of
 from visa_lsp.checks.rule import Scope
+from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
 from visa_lsp.isa.operands import ALIGN_CODE

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from visa_lsp.analysis.declaration_text import ALIAS, FUNCTION, INPUT, alias_in, base_of
 from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token, special_words
 from visa_lsp.analysis.mentions import Ids, Mentions, packed_in
-from visa_lsp.checks.name_index import MOST_PLAIN, Spelling, is_likened, spelling
+from visa_lsp.checks.support.name_index import MOST_PLAIN, Spelling, is_likened, spelling
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 from visa_lsp.syntax.document import same_head, same_tail
 

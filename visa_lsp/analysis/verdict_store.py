@@ -113,7 +113,7 @@ def _is_verdict(columns: object) -> bool:
 def store_of_user() -> VerdictStore | None:
     """The store of this user and this installation; None where nothing is kept on disk."""
     package = Path(__file__).resolve().parents[1]
-    files = [path for room in _ROOMS for path in sorted((package / room).glob("*.py"))]
+    files = [path for room in _ROOMS for path in sorted((package / room).rglob("*.py"))]
     try:
         kept = kept_for_user("verdicts", [*files, grammar_path()])
     except FileNotFoundError:

@@ -10,14 +10,14 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks.consequences import root_problems
 from visa_lsp.checks.rule import Check, Scope
+from visa_lsp.checks.support.consequences import root_problems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from visa_lsp.checks.context import CheckContext
     from visa_lsp.checks.rule import Visit
+    from visa_lsp.checks.support.context import CheckContext
     from visa_lsp.diagnostics import Diagnostic, Rule
     from visa_lsp.isa.model import Instruction
 
@@ -54,7 +54,7 @@ MODULES: Final = (
 
 
 def _check(module: str) -> Check:
-    found = import_module(f"visa_lsp.checks.{module}").CHECK
+    found = import_module(f"visa_lsp.checks.rules.{module}").CHECK
     assert isinstance(found, Check)
     return found
 

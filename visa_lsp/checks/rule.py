@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from visa_lsp.checks.context import CheckContext
+from visa_lsp.checks.support.context import CheckContext
 from visa_lsp.diagnostics import Diagnostic, Rule, Severity
 from visa_lsp.sema.model import Body, Bound, Problem
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.context import near
-from visa_lsp.checks.operand_type import type_words
+from visa_lsp.checks.rules.operand_type import type_words
+from visa_lsp.checks.support.context import near
 from visa_lsp.cli.common import EXIT_USAGE, add_platform
 from visa_lsp.cli.rules import by_word, page, rule_called
-from visa_lsp.ide.opcode_text import type_limits
+from visa_lsp.ide.prose.opcode import type_limits
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.model import Dialect, Modifier, Shape

@@ -88,7 +88,7 @@ def _dispatch(argv: list[str]) -> int:
     if command in _NOT_BUILT:
         print(f"visa-lsp {command} is not part of this version", file=sys.stderr)
         return EXIT_USAGE
-    module = import_module(f"visa_lsp.cli.{command}")
+    module = import_module("visa_lsp.cli." + {"check": "check.command", "run": "launch.command"}.get(command, command))
     if command == "check" and is_plain(rest):
         parser: Any = Plain()
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.limits import UNCHECKED
 from visa_lsp.checks import CHECKS
-from visa_lsp.checks.pages import index_page, rule_page
+from visa_lsp.checks.support.pages import index_page, rule_page
 from visa_lsp.diagnostics import Rule, Severity
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES

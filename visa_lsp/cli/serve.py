@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
 from visa_lsp.cli.exits import EXIT_USAGE, CliError, complain
-from visa_lsp.lsp.greeting import greet
-from visa_lsp.lsp.inflow import inflow_of
+from visa_lsp.lsp.transport.greeting import greet
+from visa_lsp.lsp.transport.inflow import inflow_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import BinaryIO
 
-    from visa_lsp.lsp.inflow import Inflow
+    from visa_lsp.lsp.transport.inflow import Inflow
 
 _PIPE: Final = 1 << 20
 _WAITING: Final = (
@@ -75,7 +75,7 @@ def _log(**how: Any) -> None:
 
 
 def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
-    services = import_module("visa_lsp.cli.serving").services()
+    services = import_module("visa_lsp.cli.services.serving").services()
     server = import_module("visa_lsp.lsp.server").create_server(services, __version__)
     # The first misspelt word is not to wait for it.
     import_module("difflib")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import Struct, field
 
+from visa_lsp.cli.check.formats import FORMATS
+from visa_lsp.cli.check.suppress import FileIgnore, validate
 from visa_lsp.cli.common import CliError, did_you_mean, platform_problem, reason
-from visa_lsp.cli.formats import FORMATS
-from visa_lsp.cli.suppress import FileIgnore, validate
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.reading import MOST_SETTINGS, read_file
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.cli.check.formats import FORMATS, Look
+from visa_lsp.cli.check.report import FileResult, Report, findings_of, numbered
 from visa_lsp.cli.common import (
     EXIT_FINDINGS,
     EXIT_OK,
@@ -29,21 +31,19 @@ from visa_lsp.cli.common import (
     wants_colour,
 )  # fmt: skip
 from visa_lsp.cli.files import check_output, read_bytes, write_output
-from visa_lsp.cli.formats import FORMATS, Look
-from visa_lsp.cli.report import FileResult, Report, findings_of, numbered
 from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
-from visa_lsp.ide.zeinfo_facts import kernel_texts
+from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document
-from visa_lsp.zeinfo.dump import registers_of_dump
-from visa_lsp.zeinfo.emit import Doubt, EmitError, Hint, emitted
+from visa_lsp.zeinfo.emit.document import Doubt, EmitError, Hint, emitted
+from visa_lsp.zeinfo.emit.roles import registers_of_dump
+from visa_lsp.zeinfo.emit.said import SayError, said_of
 from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.pack import pack_zebin
-from visa_lsp.zeinfo.said import SayError, said_of
 from visa_lsp.zeinfo.source import Source
 from visa_lsp.zeinfo.validate import validate_source
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.cli.assemble import Assembled
-    from visa_lsp.cli.report import Finding
+    from visa_lsp.cli.check.report import Finding
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.zeinfo.layout import Registers
 
@@ -317,12 +317,12 @@ def _launch(args: argparse.Namespace, path: Path) -> Any:
             raise CliError(f"{args.launch}: there is no such file")
         return None
     try:
-        files = import_module("visa_lsp.cli.launchfile")
+        files = import_module("visa_lsp.cli.launch.file")
     except ModuleNotFoundError:
         if not args.launch:
             return None
         raise CliError("zeinfo emit: launch files need NumPy: pip install 'visa-lsp[run]'") from None
-    config = import_module("visa_lsp.sim.launch_config")
+    config = import_module("visa_lsp.sim.launch.config")
     try:
         return files.read_launch_file(where)
     except config.LaunchError as error:

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks import CHECKS, run_checks
-from visa_lsp.checks.context import CheckContext, dialect_of
+from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Severity
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION, visible
 from visa_lsp.sema.bind import bind

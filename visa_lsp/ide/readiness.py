@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.directory import directory_in, directory_of
-from visa_lsp.ide.folding import prepare_folds
-from visa_lsp.ide.index import index_of
-from visa_lsp.ide.line_keys import keys_of
-from visa_lsp.ide.semantic_tokens import coloured_by_chunk
-from visa_lsp.ide.token_pieces import pieces_of
+from visa_lsp.ide.features.folding import prepare_folds
+from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
+from visa_lsp.ide.features.token_pieces import pieces_of
+from visa_lsp.ide.index.directory import directory_in, directory_of
+from visa_lsp.ide.index.line_keys import keys_of
+from visa_lsp.ide.index.text_index import index_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.ide.completion import instruction_snippet
+from visa_lsp.ide.features.completion import instruction_snippet
 from visa_lsp.isa.table import TABLE
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.ide.hover import DIRECTIVES
+from visa_lsp.ide.features.hover import DIRECTIVES
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPES
 

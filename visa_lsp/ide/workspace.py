@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.inlay_hints import HintKind
+from visa_lsp.ide.features.inlay_hints import HintKind
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.syntax.document import Document
 

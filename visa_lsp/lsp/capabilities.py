@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.ide.legend import MODIFIERS, TYPES
+from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 
 if TYPE_CHECKING:
     from typing import TypeGuard

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.readiness import prepare
 from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.protocol import Protocol
+from visa_lsp.lsp.transport.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,17 +20,17 @@ from pygls.lsp.server import LanguageServer
 from visa_lsp.ide.workspace import Language, Workspace
 from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.idle import Idle
-from visa_lsp.lsp.inflow import Inflow, inflow_of
-from visa_lsp.lsp.protocol import Protocol
 from visa_lsp.lsp.services import FileRules
-from visa_lsp.lsp.wire import serve_stdio
+from visa_lsp.lsp.transport.inflow import Inflow, inflow_of
+from visa_lsp.lsp.transport.protocol import Protocol
+from visa_lsp.lsp.transport.wire import serve_stdio
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable
     from typing import BinaryIO
 
-    from visa_lsp.ide.inline_values import RunValues
+    from visa_lsp.ide.features.inline_values import RunValues
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.services import Services
     from visa_lsp.text import Encoding

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import FileVariable, Kernel
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.memory import Buffer, Memory, Sampler
-    from visa_lsp.sim.observers import Observer
+    from visa_lsp.sim.observers.hooks import Observer
 
     Triple = tuple[int, int, int]
 

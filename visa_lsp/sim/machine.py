@@ -17,7 +17,7 @@ from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
 from visa_lsp.sim.group import Barrier, Group
 from visa_lsp.sim.interp import Code, Thread, Wait
 from visa_lsp.sim.memory import Buffer
-from visa_lsp.sim.observers import Observer
+from visa_lsp.sim.observers.hooks import Observer
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, Frame
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, GroupShape
     from visa_lsp.sim.faults import WorkItem
     from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.observers import Access
+    from visa_lsp.sim.observers.hooks import Access
     from visa_lsp.sim.operands import Op
 
 QUANTUM: Final = 20_000

@@ -14,7 +14,7 @@ import numpy as np
 
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim.memory import Buffer
-from visa_lsp.sim.observers import Access
+from visa_lsp.sim.observers.hooks import Access
 from visa_lsp.sim.operands import Site, lane_mask
 from visa_lsp.sim.registers import SLM_SURFACE
 

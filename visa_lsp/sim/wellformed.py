@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.program.model import Address, AddressOf, General, Indirect, Predicate, PredicateOperand, RawOperand, State
-from visa_lsp.sim.launch_config import LaunchError
+from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.sim.registers import is_alias
 
 if TYPE_CHECKING:

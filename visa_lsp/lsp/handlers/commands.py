@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.flow_text import dot, flow_at, mermaid, values
-from visa_lsp.ide.inline_values import RunValues
+from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid, values
+from visa_lsp.ide.features.inline_values import RunValues
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.capabilities import (
     ASSEMBLE,

@@ -23,9 +23,9 @@ from visa_lsp.lsp.encode import MOST, diagnostic_text, joined
 from visa_lsp.lsp.handlers.info import info_of, text_at
 from visa_lsp.lsp.later import found_apart
 from visa_lsp.lsp.progress import send_partial, working
-from visa_lsp.lsp.protocol import Encoded, Protocol
 from visa_lsp.lsp.published import Published, Setting
 from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.transport.protocol import Encoded, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

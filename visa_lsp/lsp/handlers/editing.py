@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from visa_lsp.ide.code_actions import code_actions, fix_all
-from visa_lsp.ide.completion import Item, ItemKind, documentation, offers
-from visa_lsp.ide.formatting import format_on_type, format_runs, format_text
-from visa_lsp.ide.index import index_of
-from visa_lsp.ide.rename import RenameRefused, prepare_rename, rename
-from visa_lsp.ide.signature import signature_help
+from visa_lsp.ide.features.code_actions import code_actions, fix_all
+from visa_lsp.ide.features.completion import Item, ItemKind, documentation, offers
+from visa_lsp.ide.features.formatting import format_on_type, format_runs, format_text
+from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
+from visa_lsp.ide.features.signature import signature_help
+from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, text_edits, to_offset, to_span
 from visa_lsp.lsp.encode import diagnostic_text
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings
 from visa_lsp.lsp.handlers.language import place
 from visa_lsp.lsp.progress import working
-from visa_lsp.lsp.protocol import Encoded, Raw
 from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.transport.protocol import Encoded, Raw
 from visa_lsp.text import units
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.call_hierarchy import Call, Callable, find, incoming, outgoing, prepare
-from visa_lsp.ide.linked_editing import PATTERN, linked_editing
-from visa_lsp.ide.selection_range import selection_ranges
+from visa_lsp.ide.features.call_hierarchy import Call, Callable, find, incoming, outgoing, prepare
+from visa_lsp.ide.features.linked_editing import PATTERN, linked_editing
+from visa_lsp.ide.features.selection_range import selection_ranges
 from visa_lsp.lsp.convert import line_range, range_of, to_offset
 from visa_lsp.lsp.handlers.language import place
 from visa_lsp.lsp.session import guarded

@@ -9,16 +9,16 @@ from urllib.parse import unquote
 
 from lsprotocol import types
 
-from visa_lsp.ide.code_lens import code_lenses, group_named, resolved
-from visa_lsp.ide.document_links import document_links, yaml_links
-from visa_lsp.ide.inlay_hints import HintKind, inlay_hints
-from visa_lsp.ide.inline_values import inline_values
+from visa_lsp.ide.features.code_lens import code_lenses, group_named, resolved
+from visa_lsp.ide.features.document_links import document_links, yaml_links
+from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
+from visa_lsp.ide.features.inline_values import inline_values
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.capabilities import ASSEMBLE, DISASSEMBLE, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.protocol import Raw
 from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.transport.protocol import Raw
 from visa_lsp.text import units
 
 if TYPE_CHECKING:

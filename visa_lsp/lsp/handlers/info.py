@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.info_document import InfoDocument, input_arguments, kernel_names, place_in_document
 from visa_lsp.ide.workspace import Language
+from visa_lsp.ide.zeinfo.document import InfoDocument, input_arguments, kernel_names, place_in_document
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.ide.zeinfo_symbols import ZeSymbol
+    from visa_lsp.ide.zeinfo.symbols import ZeSymbol
     from visa_lsp.lsp.session import VisaServer
 
 ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")

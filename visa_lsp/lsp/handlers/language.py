@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from lsprotocol import types
 
-from visa_lsp.ide.definition import Target, definition, implementation, type_definition
-from visa_lsp.ide.hover import hover
-from visa_lsp.ide.references import Use, highlights, places
+from visa_lsp.ide.features.definition import Target, definition, implementation, type_definition
+from visa_lsp.ide.features.hover import hover
+from visa_lsp.ide.features.references import Use, highlights, places
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import send_partial
-from visa_lsp.lsp.protocol import Raw
 from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.transport.protocol import Raw
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import OpenDocument

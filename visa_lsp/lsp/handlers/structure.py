@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.folding import FoldKind, folding_ranges
-from visa_lsp.ide.index import index_of
-from visa_lsp.ide.semantic_tokens import coloured_by_chunk
-from visa_lsp.ide.symbols import Outline, OutlineKind, document_symbols, outline, pattern_of, workspace_symbols
-from visa_lsp.ide.token_pieces import Piece, encoded, lines_of, numbers_of, pieces_of
+from visa_lsp.ide.features.folding import FoldKind, folding_ranges
+from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
+from visa_lsp.ide.features.symbols import Outline, OutlineKind, document_symbols, outline, pattern_of, workspace_symbols
+from visa_lsp.ide.features.token_pieces import Piece, encoded, lines_of, numbers_of, pieces_of
+from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import send_partial, working
-from visa_lsp.lsp.protocol import Encoded, Raw, pause
 from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from visa_lsp.ide.index import Part
-    from visa_lsp.ide.symbols import Member, Members
+    from visa_lsp.ide.features.symbols import Member, Members
+    from visa_lsp.ide.index.text_index import Part
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.session import VisaServer

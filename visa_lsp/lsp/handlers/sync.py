@@ -16,12 +16,12 @@ from pygls.exceptions import JsonRpcException
 from visa_lsp.ide.workspace import Language, language_of, read_settings
 from visa_lsp.lsp.convert import point
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, schedule
-from visa_lsp.lsp.protocol import Protocol
+from visa_lsp.lsp.transport.protocol import Protocol
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import Settings
     from visa_lsp.lsp.session import VisaServer
-    from visa_lsp.lsp.wire import Change
+    from visa_lsp.lsp.transport.wire import Change
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,86 @@
+"""An attribute has a value that it cannot have, or stands twice where only one can count.
+
+Why: the finalizer reads `Target` when it parses; a `SimdSize` that no dispatch has, or two sizes of shared memory, mean that the
+kernel is launched with another geometry than its author thought.
+
+Example:
+
+    .kernel_attr SimdSize=7
+
+Instead:
+
+    .kernel_attr SimdSize=8
+
+Authority: seed 000, pre-defined attributes. The finalizer rejects a wrong `Target` word and a second `SLMSize` or
+`NBarrierCnt`; a wrong `SimdSize` it accepts silently, so that is a warning. A text where a number belongs it takes, and writes
+an object that announces more bytes than it has, unless the text has 1, 2 or 4 characters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.facts import words
+from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, AttributeKind
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+from visa_lsp.text import stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V121", "attribute-value", ERROR, __doc__)
+_INTEGER_SIZES = (1, 2, 4)  # as what a text stands in the object where a number belongs
+_ONCE = ("SLMSize", "NBarrierCnt")
+_RANGES = {"ArgSize": (0, 32), "RetValSize": (0, 12)}
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    got = problem.args["got"]
+    return ctx.report(RULE, problem.place, f"`{got}` is no target; it is `3d`, `cm` or `cs`")
+
+
+def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    seen: dict[str, Place] = {}
+    for _, place in body.attributes:
+        statement = ctx.document.statement(place.line)
+        if not isinstance(statement, tree.KernelAttr) or statement.name is None:
+            continue
+        name = statement.name.text
+        if name in _ONCE and name in seen:
+            related = [(seen[name], "first given here")]
+            yield ctx.report(RULE, place, f"`{name}` is given a second time; a kernel has one", related=related)
+        seen.setdefault(name, place)
+        yield from _value(ctx, place, statement)
+
+
+def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Iterator[Diagnostic]:
+    assert statement.name is not None
+    name, value = statement.name.text, statement.value
+    known = KERNEL_ATTRIBUTES.get(name)
+    if known is None or known.kind is AttributeKind.STRING or name == "Target" or value is None:
+        return
+    where = Place(place.line, value.span)
+    if isinstance(value, (tree.Quoted, tree.Word)):
+        takes = "a number" if known.kind is AttributeKind.INTEGER else "no value"
+        if len(stored(value.text)) not in _INTEGER_SIZES:
+            message = f"`{name}` takes {takes}, not a text; an object with a text of this length cannot be read again"
+            yield ctx.report(RULE, where, message)
+        elif known.kind is AttributeKind.INTEGER:
+            yield ctx.report(RULE, where, f"`{name}` takes a number, not a text", severity=WARNING)
+        return
+    if known.kind is not AttributeKind.INTEGER:
+        return
+    if not isinstance(value, tree.Number):
+        return
+    if name == "SimdSize" and known.values and value.value not in known.values:
+        message = f"no kernel has SimdSize {value.value}; it is {words(known.values)} (the finalizer does not check)"
+        yield ctx.report(RULE, where, message, severity=WARNING)
+    low, high = _RANGES.get(name, (0, 1 << 32))
+    if not low <= value.value <= high:
+        message = f"`{name}` is {value.value}; it lies between {low} and {high} (the finalizer does not check)"
+        yield ctx.report(RULE, where, message, severity=WARNING)
+
+
+CHECK = Check(RULE, {"attribute-value": _report}, body=_body)

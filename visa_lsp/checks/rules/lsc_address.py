@@ -1,0 +1,54 @@
+"""The address of a load/store message is not complete.
+
+It names its model (`flat`, `bti`, `ss`, `bss`, `arg`), for all but `flat` the surface in parentheses, the registers in brackets, and the
+size of an address behind a colon: `bti(0x4)[V37]:a32`.
+
+Why: the message descriptor needs each of them; the finalizer's grammar has no form without.
+
+Example:
+
+    lsc_load.ugm (M1, 16) V33:d32 flat[V39]
+
+Instead:
+
+    lsc_load.ugm (M1, 16) V33:d32 flat[V39]:a64
+
+Authority: documentation of the LSC instructions; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.facts import words
+
+RULE = rule("V604", "lsc-address", ERROR, __doc__)
+
+
+def _sizes(problem: Problem) -> str:
+    known = problem.args["words"]
+    assert isinstance(known, tuple)
+    return words(f"`:{w}`" for w in known)
+
+
+def _no_size(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    return ctx.report(RULE, problem.place, f"the address lacks its size; add {_sizes(problem)}")
+
+
+def _size(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    return ctx.report(RULE, problem.place, f"`{problem.args['got']}` is no size of an address; it is {_sizes(problem)}")
+
+
+def _surface(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    model = problem.args["model"]
+    return ctx.report(RULE, problem.place, f"`{model}` lacks its surface, as in `{model}(0x4)[V1]:a32`")
+
+
+def _items(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    got, wanted = problem.args["got"], problem.args["wanted"]
+    return ctx.report(RULE, problem.place, f"the brackets hold {wanted}, not {got} members")
+
+
+CHECK = Check(
+    RULE,
+    {"missing-address-size": _no_size, "bad-address-size": _size, "missing-surface": _surface, "address-items": _items},
+)

@@ -1,0 +1,52 @@
+"""A branch or call names a label that the body does not define.
+
+Only the first use is reported.
+
+Why: the branch has nowhere to go; the finalizer rejects the body.
+
+Example:
+
+    goto (M1, 16) DONE
+
+Instead:
+
+    goto (M1, 16) DONE
+    DONE:
+
+Authority: seed 000, labels; the finalizer rejects the text ("undefined label").
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.name_index import RENAMED, index_of
+from visa_lsp.diagnostics import Fix
+
+RULE = rule("V103", "missing-label", ERROR, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
+    name, body = str(problem.args["name"]), problem.args["body"]
+    assert isinstance(body, Body)
+    uses = [reference.place for reference in body.labels[name].references]
+    if problem.place != uses[0]:
+        return None
+    names = index_of(ctx, body)
+    found = names.labels.near(name, names.likeness)
+    message = f"label `{name}` is not defined in this body"
+    fixes = []
+    if found:
+        message += f"; did you mean `{found}`?"
+        fixes.append(
+            Fix(
+                f"change to `{found}`",
+                tuple(ctx.edit(place, found) for place in (uses if len(uses) <= RENAMED else uses[:1])),
+            )
+        )
+    last = names.last_code if names.last_code >= 0 else problem.place.line
+    fixes.append(Fix(f"add label `{name}` at the end", (ctx.insert_line(last, f"{name}:"),)))
+    related = [(place, f"`{name}` is also used here") for place in uses[1:4]]
+    return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
+
+
+CHECK = Check(RULE, {"missing-label": _report})

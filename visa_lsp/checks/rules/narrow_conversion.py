@@ -1,0 +1,146 @@
+"""A conversion to or from a narrow float breaks its rules: which types it joins on which platform, and how it is written.
+
+`fcvt` joins hf and an eight-bit float (written ub; from PTL on also b, which has four exponent bits), or f and tf32 (written
+ud). `srnd` makes hf of f and ub of hf; from PTL on its source may be bf, and its result b. To eight bits both are unmasked.
+`mov` does the same between variables that are declared bf8, hf8 and tf32. There is no source modifier.
+
+Why: the finalizer rejects the text; under a mask the hardware would leave halves of dwords behind.
+
+Example:
+
+    srnd (M1, 16) V44(0,0)<1> V35(0,0)<1;1,0> V35(2,0)<1;1,0>
+
+Instead:
+
+    srnd (M1_NM, 16) V44(0,0)<1> V35(0,0)<1;1,0> V35(2,0)<1;1,0>
+
+Authority: the finalizer on PVCXT; the public verifier of 2026 for later platforms; public pages FCVT and SRND.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.support.facts import exec_control, operand_place, slot_words, words
+from visa_lsp.isa.model import Role
+from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.isa.types import TYPES
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.isa.model import Instruction, Together
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.isa.types import DataType, ExecControl
+    from visa_lsp.sema.model import BoundOperand
+
+    Types = tuple[tuple[str, DataType], ...]
+
+RULE = rule("V237", "narrow-conversion", ERROR, __doc__)
+_ENDS: Final = frozenset({"dst", "src0"})
+
+
+def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    row, node = bound.row, bound.statement
+    if row is None or bound.inst is None or not isinstance(node, tree.Instruction):
+        return
+    facts = ctx.facts(body)
+    typed = [(o, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None]
+    types = tuple([(o.slot.name, t) for o, t in typed])
+    if row.limited and row.limited.isdisjoint([t for _, t in types]):
+        return
+    fitting = _fitting(row, types, ctx.platform)
+    if isinstance(fitting, str):
+        # One operand that does not fit is told at its place, a pair of types at the mnemonic.
+        wrong = next((o for o, _ in typed if o.slot.name == fitting), None)
+        if wrong is None:
+            yield ctx.report(RULE, Place(bound.line, node.words[0].span), _no_pair(row, types, ctx.platform))
+        else:
+            yield ctx.report(RULE, operand_place(bound, wrong), _no_operand(row, wrong, dict(types)))
+        return
+    control = exec_control(bound)
+    if fitting.unmasked and control is not None and not control.no_mask:
+        yield _masked(ctx, bound, node, control)
+    if fitting.plain and node.predicate is not None and row.predicable:
+        message = (
+            f"`{row.mnemonic}` between {words(dict.fromkeys(t.name for _, t in types), 'and')} cannot be predicated"
+        )
+        yield ctx.report(RULE, Place(bound.line, node.words[0].span), message)
+    if fitting.plain:
+        yield from _modified(ctx, bound)
+    sat = next((w for w in node.words if w.text == "sat"), None)
+    if not fitting.saturable and sat is not None:
+        yield ctx.report(
+            RULE, Place(bound.line, sat.span), f"a result of type `{dict(types)['dst'].name}` is not saturated"
+        )
+
+
+def _modified(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
+    for operand in bound.operands:
+        node = operand.node
+        if (
+            operand.slot.role is Role.READ
+            and isinstance(node, (tree.Ref, tree.IndirectRef))
+            and node.modifier is not None
+        ):
+            text, place = node.modifier.text, Place(bound.line, node.modifier.span)
+            message = f"a conversion of narrow floats has no source modifier: remove `{text}`"
+            yield ctx.report(RULE, place, message, fixes=(ctx.fix(f"remove `{text}`", place, ""),))
+
+
+@lru_cache(maxsize=4096)
+def _fitting(row: Instruction, types: Types, platform: Platform | None) -> Together | str:
+    """The combination that an instruction has; else the operand that alone does not fit, empty where it is the pair."""
+    here = [c for c in row.together if platform is None or platform.name in c.platforms]
+    alone = ""
+    for combination in here:
+        misfits = [name for name, t in types if name in combination.types and t not in combination.types[name]]
+        if not misfits:
+            return combination
+        if len(misfits) == 1 and misfits[0] not in _ENDS:
+            alone = misfits[0]
+    return alone
+
+
+def _no_pair(row: Instruction, types: Types, platform: Platform | None) -> str:
+    by_name = dict(types)
+    to, source = (by_name[name].name if name in by_name else "another type" for name in ("dst", "src0"))
+    known = [c for c in row.together if all(t in c.types.get(n, (t,)) for n, t in types if n in _ENDS)]
+    if known and platform is not None:
+        first = next(p.name for p in PLATFORMS if any(p.name in c.platforms for c in known))
+        last = [p.name for p in PLATFORMS if any(p.name in c.platforms for c in known)][-1]
+        where = f"from {first} on" if last == PLATFORMS[-1].name else f"up to {last}"
+        return f"`{row.mnemonic}` converts {source} to {to} {where}, not on {platform.name}"
+    here = [c for c in row.together if platform is None or platform.name in c.platforms]
+    pairs = dict.fromkeys(
+        f"{_names(c, 'src0')} to {_names(c, 'dst')}" for c in here if c.types["dst"] != c.types["src0"]
+    )
+    return f"`{row.mnemonic}` does not convert {source} to {to}; it converts {words(pairs)}"
+
+
+def _no_operand(row: Instruction, operand: BoundOperand, types: dict[str, DataType]) -> str:
+    name = operand.slot.name
+    legal = {t for c in row.together for t in c.types.get(name, ())}
+    known = words(f"`{t.name}`" for t in TYPES if t in legal)
+    return f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{types[name].name}`; it can be {known}"
+
+
+def _names(combination: Together, slot: str) -> str:
+    return words(t.name for t in TYPES if t in combination.types[slot])
+
+
+def _masked(ctx: CheckContext, bound: Bound, node: tree.Instruction, control: ExecControl) -> Diagnostic:
+    mask = node.exec.mask if node.exec else None
+    place = Place(bound.line, mask.span if mask else node.words[0].span)
+    modern = f"M{control.mask_offset // 4 + 1}_NM"
+    fixes = [ctx.fix(f"change to `{modern}`", place, modern)] if mask else []
+    return ctx.report(
+        RULE, place, f"`{node.words[0].text}` has to be unmasked here: `({modern}, {control.exec_size})`", fixes=fixes
+    )
+
+
+CHECK = Check(RULE, instruction=_instruction, wants=lambda row: bool(row.together))

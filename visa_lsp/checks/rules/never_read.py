@@ -1,0 +1,39 @@
+"""A variable is written and never read.
+
+Off unless asked for: compilers leave such writes behind, and the finalizer removes them.
+
+Why: the work is for nothing; often another variable was meant further down.
+
+Example:
+
+    .decl V61 v_type=G type=d num_elts=8
+    mov (M1, 8) V61(0,0)<1> V33(0,0)<1;1,0>
+
+Instead:
+
+    mov (M1, 8) V34(0,0)<1> V33(0,0)<1;1,0>
+    mov (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0>
+
+Authority: none; the finalizer accepts the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.support.body_flow import used_variables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V134", "never-read", HINT, __doc__)
+
+
+def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    for variable, usage in used_variables(body, ctx.steps(body)):
+        if not usage.read and variable.place is not None:
+            yield ctx.report(RULE, variable.place, f"`{variable.name}` is written and never read")
+
+
+CHECK = Check(RULE, body=_body, default=False)

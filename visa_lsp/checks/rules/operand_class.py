@@ -1,0 +1,123 @@
+"""An operand is of a kind that its place does not allow.
+
+A destination is never an immediate, a predicate stands only where flags are meant, a message takes raw operands.
+
+Why: the finalizer's grammar has no such form.
+
+Example:
+
+    add (M1, 16) 0x1:d V33(0,0)<1;1,0> V34(0,0)<1;1,0>
+
+Instead:
+
+    add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
+
+Authority: seed 003, operand classes of each instruction, and seed 004; the finalizer rejects the text. It only overlooks address and
+sampler variables as raw operands, and samplers and surfaces in each other's place: that is a warning. Images and blocks of media are not
+read from `%slm`, nor blocks of owords before ICLLP.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.facts import operand_place, slot_words
+from visa_lsp.isa.model import Shape, Slot
+from visa_lsp.isa.operands import describe_classes
+from visa_lsp.isa.platforms import ALL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V205", "operand-class", ERROR, __doc__)
+_EXPECTED = {
+    Shape.RAW: "a raw operand such as `V1.0`",
+    Shape.RAWS: "raw operands such as `V1.0`",
+    Shape.SURFACE: "a surface variable",
+    Shape.SAMPLER: "a sampler variable",
+    Shape.LABEL: "a label",
+    Shape.LABELS: "labels in parentheses",
+    Shape.NAME: "the name of a function or symbol",
+    Shape.IDENTIFIER: "the name of a function, without quotes",
+    Shape.STRING: "a string in quotes",
+    Shape.INTEGER: "a number without a type",
+    Shape.GROUP: "numbers in parentheses",
+    Shape.VARIABLE: "the name of a variable",
+    Shape.SIMPLE: "an element such as `V1(0,0)`",
+    Shape.LSC_DATA: "a register with a data shape such as `V1:d32`",
+    Shape.LSC_DATA_2D: "a register with a block shape such as `V1:d8.16x8nn`",
+    Shape.LSC_DATA_TYPED_2D: "a register with a block size such as `V1:32x8`",
+    Shape.LSC_ADDRESS: "an address such as `flat[V1]:a64`",
+    Shape.LSC_ADDRESS_STRIDED: "an address such as `flat[V1,4]:a64`",
+    Shape.LSC_ADDRESS_2D: "a block address such as `flat[base,w,h,p,x,y]`",
+    Shape.LSC_ADDRESS_TYPED: "an address such as `bti(0x4)[U,V]:a32`",
+    Shape.LSC_ADDRESS_TYPED_2D: "a block address such as `bti(0x4)[X,Y]`",
+    Shape.LSC_SURFACE: "a surface such as `bti(0x4)`",
+    Shape.LSC_PAYLOAD: "a register or `%null`",
+}
+
+# What the finalizer takes in a place where it means something else.
+_OVERLOOKED = {
+    Shape.RAW: ("address variable", "sampler variable"),
+    Shape.RAWS: ("address variable", "sampler variable"),
+    Shape.SURFACE: ("sampler variable",),
+    Shape.SAMPLER: ("surface variable",),
+}
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    slot, got = problem.args["slot"], str(problem.args["got"])
+    assert isinstance(slot, Slot)
+    if "expected" in problem.args:
+        return ctx.report(
+            RULE, problem.place, f"`{ctx.text(problem.place)}` is a {got}; an address variable is meant here"
+        )
+    text = ctx.text(problem.place)
+    is_what = got if "`" in got else f"{got} `{text}`"
+    article = "" if got == f"`{text}`" else ("an " if is_what[:1] in "aeiou" else "a ")
+    where = slot_words(slot).replace("`address` (address register)", "an address register")
+    if slot.shape is Shape.EXEC_WORD and slot.words:
+        wanted = "one of " + ", ".join(f"`{w}`" for w in slot.words)
+    else:
+        wanted = _EXPECTED.get(slot.shape) or _article(describe_classes(slot.classes))
+    message = f"{article}{is_what} cannot be {where}; it is {wanted}"
+    if got.startswith(_OVERLOOKED.get(slot.shape, ("\n",))) and _readable(ctx, slot, problem):
+        return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
+    return ctx.report(RULE, problem.place, message)
+
+
+def _readable(ctx: CheckContext, slot: Slot, problem: Problem) -> bool:
+    """Whether the operand is written as its place wants it: a payload is `name.offset`, whatever the name means."""
+    if slot.shape not in (Shape.RAW, Shape.RAWS):
+        return True
+    end = problem.place.span.end
+    behind = ctx.document.line_text(problem.place.line)[end : end + 1]
+    return behind == "." or "." in ctx.text(problem.place)
+
+
+def _article(text: str) -> str:
+    return ("an " if text[:1] in "aeiou" else "a ") + text
+
+
+def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """A surface that is predefined, and that the message cannot reach."""
+    for operand in bound.operands:
+        platforms = (operand.slot.barred or {}).get(operand.value) if isinstance(operand.value, int) else None
+        if platforms is None or not (platforms >= ALL or (ctx.platform is not None and ctx.platform.name in platforms)):
+            continue
+        assert bound.row is not None
+        place = operand_place(bound, operand)
+        where = "" if platforms >= ALL or ctx.platform is None else f" on {ctx.platform.name}"
+        message = (
+            f"`{bound.row.mnemonic}` cannot have `{ctx.text(place)}`{where}; declare a surface variable of its own"
+        )
+        yield ctx.report(RULE, place, message)
+
+
+CHECK = Check(
+    RULE,
+    {"operand-class": _report},
+    instruction=_instruction,
+    wants=lambda row: any(slot.barred is not None for slot in row.slots),
+)

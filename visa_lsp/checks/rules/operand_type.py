@@ -1,0 +1,137 @@
+"""An operand's data type is none that the instruction takes.
+
+Why: the result would be computed on bits that mean something else. The finalizer checks arithmetic and logic and rejects them;
+moves, comparisons and messages it takes as they are.
+
+Example:
+
+    shl (M1, 16) V35(0,0)<1> V35(0,0)<1;1,0> 0x1:d
+
+Instead:
+
+    shl (M1, 16) V33(0,0)<1> V33(0,0)<1;1,0> 0x1:d
+
+Authority: seed 003, data types of each instruction; the finalizer's verifier for arithmetic and logic.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, WARNING, Check, rule
+from visa_lsp.checks.support.facts import slot_words, words
+from visa_lsp.checks.support.verifier import by_types, lacking
+from visa_lsp.isa.model import Shape
+from visa_lsp.isa.platforms import ALL, MATRIX, PLATFORMS
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.checks.support.verifier import Typed, Verdict
+    from visa_lsp.isa.model import Instruction, Lack
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.isa.types import DataType
+
+RULE = rule("V401", "operand-type", WARNING, __doc__)
+
+
+# Families whose operands the finalizer looks at for `bf`.
+_VERIFIED_FAMILIES = frozenset({"arith", "math", "logic", "compare", "mov"})
+
+
+def _judge(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
+    if row.together and not row.limited:
+        return None  # another rule knows all of its combinations
+    brain = _brain_float(row, typed, platform)
+    if brain is not None:
+        return brain
+    for at, lack in lacking(row, typed, platform):
+        if not lack.why:
+            assert platform is not None
+            what = "the result" if lack.result else slot_words(typed[at][0])
+            message = (
+                f"{platform.name} has no `{row.mnemonic}` with type `{typed[at][1].name}` for {what}; {_where(lack)}"
+            )
+            return at, message, ERROR
+    for at, (slot, type_) in enumerate(typed):
+        demand = row.verified.get(slot.name)
+        if demand is not None and type_ not in demand and type_.name not in ("bool", "bf"):
+            allowed = demand if slot.types is None else demand & slot.types or demand
+            message = f"{slot_words(slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
+            return at, message, ERROR
+    for at, (slot, type_) in enumerate(typed):
+        allowed = slot.types or frozenset()
+        # v and uv stand for words, vf for floats.
+        stands_for = FLOAT_TYPES if type_.name == "vf" else INT_TYPES
+        if not allowed or type_ in allowed or type_.name == "bool" or (type_.is_packed and allowed & stands_for):
+            continue
+        message = (
+            f"{slot_words(slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
+            " (the finalizer does not check)"
+        )
+        return at, message, None
+    return None
+
+
+def _where(lack: Lack) -> str:
+    having = [p for p in PLATFORMS if p.name not in lack.platforms]
+    if having and having[-1].name == PLATFORMS[-1].name:
+        later = [p for p in having if p.generation > max(q.generation for q in PLATFORMS if q.name in lack.platforms)]
+        return f"it exists from {later[0].name} on"
+    return f"it exists up to {having[-1].name}" if having else "no platform has it"
+
+
+def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
+    """What the verifier says to `bf`: few instructions take it, some platforms have it, and few types may stand beside it."""
+    brain = row.brain
+    first = next(
+        (i for i, (slot, t) in enumerate(typed) if t is BF and (brain is None or slot.name not in brain.unseen)), None
+    )
+    if first is None or row.family not in _VERIFIED_FAMILIES:
+        return None
+    if platform is not None and platform.name not in MATRIX:
+        return first, f"{platform.name} has no type `bf`; it exists from XeHP_SDV on, but for MTL", ERROR
+    if brain is None:
+        return first, f"`{row.mnemonic}` cannot have type `bf`; {_takers(platform)} can", ERROR
+    if platform is not None and platform.name not in brain.platforms:
+        since = next(p.name for p in PLATFORMS if p.name in brain.platforms)
+        return first, f"`{row.mnemonic}` takes `bf` from {since} on; on {platform.name} {_takers(platform)} can", ERROR
+    for at, (slot, type_) in enumerate(typed):
+        if type_ not in brain.beside and type_ is not BOOL:
+            message = f"{slot_words(slot)} has type `{type_.name}`; beside `bf` it must be {type_words(brain.beside)}"
+            if brain.verified >= ALL or (platform is not None and platform.name in brain.verified):
+                return at, message, ERROR
+            return at, f"{message} (newer finalizers do not check)", None
+    return None
+
+
+@cache
+def _takers(platform: Platform | None) -> str:
+    """The instructions that take `bf` on a platform."""
+    taking = [r for r in TABLE.rows if r.brain is not None and (platform is None or platform.name in r.brain.platforms)]
+    return words(f"`{name}`" for name in sorted({r.mnemonic for r in taking}))
+
+
+def type_words(allowed: Iterable[DataType]) -> str:
+    """A set of types as words, integers and floats by one word where all of them are meant."""
+    kept = frozenset(allowed)
+    parts = []
+    kept = frozenset(t for t in kept if not t.is_packed)
+    if kept >= INT_TYPES:
+        parts.append("an integer")
+        kept -= INT_TYPES
+    if kept >= FLOAT_TYPES - {BF}:
+        parts.append("a float")
+        kept -= FLOAT_TYPES
+    parts.extend(f"`{t.name}`" for t in TYPES if t in kept)
+    return " or ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+CHECK = Check(
+    RULE,
+    instruction=by_types(RULE, _judge),
+    wants=lambda row: any(s.shape is Shape.VECTOR and s.types for s in row.slots),
+)

@@ -1,0 +1,159 @@
+"""A name is used that no declaration in scope gives.
+
+Only the first use of a name in a body is reported, with the others as related places. A name of an inner scope ends
+with its `}`.
+
+Why: the finalizer stops here, and a misspelt name is seldom the only mistake of its kind.
+
+Example:
+
+    mov (M1, 8) V99(0,0)<1> V33(0,0)<1;1,0>
+
+Instead:
+
+    .decl V99 v_type=G type=d num_elts=8 align=dword
+    mov (M1, 8) V99(0,0)<1> V33(0,0)<1;1,0>
+
+Authority: seed 000, variables and scopes; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.facts import exec_control
+from visa_lsp.checks.support.name_index import RENAMED, index_of
+from visa_lsp.diagnostics import Fix
+from visa_lsp.isa.model import Shape
+from visa_lsp.isa.operands import AO, A, G, P
+from visa_lsp.sema.model import VARIABLE_LETTER, Place, SymbolKind
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V101", "undeclared-name", ERROR, __doc__)
+SHOWN = 4  # uses that a finding tells of
+_LETTER = {kind: letter for letter, kind in VARIABLE_LETTER.items()}
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
+    name = str(problem.args["name"])
+    body = ctx.bound.body_at(problem.place.line)
+    uses = [p.place for p in _same(ctx, body, name)]
+    if uses and uses[0] != problem.place:
+        return None
+    kind = _kind(ctx, body, problem)
+    related = [(place, f"`{name}` is also used here") for place in uses[1:SHOWN]]
+    fixes = []
+    message = f"`{name}` is not declared"
+    if body is not None:
+        names = index_of(ctx, body)
+        same = names.by_name.get(name, ())
+        ended = next((s for s in same if s.scope is not body.scope and s.place), None)
+        later = next((s for s in same if s.place and s.place > problem.place), None)
+        found = names.of_kind(kind).near(name, names.likeness)
+        if later is not None and later.place is not None:
+            message = f"`{name}` is used before its declaration"
+            related.append((later.place, "declared here"))
+        elif ended is not None and ended.place is not None:
+            message = f"`{name}` is declared in a scope that has ended; it is not known here"
+            related.append((ended.place, "declared here"))
+        elif name in body.labels and kind is SymbolKind.GENERAL:
+            message = f"`{name}` is a label, not a variable"
+        elif found:
+            message += f"; did you mean `{found}`?"
+            fixes.append(
+                Fix(
+                    f"change to `{found}`",
+                    tuple(ctx.edit(place, found) for place in (uses if len(uses) <= RENAMED else uses[:1])),
+                )
+            )
+        if later is None and ended is None:
+            fixes.append(_declare(ctx, body, problem, kind, name))
+    return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
+
+
+def _same(ctx: CheckContext, body: Body | None, name: str) -> list[Problem]:
+    by_name = ctx.memo.get(RULE.name)
+    if by_name is None:
+        by_name = ctx.memo[RULE.name] = {}
+        for problem in ctx.bound.problems:
+            if problem.kind == "undeclared-name":
+                by_name.setdefault(str(problem.args["name"]), []).append(problem)
+    first, last = (body.first_line, body.last_line) if body else (0, ctx.document.line_count)
+    return [p for p in by_name.get(name, ()) if first <= p.place.line <= last]
+
+
+def _use(ctx: CheckContext, body: Body, place: Place) -> tuple[Bound, object] | None:
+    bound = ctx.facts(body).by_line.get(place.line)
+    if bound is None:
+        return None
+    for operand in bound.operands:
+        if operand.node.span.start <= place.span.start < operand.node.span.end:
+            return bound, operand
+    return bound, None
+
+
+def _kind(ctx: CheckContext, body: Body | None, problem: Problem) -> SymbolKind:
+    """The class of variable that the first use asks for."""
+    expected = str(problem.args.get("expected", ""))
+    if expected == "predicate variable":
+        return SymbolKind.PREDICATE
+    if expected == "address variable":
+        return SymbolKind.ADDRESS
+    bound = ctx.facts(body).by_line.get(problem.place.line) if body else None
+    for operand in bound.operands if bound else ():
+        if operand.node.span.start <= problem.place.span.start < operand.node.span.end:
+            shape, classes = operand.slot.shape, operand.slot.classes
+            if shape is Shape.SURFACE:
+                return SymbolKind.SURFACE
+            if shape is Shape.SAMPLER:
+                return SymbolKind.SAMPLER
+            one_index = isinstance(operand.node, tree.Ref) and operand.node.indices and len(operand.node.indices) == 1
+            if shape is Shape.VECTOR and A in classes and (one_index or not classes & (G | AO)):
+                return SymbolKind.ADDRESS
+            bare = isinstance(operand.node, tree.Ref) and operand.node.region is None
+            if shape is Shape.VECTOR and P in classes and (bare or G not in classes):
+                return SymbolKind.PREDICATE
+    return SymbolKind.GENERAL
+
+
+def _declare(ctx: CheckContext, body: Body, problem: Problem, kind: SymbolKind, name: str) -> Fix:
+    """A declaration that fits the first use, behind the last declaration of its class."""
+    bound = ctx.facts(body).by_line.get(problem.place.line)
+    lanes = _lanes(bound)
+    if kind is SymbolKind.GENERAL:
+        type_name = next(_types(ctx, body, bound), "ud")
+        text = f".decl {name} v_type=G type={type_name} num_elts={lanes} align=dword"
+    elif kind is SymbolKind.ADDRESS:
+        text = f".decl {name} v_type=A num_elts={min(lanes, 16)}"
+    elif kind is SymbolKind.PREDICATE:
+        text = f".decl {name} v_type=P num_elts={lanes}"
+    else:
+        text = f".decl {name} v_type={_LETTER[kind]} num_elts=1"
+    at = max(index_of(ctx, body).last_leading, body.place.line if body.place else body.first_line)
+    return Fix(f"declare `{name}` as a {kind.value}", (ctx.insert_after(at, text),))
+
+
+def _lanes(bound: Bound | None) -> int:
+    if bound is None:
+        return 1
+    control = exec_control(bound)
+    if control is not None:
+        return control.exec_size
+    node = bound.statement
+    size = node.exec.size if isinstance(node, tree.Instruction) and node.exec else None
+    return size.value if isinstance(size, tree.Number) and size.value in (1, 2, 4, 8, 16, 32) else 1
+
+
+def _types(ctx: CheckContext, body: Body, bound: Bound | None) -> Iterator[str]:
+    """The types of the other operands, destination first."""
+    for operand in bound.operands if bound else ():
+        type_ = ctx.facts(body).type_of(operand.value)
+        if type_ is not None and not type_.is_packed:
+            yield type_.name
+
+
+CHECK = Check(RULE, {"undeclared-name": _report})

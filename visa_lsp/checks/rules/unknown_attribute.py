@@ -1,0 +1,46 @@
+"""An attribute has a name that is not known.
+
+Why: of a variable every finalizer refuses it; of a kernel older ones ignore it and newer ones stop. A misspelt attribute does
+not do what it was written for.
+
+Example:
+
+    .kernel_attr SimdSise=16
+
+Instead:
+
+    .kernel_attr SimdSize=16
+
+Authority: the finalizer rejects unknown attributes of variables; unknown attributes of kernels are accepted by the 2022 one
+and abort the 2024 one, so that they are a warning. Seed 000 says that unknown ones are ignored.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.context import near
+from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
+
+RULE = rule("V120", "unknown-attribute", ERROR, __doc__)
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name = str(problem.args["name"])
+    of_variable = bool(problem.args["of_variable"])
+    own, other = (VARIABLE_ATTRIBUTES, KERNEL_ATTRIBUTES) if of_variable else (KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES)
+    kind, other_kind = ("variable", "kernel") if of_variable else ("kernel", "variable")
+    severity = ERROR if of_variable else WARNING
+    if name in other:
+        message = f"`{name}` is an attribute of a {other_kind}, not of a {kind}"
+        return ctx.report(RULE, problem.place, message, severity=severity)
+    found = near(name, own)
+    message = f"`{name}` is no attribute of a {kind}"
+    if found:
+        fix = ctx.fix(f"change to `{found}`", problem.place, found)
+        return ctx.report(RULE, problem.place, f"{message}; did you mean `{found}`?", fixes=(fix,), severity=severity)
+    if of_variable:
+        message += f"; there are {', '.join(own)}"
+    return ctx.report(RULE, problem.place, message, severity=severity)
+
+
+CHECK = Check(RULE, {"unknown-attribute": _report, "unknown-kernel-attribute": _report})

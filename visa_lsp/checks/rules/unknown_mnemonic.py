@@ -1,0 +1,46 @@
+"""A line begins with a word that is no instruction.
+
+Why: the finalizer takes it for a syntax error and stops. Mnemonics are written in lower case.
+
+Example:
+
+    mobv (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0>
+
+Instead:
+
+    mov (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0>
+
+Authority: seed 003, instruction table; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.context import near
+from visa_lsp.isa.table import TABLE
+
+RULE = rule("V201", "unknown-mnemonic", ERROR, __doc__)
+# Words of other assemblers and of C, with what says the same here.
+_OTHER = {
+    "sub": "add", "fadd": "add", "fmul": "mul", "fmad": "mad", "fma": "mad", "load": "lsc_load", "store": "lsc_store",
+    "neg": "mov", "lsl": "shl", "lsr": "shr", "sar": "asr", "rcp": "inv", "rsq": "rsqrt", "floor": "rndd", "ceil": "rndu",
+    "trunc": "rndz", "select": "sel", "setcc": "cmp", "branch": "goto", "br": "goto", "return": "ret", "popcnt": "cbit", "clz": "lzd",
+}  # fmt: skip
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name = str(problem.args["name"])
+    message = f"`{name}` is no instruction"
+    if name != name.lower() and name.lower() in TABLE.mnemonics:
+        fix = ctx.fix(f"change to `{name.lower()}`", problem.place, name.lower(), safe=True)
+        return ctx.report(RULE, problem.place, f"{message}; mnemonics are lower case: `{name.lower()}`", fixes=(fix,))
+    if name == "sub":
+        return ctx.report(RULE, problem.place, f"{message}; subtract with `add` and `(-)` before the second source")
+    found = _OTHER.get(name.lower()) or near(name, TABLE.mnemonics)
+    if found is None:
+        return ctx.report(RULE, problem.place, message)
+    fix = ctx.fix(f"change to `{found}`", problem.place, found)
+    return ctx.report(RULE, problem.place, f"{message}; did you mean `{found}`?", fixes=(fix,))
+
+
+CHECK = Check(RULE, {"unknown-mnemonic": _report})

@@ -1,0 +1,71 @@
+"""A dotted word behind a mnemonic is none that the instruction has.
+
+Such words choose the comparison (`cmp.lt`), the atomic operation, the channels, the saturation and more; which ones exist
+depends on the instruction.
+
+Why: the finalizer takes the word for a syntax error. `.sat` on an instruction that cannot saturate passes its parser and
+stops its code generator.
+
+Example:
+
+    cmp.less (M1, 16) P1 V33(0,0)<1;1,0> V34(0,0)<1;1,0>
+
+Instead:
+
+    cmp.lt (M1, 16) P1 V33(0,0)<1;1,0> V34(0,0)<1;1,0>
+
+Authority: seed 003, the instructions' text forms; the finalizer rejects the text.
+"""
+
+from __future__ import annotations
+
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.context import near
+from visa_lsp.isa.model import Instruction, Modifier
+
+RULE = rule("V202", "unknown-modifier", ERROR, __doc__)
+_SPELT = {"equal": "eq", "less": "lt", "greater": "gt", "l": "lt", "g": "gt", "z": "eq", "nz": "ne", "saturate": "sat"}
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    row, word = problem.args["row"], str(problem.args["word"])
+    assert isinstance(row, Instruction)
+    if word == "sat":
+        tail, severity = (" (the finalizer does not check)", WARNING) if row.saturation_dropped else ("", ERROR)
+        message = f"`{row.mnemonic}` has no saturation; leave out `.sat`{tail}"
+        return ctx.report(RULE, problem.place, message, severity=severity)
+    known = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]
+    if not row.modifiers:
+        return ctx.report(RULE, problem.place, f"`.{word}` is unknown; `{row.mnemonic}` takes no dotted word")
+    found = _SPELT.get(word.lower()) if _SPELT.get(word.lower()) in known else near(word, known)
+    message = f"`.{word}` is no modifier of `{row.mnemonic}`"
+    if found:
+        fix = ctx.fix(f"change to `.{found}`", problem.place, found)
+        return ctx.report(RULE, problem.place, f"{message}; did you mean `.{found}`?", fixes=(fix,))
+    return ctx.report(RULE, problem.place, f"{message}; {allowed(row)}")
+
+
+def allowed(row: Instruction) -> str:
+    """What dotted words an instruction takes, as a sentence part."""
+    return "it takes " + ", then ".join(modifier_words(m) for m in row.modifiers)
+
+
+def modifier_words(modifier: Modifier) -> str:
+    """What one dotted word can be."""
+    match modifier.kind:
+        case Modifier.Kind.CHANNELS:
+            return "a channel mask of the letters R, G, B, A"
+        case Modifier.Kind.HEX:
+            return "a byte such as `.xd8`"
+        case Modifier.Kind.NUMBER:
+            return "a number"
+        case Modifier.Kind.LETTERS:
+            return "letters of " + " ".join(modifier.words)
+        case Modifier.Kind.ANGLE:
+            return "flags of " + " ".join(f"<{w}>" for w in modifier.words)
+        case _:
+            names = [f"`.{w}`" for w in modifier.words if w.lower() == w or w.lower() not in modifier.words]
+            return " or ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+
+
+CHECK = Check(RULE, {"unknown-modifier": _report, "ignored-saturation": _report})

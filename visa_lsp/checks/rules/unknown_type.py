@@ -1,0 +1,67 @@
+"""A word stands where a data type belongs, and is none.
+
+The types are `ub b uw w ud d uq q hf bf f df`, for predicates `bool`, and for immediates also `v`, `uv` and `vf`.
+
+Why: the type gives the element size and the arithmetic; the finalizer rejects the text.
+
+Example:
+
+    .decl V40 v_type=G type=int num_elts=8
+
+Instead:
+
+    .decl V40 v_type=G type=d num_elts=8
+
+Authority: seed 003, data types; the finalizer rejects the text. Declarations of type `bool`, `v`, `uv` and `vf` are rejected
+by it too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.context import near
+from visa_lsp.isa.types import TYPES
+from visa_lsp.sema.model import Place, SymbolKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V112", "unknown-type", ERROR, __doc__)
+# What people write who come from other languages.
+_OTHER = {
+    "int": "d", "uint": "ud", "i32": "d", "u32": "ud", "s32": "d", "dword": "ud", "float": "f", "f32": "f", "double": "df",
+    "f64": "df", "half": "hf", "f16": "hf", "short": "w", "ushort": "uw", "i16": "w", "u16": "uw", "word": "uw", "char": "b",
+    "uchar": "ub", "i8": "b", "u8": "ub", "byte": "ub", "long": "q", "ulong": "uq", "i64": "q", "u64": "uq", "qword": "uq",
+    "bf16": "bf", "fd": "df",
+}  # fmt: skip
+
+
+def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+    name = str(problem.args["name"])
+    names = [t.name for t in TYPES]
+    found = _OTHER.get(name.lower()) or near(name, names)
+    message = f"`{name}` is no data type"
+    if not found:
+        return ctx.report(RULE, problem.place, f"{message}; the types are {', '.join(names)}")
+    fix = ctx.fix(f"change to `{found}`", problem.place, found)
+    return ctx.report(RULE, problem.place, f"{message}; did you mean `{found}`?", fixes=(fix,))
+
+
+def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    for symbol in body.symbols:
+        word = symbol.decl.type if symbol.decl else None
+        type_ = symbol.type
+        if (
+            symbol.kind is SymbolKind.GENERAL
+            and word
+            and symbol.place
+            and type_
+            and (type_.is_packed or type_.name == "bool")
+        ):
+            why = "only immediates have it" if type_.is_packed else "only predicates have it"
+            yield ctx.report(RULE, Place(symbol.place.line, word.span), f"type `{word.text}` cannot be declared; {why}")
+
+
+CHECK = Check(RULE, {"unknown-type": _report}, body=_body)

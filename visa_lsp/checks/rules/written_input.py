@@ -1,0 +1,48 @@
+"""An instruction writes an input variable.
+
+Why: inputs are the kernel's arguments; the specification has them read-only, so that tools may take their value for granted.
+Media compilers use them as variables all the same: nothing is said in a kernel with `Target="cm"`.
+
+Example:
+
+    .input V38 offset=64 size=4
+    mov (M1, 1) V38(0,0)<1> 0x0:ud
+
+Instead:
+
+    .input V38 offset=64 size=4
+    mov (M1, 1) V40(0,0)<1> 0x0:ud
+
+Authority: seed 000, inputs ("input variables are read-only"); the finalizer accepts the text silently.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.support.facts import int_attribute
+from visa_lsp.isa.model import Role
+from visa_lsp.sema.model import SymbolKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RULE = rule("V127", "written-input", WARNING, __doc__)
+_CM = 0  # what `Target="cm"` is stored as
+
+
+def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    if int_attribute(body, "Target") == _CM:
+        return
+    for symbol in body.symbols:
+        if symbol.input is None or symbol.kind is not SymbolKind.GENERAL or symbol.input_place is None:
+            continue
+        writes = [r.place for r in symbol.references if r.role in (Role.WRITE, Role.READ_WRITE)]
+        for write in sorted({place.line: place for place in reversed(writes)}.values()):
+            if ctx.first_use(RULE, body, symbol.name, write.line):
+                message = f"`{symbol.name}` is an input; the specification has inputs read-only (the finalizer does not check)"
+                yield ctx.report(RULE, write, message, related=[(symbol.input_place, "passed here")])
+
+
+CHECK = Check(RULE, body=_body, attributes=("Target",))

@@ -1,0 +1,89 @@
+"""An instruction does not exist on the chosen platform.
+
+Reported only when a platform is known: from the command line, the settings, or a launch file.
+
+Why: the finalizer for that platform rejects the text.
+
+Example:
+
+    lsc_load.ugm (M1, 16) V33:d32 flat[V39]:a64
+
+Instead:
+
+    svm_gather.4.1 (M1, 16) V39.0 V33.0
+
+Authority: the finalizer ("not supported on this platform") and the documentation of each instruction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.support.facts import words
+from visa_lsp.checks.support.verifier import lacking
+from visa_lsp.isa.platforms import ALL, PLATFORMS
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.isa.model import Instruction
+
+RULE = rule("V220", "wrong-platform", ERROR, __doc__)
+
+
+def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    row, statement = bound.row, bound.statement
+    if (
+        ctx.platform is None
+        or row is None
+        or ctx.platform.name in row.platforms
+        or not isinstance(statement, tree.Instruction)
+    ):
+        return
+    place = Place(bound.line, statement.words[0].span)
+    yield ctx.report(RULE, place, f"{ctx.platform.name} has no `{row.mnemonic}`; {_where(row)}")
+
+
+def _where(row: Instruction) -> str:
+    names = [p.name for p in PLATFORMS if p.name in row.platforms]
+    if not names:
+        return "no platform known here has it"
+    within = PLATFORMS[[p.name for p in PLATFORMS].index(names[0]) : [p.name for p in PLATFORMS].index(names[-1]) + 1]
+    gaps = [p.name for p in within if p.name not in row.platforms]
+    but = f", but for {words(gaps, 'and')}" if gaps else ""
+    if names[-1] == PLATFORMS[-1].name:
+        return (
+            f"it exists on all platforms{but}"
+            if names[0] == PLATFORMS[0].name
+            else f"it exists from {names[0]} on{but}"
+        )
+    if names[0] == PLATFORMS[0].name:
+        return f"it exists up to {names[-1]}{but}"
+    return f"it exists from {names[0]} to {names[-1]}{but}"
+
+
+def _types(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """Types that need a unit which some platforms lack: exact division and roots, and those of doubles."""
+    row, statement = bound.row, bound.statement
+    if row is None or ctx.platform is None or not isinstance(statement, tree.Instruction):
+        return
+    facts = ctx.facts(body)
+    typed = tuple([(o.slot, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None])
+    for at, lack in lacking(row, typed, ctx.platform):
+        if lack.why:
+            place = Place(bound.line, statement.words[0].span)
+            name = typed[at][1].name
+            yield ctx.report(
+                RULE, place, f"{ctx.platform.name} has no `{row.mnemonic}` for type `{name}`: it lacks {lack.why}"
+            )
+
+
+def _visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    yield from _instruction(ctx, body, bound)
+    yield from _types(ctx, body, bound)
+
+
+CHECK = Check(RULE, instruction=_visit, wants=lambda row: row.platforms != ALL or any(lack.why for lack in row.lacks))

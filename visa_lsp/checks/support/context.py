@@ -1,0 +1,178 @@
+"""What a rule sees: the document, what binding made of it, the platform if one is known.
+
+Rules speak in places (line, span in the line); only here do they become offsets of the text. Without a platform a rule
+that depends on the register size speaks only where every size agrees.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+
+from visa_lsp.checks.support.body_flow import steps_of_body
+from visa_lsp.checks.support.facts import Facts
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
+from visa_lsp.isa.model import Dialect
+from visa_lsp.sema.model import Place
+from visa_lsp.text import Span, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.flow.steps import Step
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.sema.model import Body, BoundModule, Problem
+    from visa_lsp.syntax.document import Document
+
+
+# How like a word another one has to be to be what was meant, as ``difflib`` counts.
+_LIKE: Final = 0.7
+# Longer words are not compared letter by letter: that takes the square of their length, and nobody has typed them.
+_LONGEST: Final = 255
+
+
+class CheckContext(Struct, frozen=True):
+    """One text under check. ``platform`` is None when nothing names one: then nothing platform-bound is reported."""
+
+    document: Document
+    bound: BoundModule
+    platform: Platform | None
+    dialect: Dialect
+    _facts: dict[int, Facts] = field(default_factory=dict)
+    _steps: dict[int, list[Step]] = field(default_factory=dict)
+    memo: dict[str, dict[str, list[Problem]]] = field(default_factory=dict)
+    indexes: dict[object, object] = field(default_factory=dict)  # of ``name_index``
+    # Subjects of which only the first line is reported, by line: with its rule and body, each line that asked for it.
+    subjects: dict[int, set[tuple[str, str]]] = field(default_factory=dict)
+    _firsts: dict[tuple[int, str, str], int] = field(default_factory=dict)
+
+    @property
+    def grf_sizes(self) -> tuple[int, ...]:
+        """The register sizes, in bytes, that come into question."""
+        return (self.platform.grf_bytes,) if self.platform else (32, 64)
+
+    def facts(self, body: Body) -> Facts:
+        """What the rules know of a body beyond its symbols."""
+        known = self._facts.get(id(body))
+        if known is None:
+            known = self._facts[id(body)] = Facts.of(body)
+        return known
+
+    def steps(self, body: Body) -> list[Step]:
+        """The instructions of a body with what they read and write."""
+        known = self._steps.get(id(body))
+        if known is None:
+            known = self._steps[id(body)] = steps_of_body(body)
+        return known
+
+    def span(self, place: Place) -> Span:
+        """A place in offsets of the text."""
+        return self.document.span(place.line, place.span)
+
+    def text(self, place: Place) -> str:
+        """The text at a place."""
+        return self.document.line_text(place.line)[place.span.start : place.span.end]
+
+    def line_place(self, line: int) -> Place:
+        """A line without its indentation; an empty place behind the last line."""
+        text = self.document.line_text(line) if 0 <= line < self.document.line_count else ""
+        start = len(text) - len(text.lstrip())
+        return Place(line, Span(start, max(start, len(text.rstrip()))))
+
+    def report(
+        self,
+        rule: Rule,
+        place: Place,
+        message: str,
+        *,
+        related: Iterable[tuple[Place, str]] = (),
+        fixes: Iterable[Fix] = (),
+        severity: Severity | None = None,
+    ) -> Diagnostic:
+        """A finding of a rule at a place."""
+        return Diagnostic(
+            rule,
+            self.span(place),
+            shown(message),
+            tuple(Related(self.span(where), what) for where, what in related),
+            tuple(fixes),
+            severity,
+        )
+
+    def edit(self, place: Place, new_text: str) -> Edit:
+        """Replace a place's text."""
+        return Edit(self.span(place), new_text)
+
+    def fix(self, title: str, place: Place, new_text: str, *, safe: bool = False) -> Fix:
+        """A fix that replaces the text of one place."""
+        return Fix(title, (self.edit(place, new_text),), safe)
+
+    def first_use(self, rule: Rule, body: Body, subject: str, line: int) -> bool:
+        """Whether a line is the first of a body in which a rule has met a subject; to be asked in text order."""
+        self.subjects.setdefault(line, set()).add((rule.name, subject))
+        return self._firsts.setdefault((id(body), rule.name, subject), line) == line
+
+    def insert_line(self, line: int, text: str) -> Edit:
+        """Put a line of text before a line."""
+        start = self.document.line_start(line)
+        return Edit(Span(start, start), f"{text}\n")
+
+    def insert_after(self, line: int, text: str) -> Edit:
+        """Put lines of text behind a line."""
+        return insertion_after(self.document, line, f"{text}\n")
+
+
+def insertion_after(document: Document, line: int, text: str) -> Edit:
+    """The edit that puts whole lines behind a line; ``text`` ends in a newline."""
+    start = document.line_start(line + 1)
+    # The last line may have no end.
+    open_end = line + 1 >= document.line_count and document.line_text(line) != ""
+    return Edit(Span(start, start), f"\n{text}" if open_end else text, after=True)
+
+
+def near(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that a misspelt word most likely meant."""
+    pool, shapes = _pool(frozenset(candidates))
+    low = word.lower()
+    if pool.get(low, word) != word:
+        return pool[low]
+    if len(low) > _LONGEST:
+        return None
+    mine, size = _letters(low), len(low)
+    # As many letters may match as likeness asks for: those that the other word does not have cannot.
+    some = [
+        other
+        for other, its, length in shapes
+        if 2 * min(size - (mine & ~its).bit_count(), length - (its & ~mine).bit_count()) >= _LIKE * (size + length)
+        and other != low
+    ]
+    # Loaded here: a text without mistakes has nothing to guess.
+    found = import_module("difflib").get_close_matches(low, some, 1, _LIKE) if some else []
+    return pool[found[0]] if found else None
+
+
+@lru_cache(maxsize=8)
+def _pool(words: frozenset[str]) -> tuple[dict[str, str], list[tuple[str, int, int]]]:
+    """Words by their lower case, and each such with its letters and its length."""
+    pool = {word.lower(): word for word in sorted(words, reverse=True)}
+    return pool, [(low, _letters(low), len(low)) for low in pool]
+
+
+def _letters(word: str) -> int:
+    """The letters of a word as bits; several may share one."""
+    bits = 0
+    for c in word:
+        bits |= 1 << (ord(c) & 63)
+    return bits
+
+
+def dialect_of(bound: BoundModule) -> Dialect:
+    """The dialect that ``.version`` names: 4.2 and later, else 4.1. Forms of the seed are told one by one, by rules."""
+    if bound.version is None:
+        return Dialect.V41
+    if bound.version >= (4, 2):
+        return Dialect.V42
+    return Dialect.V41

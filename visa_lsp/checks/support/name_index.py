@@ -1,0 +1,124 @@
+"""The names of one body as rules about missing names ask for them: by name, by kind, by line; each looked up in no time.
+
+A text may have a hundred thousand undeclared names and as many declared ones: nothing here goes through all of the one
+for each of the other. A suggestion depends on the names of the body that are spelt alike, and on those without a number.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.checks.support.context import near
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from visa_lsp.checks.support.context import CheckContext
+    from visa_lsp.sema.model import Body, Symbol, SymbolKind
+
+# With more names without a number in a body, only those that differ in the case of letters are suggested.
+MOST_PLAIN: Final = 64
+# Of so many uses of a name, all are renamed by one fix; of more, only the one that is reported.
+RENAMED: Final = 64
+_SHORT: Final = 2  # letters before a number: too few to be misspelt
+_DIGITS: Final = "0123456789"
+
+
+class Spelling(NamedTuple):
+    """A name without what a slip of the hand changes: the case of its letters, zeros before its number."""
+
+    stem: str
+    number: str  # empty without one
+
+
+def spelling(name: str) -> Spelling:
+    """What names that are spelt alike have in common: ``V0040`` and ``v40``, ``loop`` and ``LOOP``."""
+    stem = name.rstrip(_DIGITS)
+    digits = name[len(stem) :]
+    return Spelling(stem.lower(), digits.lstrip("0") or digits[:1])
+
+
+def is_likened(word: str) -> bool:
+    """Whether names that are only like a missing one are suggested for it, and not just those that are spelt alike."""
+    alike = spelling(word)
+    return not alike.number or len(alike.stem) > _SHORT
+
+
+class Pool:
+    """Names that may have been meant, in the order of the text."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._like: dict[Spelling, list[str]] = {}
+        for name in names:
+            self._like.setdefault(spelling(name), []).append(name)
+        self._plain = [name for alike, names in self._like.items() if not alike.number for name in names]
+
+    def near(self, word: str, like: Callable[[str, Iterable[str]], str | None]) -> str | None:
+        """The name that a misspelt word most likely meant; one with a number only means names with the same number."""
+        alike = spelling(word)
+        if alike.number:
+            found = next((name for name in self._like.get(alike, ()) if name != word), None)
+            if found is not None or not is_likened(word):
+                return found
+        return like(word, self._plain)
+
+
+class NameIndex:
+    """Names of a body: declared ones and defined labels."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self.by_name: dict[str, list[Symbol]] = {}
+        for symbol in body.symbols:
+            self.by_name.setdefault(symbol.name, []).append(symbol)
+        self._pools: dict[SymbolKind, Pool] = {}
+
+    @cached_property
+    def labels(self) -> Pool:
+        """The labels that are defined."""
+        return Pool([label.name for label in self._body.labels.values() if label.place])
+
+    def of_kind(self, kind: SymbolKind) -> Pool:
+        """The declared names of a kind."""
+        found = self._pools.get(kind)
+        if found is None:
+            found = self._pools[kind] = Pool([s.name for s in self._body.symbols if s.kind is kind])
+        return found
+
+    @cached_property
+    def likeness(self) -> Callable[[str, Iterable[str]], str | None]:
+        """How a misspelt word is looked for."""
+        labels = [label.name for label in self._body.labels.values() if label.place]
+        plain = sum([not spelling(name).number for name in (*self.by_name, *labels)])
+        return near if plain <= MOST_PLAIN else same_letters
+
+    @cached_property
+    def first_code(self) -> int:
+        """The line of the first instruction, label or subroutine; -1 without one."""
+        return min([bound.line for bound in self._body.code], default=-1)
+
+    @cached_property
+    def last_code(self) -> int:
+        """The line of the last instruction, label or subroutine; -1 without one."""
+        return max([bound.line for bound in self._body.code], default=-1)
+
+    @cached_property
+    def last_leading(self) -> int:
+        """The line of the last declaration before all code; -1 without one."""
+        lines = [symbol.place.line for symbol in self._body.symbols if symbol.place]
+        return max([line for line in lines if self.first_code < 0 or line < self.first_code], default=-1)
+
+
+def index_of(ctx: CheckContext, body: Body) -> NameIndex:
+    """The names of a body, collected once."""
+    known = ctx.indexes.get(id(body))
+    if not isinstance(known, NameIndex):
+        known = ctx.indexes[id(body)] = NameIndex(body)
+    return known
+
+
+def same_letters(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that differs from a word in the case of its letters only."""
+    low = word.lower()
+    return min((c for c in candidates if c != word and c.lower() == low), default=None)

@@ -1,0 +1,131 @@
+"""How much room the data and addresses of a message take: by execution size and data shape.
+
+Only forms whose size is certain are told; no rule stands here. Bytes are the least that the lanes need, registers what the
+message counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.checks.support.facts import exec_control
+from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES, ORDER_PLAIN, parse_block_shape
+from visa_lsp.isa.model import Shape, Trait
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.sema.model import Bound, BoundOperand, Symbol
+
+_ADDRESS_BYTES: Final = {"a16": 2, "a32": 4, "a64": 8}
+_ROWS: Final = ((4, 64), (8, 32), (16, 16), (32, 8), (64, 4))  # of a media block: widest in bytes, most rows
+_WIDEST: Final = 1024  # no matrix is as wide; what is wider has another finding
+
+
+class Data(NamedTuple):
+    """The data of a load/store message: ``elements`` of ``size`` bytes per lane, or in all when transposed."""
+
+    operand: BoundOperand
+    size: int
+    elements: int
+    transposed: bool
+
+    def registers(self, lanes: int, grf: int) -> int:
+        """Registers that the message moves."""
+        if self.transposed:
+            return max(1, self.size * self.elements // grf)
+        return self.elements * max(1, self.size * lanes // grf)
+
+
+def message_data(bound: Bound) -> Data | None:
+    """The data of a load/store message with a shape; None for other instructions."""
+    operand = next((o for o in bound.operands if o.slot.shape is Shape.LSC_DATA), None)
+    if operand is None or not isinstance(operand.node, tree.Ref) or operand.node.suffix is None:
+        return None
+    word, dot, channels = operand.node.suffix.text.partition(".")
+    if dot:
+        return Data(operand, _register_bytes(word), len(channels), transposed=False) if word in DATASIZE else None
+    size, _, count = word.partition("x")
+    transposed = count.endswith("t")
+    count = count.rstrip("nt")
+    if size not in DATASIZE or not (count.isdecimal() or not count):
+        return None
+    bytes_ = DATASIZES[DATASIZE[size]].memory_bytes if transposed else _register_bytes(size)
+    return Data(operand, bytes_, int(count or 1), transposed)
+
+
+def _register_bytes(word: str) -> int:
+    return DATASIZES[DATASIZE[word]].register_bytes
+
+
+def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
+    """Raw operands with the bytes that the message reads or writes of them."""
+    control, row = exec_control(bound), bound.row
+    if bound.inst is None or row is None:
+        return
+    if row.has(Trait.MEDIA):
+        yield from _rectangle(bound)
+    if control is None:
+        return
+    lanes = control.exec_size
+    data = message_data(bound)
+    if data is not None:
+        yield data.operand, data.size * data.elements * (1 if data.transposed else lanes)
+        for operand in bound.operands:
+            node = operand.node
+            if operand.slot.shape is Shape.LSC_PAYLOAD:
+                yield operand, data.size * lanes
+            elif isinstance(node, tree.AddressRef) and len(node.items) == 1 and node.suffix is not None:
+                yield operand, _ADDRESS_BYTES.get(node.suffix.text, 0) * (1 if data.transposed else lanes)
+    for operand in bound.operands:
+        if operand.slot.per_channel and isinstance(bound.statement, tree.Instruction):
+            yield operand, operand.slot.lane_bytes * lanes * len(bound.statement.words[-1].text)
+        elif operand.slot.lane_bytes:
+            yield operand, operand.slot.lane_bytes * lanes
+        elif operand.slot.shape is Shape.LSC_DATA_2D:
+            yield from _matrix(operand)
+        elif row.has(Trait.BLOCK) and operand.slot.shape is Shape.RAW and lanes > 1:
+            # Compilers read single blocks of 16 bytes into half as many.
+            yield operand, 16 * lanes
+
+
+def most_rows(width: int) -> int:
+    """The most rows of a media block of 1 to 64 bytes a row."""
+    return next(rows for widest, rows in _ROWS if width <= widest)
+
+
+def _rectangle(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
+    """The bytes of a media block: rows lie at powers of two of at least a dword. Of one that is too large nothing."""
+    data = next(o for o in bound.operands if o.slot.shape is Shape.RAW)
+    block = next((o.value for o in bound.operands if o.slot.name == "width,height"), None)
+    if isinstance(block, tuple) and all(isinstance(number, int) and 1 <= number <= 64 for number in block):
+        width, height = block
+        if height > most_rows(width):
+            return
+        yield data, max(4, 1 << (width - 1).bit_length()) * (height - 1) + width
+
+
+def _matrix(data: BoundOperand) -> Iterator[tuple[BoundOperand, int]]:
+    """The bytes of the blocks of a matrix: rows, or columns where it is transposed, lie at powers of two."""
+    suffix = data.node.suffix if isinstance(data.node, tree.Ref) else None
+    shape = parse_block_shape(suffix.text) if suffix is not None else None
+    if shape is None or shape.datasize not in DATASIZES:
+        return
+    width, height = (shape.width, shape.height) if shape.order == ORDER_PLAIN else (shape.height, shape.width)
+    if shape.vnni == 0 and all(0 < number <= _WIDEST for number in (shape.blocks, width, height)):
+        row = 1 << (width - 1).bit_length()
+        size = DATASIZES[shape.datasize].memory_bytes
+        yield data, ((shape.blocks - 1) * row * height + row * (height - 1) + width) * size
+
+
+def storage(symbol: Symbol) -> tuple[Symbol, int]:
+    """The declared variable that a chain of aliases ends in, as the finalizer walks it, and the offset in all."""
+    offset, seen = 0, set[int]()
+    while symbol.alias is not None and id(symbol) not in seen:
+        seen.add(id(symbol))
+        offset += symbol.alias[1]
+        if symbol.alias[0].predefined:
+            break
+        symbol = symbol.alias[0]
+    return symbol, offset

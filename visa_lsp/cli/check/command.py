@@ -1,0 +1,370 @@
+"""The command ``visa-lsp check``: its options, laid over the settings, and what becomes of the results.
+
+Exit status: 0 nothing wrong, 1 errors or warnings, 2 wrong usage or a file that cannot be read. Remarks and hints are
+reported but are nothing wrong. Loads neither pygls nor NumPy. Invariant: the report is the same for any number of processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from visa_lsp.cli.check.baseline import read_baseline, without_known, write_baseline
+from visa_lsp.cli.check.extras import Progress, difference, settings_text, statistics
+from visa_lsp.cli.check.formats import FOR_PEOPLE, FORMATS, Look
+from visa_lsp.cli.check.paths import SUFFIXES, Inputs, collect
+from visa_lsp.cli.check.report import FileResult, Report
+from visa_lsp.cli.check.runner import Task, check_files
+from visa_lsp.cli.check.suppress import FileIgnore, Selection, parse_selectors, validate
+from visa_lsp.cli.check.watch import Stamp, stamp, watch
+from visa_lsp.cli.common import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    EXIT_USAGE,
+    STDIN,
+    STDIN_NAME,
+    CliError,
+    Source,
+    add_platform,
+    complain,
+    printable,
+    read_source,
+    wants_colour,
+)  # fmt: skip
+from visa_lsp.cli.files import check_output, write_output
+from visa_lsp.cli.rules import known_rules
+from visa_lsp.cli.settings import Finder, Settings
+from visa_lsp.diagnostics import Severity
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+_DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
+_CLEAR: Final = "\033[2J\033[H"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add = parser.add_argument
+    add("paths", nargs="*", metavar="PATH", help="texts, or folders to search for *.visaasm and *.isaasm; - is stdin")
+    add_platform(parser)
+    add("--format", choices=tuple(FORMATS), metavar="NAME", help="form of the report: " + ", ".join(FORMATS))
+    add("--output", metavar="FILE", help="write the report to a file")
+    add("--color", choices=("auto", "always", "never"), default="auto", help="colours in the report")
+    add("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    add("--select", action="append", metavar="LIST", help="report only these: codes, heads of codes, slugs, ALL")
+    add("--extend-select", action="append", metavar="LIST", help="report these too: turns on what is off by default")
+    add("--ignore", action="append", metavar="LIST", help="do not report these")
+    add("--per-file-ignores", action="append", metavar="GLOB:LIST", help="do not report these in files that match GLOB")
+    add("--exclude", action="append", metavar="GLOB", help="leave out what matches when searching folders")
+    add("--error-on-warning", action="store_true", help="any warning gives exit status 1, whatever max-warnings says")
+    add("--max-warnings", type=_count, metavar="N", help="exit status 0 for up to N warnings without an error")
+    add("--exit-zero", action="store_true", help="exit status 0 whatever is found")
+    add("--statistics", action="store_true", help="how often each code was found")
+    add("--fix", action="store_true", help="apply safe fixes to the files (a text from stdin goes to stdout)")
+    add("--diff", action="store_true", help="show what --fix would change; no file is written")
+    add("--baseline", metavar="FILE", help="do not report the findings listed in FILE")
+    add(
+        "--write-baseline", nargs="?", const="", metavar="FILE",
+        help=f"list all findings in FILE (default: --baseline, or {_DEFAULT_BASELINE})",
+    )  # fmt: skip
+    add("--watch", action="store_true", help="check again whenever a file changes")
+    add("--jobs", type=_count, default=0, metavar="N", help="number of processes; 0: as many as pay")
+    add("--show-settings", action="store_true", help="print the settings that hold, and where they come from")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise import_module("argparse").ArgumentTypeError(f"{text!r} is no whole number from 0")
+    return int(text)
+
+
+class Options(Struct, frozen=True):
+    """What one run does with its results: the command line laid over the settings."""
+
+    format: str
+    colour: bool
+    output: str | None
+    error_on_warning: bool
+    max_warnings: int
+    exit_zero: bool
+    statistics: bool
+    fix: bool
+    diff: bool
+    baseline: str | None
+    write_baseline: str | None
+    jobs: int
+
+
+class Overrides(Struct, frozen=True):
+    """What the command line says about every file."""
+
+    platform: str | None
+    select: tuple[str, ...]
+    extend: tuple[str, ...]
+    ignore: tuple[str, ...]
+    per_file: tuple[FileIgnore, ...]
+    exclude: tuple[str, ...]
+
+    def platform_of(self, settings: Settings) -> str | None:
+        """The platform of files with these settings."""
+        return self.platform or settings.platform
+
+    def selection(self, settings: Settings) -> Selection:
+        """What is shown of files with these settings; ``--select`` takes the place of theirs, and of ignore."""
+        ignore = self.ignore if self.select else (*settings.ignore, *self.ignore)
+        per_file = (*settings.per_file_ignores, *self.per_file)
+        extend = self.extend if self.select else (*settings.extend_select, *self.extend)
+        return Selection(self.select or settings.select, ignore, per_file, extend)
+
+
+def check_command(args: argparse.Namespace) -> int:
+    """Check what the command line names; gives the exit status."""
+    paths, new_baseline = _paths(args)
+    overrides = _overrides(args)
+    if args.show_settings:
+        anchor = _anchor(paths or ["."], args.stdin_filename)
+        sys.stdout.write(settings_text(_shown(Finder(known_rules()).of_folder(anchor), args, overrides)))
+        return EXIT_OK
+    if not paths:
+        raise CliError("check: no PATH is given (a file, a folder, or - for standard input)")
+    if not args.watch:
+        stdin = read_source(STDIN, args.stdin_filename) if STDIN in paths else None
+        return _run(args, paths, overrides, new_baseline, stdin, {})
+    if STDIN in paths:
+        raise CliError("check: --watch cannot watch standard input")
+    return _watch(args, paths, overrides, new_baseline)
+
+
+def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
+    """The paths to check, and the baseline to write: what follows ``--write-baseline`` may also be the first path."""
+    paths: list[str] = list(args.paths)
+    value: str | None = args.write_baseline
+    if not value:
+        return paths, None if value is None else args.baseline or _DEFAULT_BASELINE
+    is_text = value == STDIN or value.lower().endswith(SUFFIXES) or Path(value).is_dir()
+    if is_text or (args.baseline and not value.endswith(".json")):
+        return [value, *paths], args.baseline or _DEFAULT_BASELINE
+    return paths, value
+
+
+def _overrides(args: argparse.Namespace) -> Overrides:
+    known = known_rules()
+    select = _selectors("--select", args.select)
+    extend = _selectors("--extend-select", args.extend_select)
+    ignore = _selectors("--ignore", args.ignore)
+    per_file = []
+    for item in args.per_file_ignores or ():
+        glob, colon, names = item.rpartition(":")
+        if not colon or not glob:
+            raise CliError(f"--per-file-ignores: {item!r} is not GLOB:LIST")
+        per_file.append(FileIgnore(".", glob, parse_selectors(names)))
+        validate(per_file[-1].selectors, "--per-file-ignores", known)
+    return Overrides(args.platform, select, extend, ignore, tuple(per_file), tuple(args.exclude or ()))
+
+
+def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
+    found = tuple(s for value in values or () for s in parse_selectors(value))
+    validate(found, option, known_rules())
+    return found
+
+
+def _anchor(paths: list[str], stdin_filename: str | None) -> Path:
+    """The folder whose settings hold for the run as a whole: the first path's."""
+    first = paths[0]
+    if first == STDIN:
+        return Path(stdin_filename).parent if stdin_filename else Path()
+    return Path(first) if Path(first).is_dir() else Path(first).parent
+
+
+def _options(args: argparse.Namespace, settings: Settings, new_baseline: str | None) -> Options:
+    terminal = sys.stdout.isatty() and args.output is None
+    return Options(
+        format=args.format or settings.format or ("full" if terminal else "concise"),
+        colour=wants_colour(sys.stdout, args.color) and (args.output is None or args.color == "always"),
+        output=args.output,
+        error_on_warning=args.error_on_warning or (settings.error_on_warning and args.max_warnings is None),
+        max_warnings=settings.max_warnings if args.max_warnings is None else args.max_warnings,
+        exit_zero=args.exit_zero or settings.exit_zero,
+        statistics=args.statistics or settings.statistics,
+        fix=args.fix or args.diff,
+        diff=args.diff,
+        baseline=args.baseline or settings.baseline,
+        write_baseline=new_baseline,
+        jobs=args.jobs,
+    )
+
+
+def _shown(settings: Settings, args: argparse.Namespace, overrides: Overrides) -> tuple[Settings, dict[str, Any]]:
+    options = _options(args, settings, None)
+    selection = overrides.selection(settings)
+    values: dict[str, Any] = {
+        "platform": overrides.platform_of(settings),
+        "format": options.format,
+        "select": list(selection.select) or ["ALL"],
+        "extend-select": list(selection.extend),
+        "ignore": list(selection.ignore),
+        "exclude": [*settings.exclude, *overrides.exclude],
+        "error-on-warning": options.error_on_warning,
+        "max-warnings": options.max_warnings,
+        "exit-zero": options.exit_zero,
+        "statistics": options.statistics,
+        "baseline": options.baseline,
+        "per-file-ignores": {f.pattern: list(f.selectors) for f in selection.per_file},
+    }
+    return settings, values
+
+
+def _watch(args: argparse.Namespace, paths: list[str], overrides: Overrides, new_baseline: str | None) -> int:
+    results: dict[str, tuple[Stamp, Task, FileResult]] = {}
+    watched = _watched(paths, overrides)
+    clear = _CLEAR if sys.stdout.isatty() else ""
+
+    def files() -> list[str]:
+        # A mistake in a settings file is reported by the check; until it is mended, the files known last are watched.
+        with contextlib.suppress(CliError):
+            watched[:] = _watched(paths, overrides)
+        return watched
+
+    def again() -> int:
+        sys.stdout.write(clear)
+        try:
+            status = _run(args, paths, overrides, new_baseline, None, results)
+        except CliError as error:
+            complain(str(error))
+            status = EXIT_USAGE
+        sys.stdout.flush()
+        return status
+
+    return watch(files, again)
+
+
+def _watched(paths: list[str], overrides: Overrides) -> list[str]:
+    finder = Finder(known_rules())
+    files = collect(paths, finder, overrides.exclude).files
+    origins = {finder.of_file(f).origin for f in files}
+    return [*files, *sorted(o for o in origins if o)]
+
+
+def _run(
+    args: argparse.Namespace,
+    paths: list[str],
+    overrides: Overrides,
+    new_baseline: str | None,
+    stdin: Source | None,
+    cache: dict[str, tuple[Stamp, Task, FileResult]],
+) -> int:
+    """One check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
+    finder = Finder(known_rules())
+    options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
+    inputs = collect(paths, finder, overrides.exclude)
+    # Asked before anything is mended or looked at: the report would be lost, or a text.
+    check_output(options.output, inputs.files)
+    check_output(options.write_baseline, inputs.files)
+    tasks = []
+    for path in inputs.files:
+        name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
+        settings = finder.of_file(name) if name != STDIN_NAME else finder.of_folder(".")
+        write = options.fix and not options.diff and path != STDIN
+        source = stdin if path == STDIN else None
+        selection = overrides.selection(settings)
+        tasks.append(
+            Task(
+                path, name, overrides.platform_of(settings), selection, options.fix, write, source, path in inputs.named
+            )
+        )
+    results = _checked(tasks, options, cache)
+    results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
+    if options.write_baseline is not None:
+        return _write_baseline(options.write_baseline, results, inputs)
+    if options.baseline is not None:
+        known = read_baseline(options.baseline)
+        results = [without_known(r, known, options.baseline) for r in results]
+    return _finish(Report(tuple(results)), inputs, options)
+
+
+def _checked(tasks: list[Task], options: Options, cache: dict[str, tuple[Stamp, Task, FileResult]]) -> list[FileResult]:
+    stamps = {t.path: stamp(t.path) for t in tasks}
+
+    def is_known(task: Task) -> bool:
+        return task.path in cache and cache[task.path][:2] == (stamps[task.path], task)
+
+    todo = [t for t in tasks if not is_known(t)]
+    with Progress(len(todo)) as progress:
+        for task, result in zip(todo, check_files(todo, options.jobs, progress.show), strict=True):
+            cache[task.path] = (stamps[task.path], task, result)
+    return [cache[t.path][2] for t in tasks]
+
+
+def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int:
+    errors = [r.error for r in results if r.error]
+    for error in errors:
+        complain(error)
+    count = write_baseline(path, (f for r in results for f in r.findings), inputs.files)
+    complain(f"{count} finding{'s' * (count != 1)} written to {path}")
+    return EXIT_USAGE if errors else EXIT_OK
+
+
+def _finish(report: Report, inputs: Inputs, options: Options) -> int:
+    """Write the report and everything beside it; gives the exit status."""
+    for result in report.errors:
+        complain(result.error)
+    for path, what in inputs.odd:
+        complain(f"{path}: this is {what}, not a regular file, and is passed over")
+    for folder in inputs.empty:
+        complain(f"{folder}: no *.visaasm or *.isaasm in this folder")
+    changed = [r for r in report.results if r.before is not None and r.after is not None and r.before != r.after]
+    stdin_text = next((r.after for p, r in zip(inputs.files, report.results, strict=False) if p == STDIN), None)
+    to_stderr = False
+    if options.diff:
+        for result in changed:
+            _write_text(difference(result))
+    elif stdin_text is not None:
+        _write_text(stdin_text)
+        to_stderr = True
+    if not options.diff:
+        _write_report(report, options, to_stderr, inputs)
+    fixed = sum(r.fixed for r in report.results)
+    if fixed and (options.format != "full" or options.diff):
+        verb = "can be mended" if options.diff else "mended"
+        complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
+    if options.statistics:
+        (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(statistics(report))
+    if report.errors:
+        return EXIT_USAGE
+    if options.exit_zero:
+        return EXIT_OK
+    return EXIT_FINDINGS if _is_wrong(report, options) or (options.diff and changed) else EXIT_OK
+
+
+def _is_wrong(report: Report, options: Options) -> bool:
+    warnings = report.count(Severity.WARNING)
+    allowed = 0 if options.error_on_warning else options.max_warnings
+    return report.count(Severity.ERROR) > 0 or warnings > allowed
+
+
+def _write_report(report: Report, options: Options, to_stderr: bool, inputs: Inputs) -> None:
+    pieces = FORMATS[options.format](report, Look(options.colour))
+    if options.output is not None:
+        write_output(options.output, "".join(pieces).encode("utf-8", "replace"), inputs.files)
+        return
+    out = sys.stderr if to_stderr else sys.stdout
+    for piece in pieces:
+        out.write(piece)
+
+
+def _write_text(text: str) -> None:
+    """A text to standard output, byte for byte."""
+    sys.stdout.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(printable(text))
+        return
+    buffer.write(text.encode("utf-8", "surrogateescape"))
+    buffer.flush()

@@ -1,0 +1,60 @@
+"""``json`` (one array) and ``jsonl`` (one object to a line): all of a finding, under the names of the contract."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.cli.common import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.cli.check.formats.text import Look
+    from visa_lsp.cli.check.report import Finding, Place, Report
+
+
+def range_of(place: Place) -> dict[str, int]:
+    """A range under the contract's names."""
+    return {
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+    }
+
+
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """A finding exactly as the contract describes it; the places that belong to it are in ``sarif`` and ``full``."""
+    return {
+        "path": printable(finding.path),
+        **range_of(finding.place),
+        "severity": finding.severity.value,
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "fixes": [
+            {
+                "title": r.title,
+                "safe": r.safe,
+                "edits": [{**range_of(e.place), "new_text": e.new_text} for e in r.edits],
+            }
+            for r in finding.remedies
+        ],
+    }
+
+
+def as_json(report: Report, look: Look) -> Iterator[str]:  # noqa: ARG001 - all formats are called alike
+    """One array."""
+    first = True
+    for finding in report.findings:
+        yield "[\n  " if first else ",\n  "
+        yield json.dumps(finding_object(finding))
+        first = False
+    yield "[]\n" if first else "\n]\n"
+
+
+def as_jsonl(report: Report, look: Look) -> Iterator[str]:  # noqa: ARG001
+    """One object to a line."""
+    for finding in report.findings:
+        yield json.dumps(finding_object(finding)) + "\n"

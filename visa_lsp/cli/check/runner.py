@@ -1,0 +1,150 @@
+"""Checking files: one after another, or many at once with the same outcome in the same order.
+
+Every text goes through ``Analysis`` and ``visible``, as in the server. One file's failure is its own: it becomes the error
+of that file's result. Knows nothing of formats and exit statuses.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.analysis.storing import storing
+from visa_lsp.cli.check.fixes import mend
+from visa_lsp.cli.check.report import FileResult, findings_of
+from visa_lsp.cli.common import CliError, Source, read_source
+from visa_lsp.cli.files import write_output
+from visa_lsp.ide.suppressions import visible
+from visa_lsp.syntax.parse import flush_shelf, use_shelf
+from visa_lsp.syntax.shelf import shelf_of_user
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from visa_lsp.cli.check.suppress import Selection
+    from visa_lsp.diagnostics import Diagnostic
+
+_WORTH_A_PROCESS: Final = 400_000  # bytes of text: about a second of work
+_MOST_PROCESSES: Final = 64
+
+
+class Task(Struct, frozen=True):
+    """One file to check. ``name`` is what it is called in findings; ``source`` is its text when it is no file."""
+
+    path: str
+    name: str
+    platform: str | None
+    selection: Selection
+    fix: bool = False
+    write: bool = False
+    source: Source | None = None
+    named: bool = True  # not found below a folder: it may be a pipe
+
+
+def check_file(task: Task) -> FileResult:
+    """Check one file, and with ``fix`` mend it first."""
+    try:
+        source = task.source or read_source(task.path, named=task.named)
+        return _check(task, source)
+    except CliError as error:
+        return FileResult(task.name, error=str(error))
+    except (Exception, RecursionError) as error:
+        if os.environ.get("VISA_LSP_DEBUG"):
+            raise
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return FileResult(task.name, error=f"{task.name}: internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
+
+
+def _check(task: Task, source: Source) -> FileResult:
+    def wanted(diagnostic: Diagnostic) -> bool:
+        return task.selection.shows(diagnostic.rule, task.name)
+
+    extra = task.selection.extra()
+
+    def inspect(text: str) -> tuple[Diagnostic, ...]:
+        return visible(Analysis.of(text, task.platform, once=True), extra)
+
+    if not task.fix:
+        found = [d for d in inspect(source.text) if wanted(d)]
+        return FileResult(task.name, findings_of(task.name, source.text, found))
+    mended = mend(source.text, inspect, wanted)
+    if task.write and mended.text != source.text:
+        write_output(task.path, source.to_bytes(mended.text))
+    findings = findings_of(task.name, mended.text, [d for d in mended.diagnostics if wanted(d)])
+    return FileResult(task.name, findings, "", mended.count, source.text, mended.text)
+
+
+def check_files(
+    tasks: Sequence[Task], jobs: int = 0, progress: Callable[[int], None] | None = None
+) -> list[FileResult]:
+    """Check files in as many processes as pay (``jobs`` 0) or as are said; results in the order of the tasks."""
+    # Statements are values without cycles: looking for garbage often costs a quarter of the time and finds none.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+    with storing():
+        return _check_files(tasks, jobs, progress)
+
+
+def _check_files(tasks: Sequence[Task], jobs: int, progress: Callable[[int], None] | None) -> list[FileResult]:
+    count = min(jobs or _processes(tasks), len(tasks), _MOST_PROCESSES)
+    results = []
+    for result in map(check_file, tasks) if count <= 1 else _in_processes(tasks, count):
+        results.append(result)
+        if progress is not None:
+            progress(len(results))
+    return results
+
+
+def _processes(tasks: Sequence[Task]) -> int:
+    if len(tasks) < 2:
+        return 1
+    size = sum(_size(t.path) for t in tasks)
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(available, size // _WORTH_A_PROCESS))
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
+    # A fork costs nothing but must not copy a process that has threads.
+    fork = sys.platform == "linux" and import_module("threading").active_count() == 1
+    # Loaded here: one file in one process needs neither this nor the pool.
+    context = import_module("multiprocessing").get_context("fork" if fork else "spawn")
+    share = max(1, min(8, len(tasks) // (count * 4)))
+    pools = import_module("concurrent.futures")
+    with pools.ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
+        try:
+            yield from pool.map(_check_and_keep, tasks, chunksize=share)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _begin() -> None:
+    # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
+    signal = import_module("signal")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    use_shelf(shelf_of_user())
+    store = storing()
+    store.__enter__()
+    # Runs when the process has no more to do.
+    import_module("multiprocessing.util").Finalize(None, store.__exit__, (None, None, None), exitpriority=0)
+
+
+def _check_and_keep(task: Task) -> FileResult:
+    """``check_file`` in a process that may end at any time: what the parser learnt is written at once."""
+    result = check_file(task)
+    flush_shelf()
+    return result

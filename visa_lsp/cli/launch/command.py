@@ -1,0 +1,213 @@
+"""The command ``visa-lsp run``: launches kernels, reports in text or JSON, writes buffers.
+
+Knows the command's options and its exit status: 0 all well, 1 a failed expectation, a fault or an error in a text, 2 a
+usage mistake, or a file that cannot be read or written. NumPy is loaded only when a launch runs. Invariant: a buffer file
+is complete or absent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+from argparse import ArgumentTypeError
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from visa_lsp.cli.common import CliError, foreign
+from visa_lsp.cli.files import read_bytes, refuse_input, replacing
+from visa_lsp.cli.launch.printing import Outcome, as_json, print_text
+from visa_lsp.reading import MOST_OBJECT, opened_file
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from visa_lsp.cli.launch.report import BufferReport, RunReport
+    from visa_lsp.sim.observers.hooks import Observer
+
+_SUFFIXES: Final = (".yaml", ".yml")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="IN",
+        help="a text, an object or a launch file; - is standard input; texts and objects after the first that have no launch file belong to its program",
+    )
+    parser.add_argument("--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml")
+    parser.add_argument("--engine", choices=("auto", "jit", "interp"), default="auto", help="what executes the kernel")
+    parser.add_argument(
+        "--checks",
+        default="all",
+        metavar="all|none|LIST",
+        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division; default all; "
+        "all,item-races also looks for races between work items of one thread",
+    )
+    parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="end the run after so many instructions")
+    parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument("--platform", metavar="NAME", help="platform to run on; default: the launch file's, or TGLLP")
+    parser.add_argument(
+        "--trace",
+        metavar="GROUP,THREAD",
+        nargs="?",
+        const="0,0",
+        action="append",
+        help="print the instructions that a thread executes, with values; GROUP is X or X:Y:Z; default 0,0",
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+
+
+def _count_of_steps(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 1 << 60:
+        raise ArgumentTypeError(f"'{text}' is not a number of instructions")
+    return int(text)
+
+
+def run_command(args: Namespace) -> int:
+    """Run what the command line asks for; gives the exit status."""
+    try:
+        import_module("numpy")
+    except ModuleNotFoundError:
+        print("visa-lsp run: running kernels needs NumPy: pip install 'visa-lsp[run]'", file=sys.stderr)
+        return 2
+    programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES]
+    tasks: list[tuple[str, tuple[Path, ...]]] = [(name, ()) for name in args.inputs]
+    if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
+        print("visa-lsp run: --launch goes with the files of one program, and launch files need none", file=sys.stderr)
+        return 2
+    first = programs[0] if args.launch and programs else _with_launch_file(programs)
+    if len(programs) > 1 and first is not None:  # one program of several files
+        rest = list(programs)
+        rest.remove(first)
+        launches = [name for name in args.inputs if name not in programs]
+        tasks = [(first, tuple(Path(p) for p in rest)), *((name, ()) for name in launches)]
+    outcomes = []
+    for name, files in tasks:
+        outcome = _launch(name, args, files, several=len(tasks) > 1)
+        outcomes.append(outcome)
+        if args.format == "text":
+            print_text(outcome)
+    if args.format == "json":
+        values = [as_json(outcome) for outcome in outcomes]
+        print(json.dumps(values if len(tasks) > 1 else values[0], indent=2, ensure_ascii=False, allow_nan=False))
+    elif len(tasks) > 1:
+        passed = sum(o.status == 0 for o in outcomes)
+        print(f"{len(outcomes)} launches: {passed} passed, {len(outcomes) - passed} failed")
+    return max(outcome.status for outcome in outcomes)
+
+
+def _with_launch_file(programs: list[str]) -> str | None:
+    """The one of several texts and objects that has a launch file beside it: the others belong to its program."""
+    if len(programs) < 2 or not all(Path(p).is_file() for p in programs):
+        return None
+    found = [p for p in programs if Path(p).with_suffix(".launch.yaml").is_file()]
+    return found[0] if len(found) == 1 else None
+
+
+def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
+    """Run one input with the further files of its program; user mistakes become an outcome."""
+    runner = import_module("visa_lsp.cli.launch.runner")
+    files = import_module("visa_lsp.cli.launch.file")
+    try:
+        listeners: tuple[Observer, ...] = ()
+        if args.trace:
+            listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
+        path, launch_path = _paths(name, args)
+        launch = files.read_launch_file(launch_path, named=bool(args.launch) or path is None)
+        if path is None:
+            if launch.file is None:
+                return Outcome(
+                    name, error=f"{launch_path}:1:1: no program: say which with file: NAME.visaasm", status=2
+                )
+            path = launch.file
+        data = read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
+        options = runner.RunOptions(path, args.platform, args.engine, args.checks, listeners, args.budget, more)
+        if data[:4] == b"CISA" or path.suffix == ".isa":
+            report: RunReport = runner.run_object(data, launch, options)
+        else:
+            report = runner.run_text(runner.text_of(data, path), launch, options)
+    except (FileNotFoundError, CliError) as error:
+        return Outcome(name, error=str(error), status=2)
+    except runner.LaunchError as error:
+        return Outcome(name, error=str(error), status=2)
+    except runner.TextProblems as problems:
+        return Outcome(name, error=str(problems), status=1)
+    paths: tuple[str | None, ...] = tuple(None for _ in report.buffers)
+    if args.out:
+        folder = Path(args.out)
+        if several:
+            folder /= launch_path.name.removesuffix(".yaml").removesuffix(".launch")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            targets = [_target(folder, buffer) for buffer in report.buffers]
+            for target in targets:
+                refuse_input(target, (path, launch_path, *more, *launch.reads))
+            paths = tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
+        except (OSError, ValueError) as error:
+            words = getattr(error, "strerror", None) or error
+            return Outcome(name, error=f"{folder}: cannot be written: {words}", status=2)
+    return Outcome(name, report, paths, status=0 if report.ok else 1)
+
+
+_WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")
+
+
+def _tracer(words: list[str], stream: TextIO) -> Any:
+    """The listener for ``--trace``."""
+    who = []
+    for word in words:
+        match = _WHO.fullmatch(word)
+        if match is None:
+            error = import_module("visa_lsp.sim.launch.config").LaunchError
+            raise error(f"--trace {word}: say GROUP,THREAD, such as 0,0 or 2:1:0,3")
+        x, y, z, thread = (int(n or 0) for n in match.groups())
+        who.append(((x, y, z), thread))
+    return import_module("visa_lsp.sim.observers.trace").Tracer(who, lambda line: print(line, file=stream))
+
+
+def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
+    """Give the program's file (None: the launch file says it) and the launch file."""
+    if name == "-":
+        path = Path(args.stdin_filename or "stdin.visaasm")
+    else:
+        path = Path(name)
+        if not path.exists() or path.is_dir():
+            raise FileNotFoundError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
+        if path.suffix in _SUFFIXES:
+            return None, path
+        _refuse_foreign(path)
+    if args.launch:
+        launch = Path(args.launch)
+        if not launch.exists() or launch.is_dir():
+            raise FileNotFoundError(f"{args.launch}: there is no such file")
+        return path, launch
+    launch = path.with_suffix(".launch.yaml")
+    if not launch.is_file():
+        raise FileNotFoundError(f"{name}: no launch file: neither --launch nor {launch}")
+    return path, launch
+
+
+def _refuse_foreign(path: Path) -> None:
+    """``CliError`` for OpenCL C and the like: a launch file would not help it."""
+    with contextlib.suppress(OSError), opened_file(path, MOST_OBJECT) as (stream, _):
+        other = foreign(str(path), stream.read(1 << 16))
+        if other:
+            raise CliError(f"{path}: {other}")
+
+
+def _target(folder: Path, buffer: BufferReport) -> Path:
+    """The file of a buffer: ``argN.npy``."""
+    return folder / f"arg{''.join(c if c.isalnum() or c in '_-' else '_' for c in str(buffer.arg))}.npy"
+
+
+def _write(target: Path, buffer: BufferReport) -> str:
+    """Write a buffer's file as a whole."""
+    numpy = import_module("numpy")
+    with replacing(target) as stream:
+        numpy.save(stream, buffer.array, allow_pickle=False)
+    return str(target)

@@ -1,0 +1,231 @@
+"""The report of ``visa-lsp run``, as text and as JSON, and of the server's run command.
+
+Knows values of ``launchreport`` only; loads no NumPy.
+
+The JSON report of a launch has these keys: ``launch`` (the launch file), ``kernel``, ``platform``, ``engine``,
+``buffers`` (``arg``, ``name``, ``dtype``, ``shape``, ``head`` with the first values, ``path`` of the file written or
+null), ``expectations`` (``arg``, ``ok``, ``message``), ``faults`` (``kind``, ``message``, ``text`` with all in one
+line, ``kernel``, ``group``,
+``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
+same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
+``other_place``, ``other_excerpt``; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
+of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
+``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
+``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
+hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
+mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``ok``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
+object, several give an array.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.sim.faults import items_text
+
+if TYPE_CHECKING:
+    from visa_lsp.cli.launch.report import BufferReport, RunReport
+    from visa_lsp.sim.dispatch import Sent
+    from visa_lsp.sim.faults import Fault, WorkItem
+
+_HEAD: Final = 8
+_PAYLOAD_HEAD: Final = 64  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One launch for the report: its name and either a report with the files written, or an error line and status."""
+
+    name: str
+    report: RunReport | None = None
+    paths: tuple[str | None, ...] = ()
+    error: str = ""
+    status: int = 0
+
+
+# The report as text.
+
+
+def print_text(outcome: Outcome) -> None:
+    """Print one launch."""
+    report = outcome.report
+    if report is None:
+        print(outcome.error, file=sys.stderr)
+        return
+    print(
+        f"{outcome.name}: kernel {report.kernel} on {report.platform}, {report.engine}: "
+        f"{_count(report.groups, 'group')}, {_count(report.threads, 'thread')}, {_count(report.instructions, 'instruction')}"
+    )
+    counts = sorted(report.opcodes.items(), key=lambda item: (-item[1], item[0]))
+    if counts:
+        print(f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}")
+    barriers = f", {_count(report.barriers, 'barrier arrival')}" if report.barriers else ""
+    print(f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}")
+    for note in report.notes:
+        print(f"  note: {note}")
+    for buffer, path in zip(report.buffers, outcome.paths, strict=True):
+        title = f"arg {buffer.arg}" + (f" ({buffer.name})" if buffer.name and buffer.name != buffer.arg else "")
+        more = ", ..." if buffer.array.size > _HEAD else ""
+        head = ", ".join(str(value) for value in _head(buffer))
+        shape = "x".join(str(n) for n in buffer.array.shape) or "scalar"
+        print(f"  {title}: {buffer.array.dtype.name} {shape}: {head}{more}" + (f"  -> {path}" if path else ""))
+    for expectation in report.expectations:
+        print(f"  expect arg {expectation.arg}: {'holds' if expectation.ok else f'FAILED, {expectation.message}'}")
+    for line in report.printed.splitlines():
+        print(f"  printed: {line}")
+    for word, faults in (("fault", report.faults), ("note", report.findings)):
+        for fault in faults:
+            print(f"  {word}: {fault}")
+            for who, items in (("work items", fault.items), ("of the other party", fault.other_items)):
+                if items:
+                    print(f"    {who}: {items_text(items)}")
+            for place, excerpt in dict.fromkeys((report.excerpt(fault), report.other_excerpt(fault))):
+                if excerpt:
+                    print(f"    {place}: {excerpt}")
+            for place, excerpt in dict.fromkeys(_sources(report, fault)):
+                if place:
+                    print(f"    {place}" + (f": {excerpt}" if excerpt else ""))
+    for sent in report.sent:
+        _print_sent(report, sent)
+    print(f"  {'ok' if report.ok else 'FAILED'}")
+
+
+def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Place and line in the source of both parties."""
+    return (
+        report.source_excerpt(fault.kernel, fault.source),
+        report.source_excerpt(fault.other_kernel or fault.kernel, fault.other_source),
+    )
+
+
+def _print_sent(report: RunReport, sent: Sent) -> None:
+    """A message that was recorded: how often, why, and what the first one carried."""
+    line = f", line {sent.line + 1}" if sent.line >= 0 else ""
+    print(
+        f"  message: {sent.mnemonic} is recorded only, {sent.reason}; sent {_count(sent.count, 'time')}, first by "
+        f"{sent.kernel}: group {sent.group}, thread {sent.thread}, instruction {sent.instruction}{line}"
+    )
+    place, excerpt = report.excerpt(sent)
+    if excerpt:
+        print(f"    {place}: {excerpt}")
+    for name, data in sent.payload:
+        more = "" if len(data) <= _PAYLOAD_HEAD else f" ... {len(data)} bytes"
+        print(f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{more}")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _head(buffer: BufferReport, most: int = _HEAD) -> list[Any]:
+    values: list[Any] = buffer.array.reshape(-1)[:most].tolist()
+    if buffer.array.dtype.name == "float32":  # seven digits say it all; the exact double would not be read
+        values = [float(f"{value:.9g}") for value in values]
+    return values
+
+
+# The report as JSON.
+
+
+def as_json(outcome: Outcome) -> dict[str, Any]:
+    """Give one launch as a JSON object."""
+    report = outcome.report
+    if report is None:
+        return {"launch": outcome.name, "ok": False, "error": outcome.error}
+    values = report_values(report)
+    for buffer, path in zip(values["buffers"], outcome.paths, strict=True):
+        buffer["path"] = path
+    return {"launch": outcome.name, **values}
+
+
+def report_values(report: RunReport, head: int = _HEAD) -> dict[str, Any]:
+    """Give what came of a launch as a JSON object, with so many values of each buffer."""
+    return {
+        "kernel": report.kernel,
+        "platform": report.platform,
+        "engine": report.engine,
+        "buffers": [
+            {
+                "arg": buffer.arg,
+                "name": buffer.name,
+                "dtype": buffer.array.dtype.name,
+                "shape": list(buffer.array.shape),
+                "head": [_finite(value) for value in _head(buffer, head)],
+            }
+            for buffer in report.buffers
+        ],
+        "expectations": [{"arg": e.arg, "ok": e.ok, "message": e.message} for e in report.expectations],
+        "faults": [_fault(report, fault) for fault in report.faults],
+        "findings": [_fault(report, fault) for fault in report.findings],
+        "messages": [_sent(report, sent) for sent in report.sent],
+        "threads": report.threads,
+        "groups": report.groups,
+        "instructions": report.instructions,
+        "opcodes": dict(sorted(report.opcodes.items())),
+        "barriers": report.barriers,
+        "bytes_read": report.bytes_read,
+        "bytes_written": report.bytes_written,
+        "printed": report.printed,
+        "notes": list(report.notes),
+        "ok": report.ok,
+    }
+
+
+def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
+    place, excerpt = report.excerpt(fault)
+    other_place, other_excerpt = report.other_excerpt(fault)
+    (source, source_line), (other_source, other_source_line) = _sources(report, fault)
+    return {
+        "kind": fault.kind.value,
+        "message": fault.message,
+        "text": str(fault),
+        "kernel": fault.kernel,
+        "group": list(fault.group),
+        "thread": fault.thread,
+        "lane": fault.lane,
+        "items": _items(fault.items),
+        "other_items": _items(fault.other_items),
+        "instruction": fault.instruction,
+        "line": fault.line + 1 if fault.line >= 0 else None,
+        "address": fault.address,
+        "other": fault.other,
+        "place": place,
+        "excerpt": excerpt,
+        "other_place": other_place,
+        "other_excerpt": other_excerpt,
+        "source": source,
+        "source_excerpt": source_line,
+        "other_source": other_source,
+        "other_source_excerpt": other_source_line,
+    }
+
+
+def _items(items: tuple[WorkItem, ...]) -> list[dict[str, Any]]:
+    return [{"lane": item.lane, "global": list(item.global_id), "local": list(item.local_id)} for item in items]
+
+
+def _sent(report: RunReport, sent: Sent) -> dict[str, Any]:
+    place, excerpt = report.excerpt(sent)
+    return {
+        "kind": sent.mnemonic,
+        "reason": sent.reason,
+        "count": sent.count,
+        "kernel": sent.kernel,
+        "group": list(sent.group),
+        "thread": sent.thread,
+        "instruction": sent.instruction,
+        "line": sent.line + 1 if sent.line >= 0 else None,
+        "payload": [
+            {"operand": name, "bytes": len(data), "head": data[:_PAYLOAD_HEAD].hex()} for name, data in sent.payload
+        ],
+        "place": place,
+        "excerpt": excerpt,
+    }
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no NaN and no infinity: they are written as words."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,199 @@
+"""Programs for a launch: from texts and objects, several files linked into one.
+
+Knows files and the toolchain, not launches. Invariant: the program that runs is what the object format carries, unless a
+note says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
+
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.codec.decode import decode
+from visa_lsp.codec.encode import encode
+from visa_lsp.codec.errors import CodecError
+from visa_lsp.diagnostics import Severity
+from visa_lsp.program.model import Module
+from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.sema.lower import assemble
+from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.text import LineIndex, lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import FileVariable, Kernel, Variable
+    from visa_lsp.sema.lower import AssembleResult
+
+
+class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of ours
+    """A text that leaves no program: its ``diagnostics``, and one line for each error in ``lines``."""
+
+    def __init__(self, path: Path | None, diagnostics: Sequence[Diagnostic], lines: Sequence[str]) -> None:
+        super().__init__("\n".join(lines))
+        self.path = path
+        self.diagnostics = tuple(diagnostics)
+        self.lines = tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text that a body comes from."""
+
+    path: str
+    lines: tuple[str, ...]
+
+
+def module_of_text(text: str, path: Path | None, platform: Platform, notes: list[str]) -> Module:
+    """Give the program that the object of a text carries, with the source lines of its instructions."""
+    result = assemble(text, platform.name)
+    if result.module is None:
+        raise _problems(text, path, platform, result)
+    try:
+        carried = decode(encode(result.module))
+    except CodecError as error:
+        notes.append(f"{path or 'the text'} runs from its text, not from its object: {error.message}")
+        return result.module
+    return structs.replace(
+        carried,
+        kernels=_with_lines(carried.kernels, result.module.kernels),
+        functions=_with_lines(carried.functions, result.module.functions),
+    )
+
+
+def _problems(text: str, path: Path | None, platform: Platform, result: AssembleResult) -> TextProblems:
+    diagnostics = Analysis.of(text, platform.name).diagnostics
+    index = LineIndex(text)
+    lines = []
+    for diagnostic in diagnostics:
+        if diagnostic.severity is Severity.ERROR:
+            line, column = index.position(diagnostic.span.start)
+            place = f"{path or 'text'}:{line + 1}:{column + 1}"
+            lines.append(f"{place}: error {diagnostic.code} {diagnostic.name}: {diagnostic.message}")
+    if not lines:  # a problem for which there is no rule still has a name and a place
+        for problem in result.bound.problems:
+            place = f"{path or 'text'}:{problem.place.line + 1}:{problem.place.span.start + 1}"
+            words = ", ".join(f"{key} {value}" for key, value in problem.args.items())
+            lines.append(f"{place}: error {problem.kind}: {words}")
+    return TextProblems(path, diagnostics, lines or [f"{path or 'text'}: has errors and cannot be run"])
+
+
+def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+    """Take over source lines: records of an object stand in the order of the instructions that they came from."""
+    return tuple(
+        structs.replace(
+            new,
+            instructions=tuple(
+                structs.replace(inst, line=source.line)
+                for inst, source in zip(new.instructions, old.instructions, strict=True)
+            ),
+        )
+        for new, old in zip(carried, written, strict=True)
+    )
+
+
+def decoded(data: bytes, path: Path | None) -> Module:
+    """Give the program of an object, or say why it is none."""
+    try:
+        return decode(data)
+    except CodecError as error:
+        raise LaunchError(f"not a vISA object that can be read: {error}", place=str(path or "")) from None
+
+
+def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[str, Source]) -> Module:
+    """Read one file of a program, text or object; its lines go to ``texts``."""
+    data = read_bytes(path)
+    if path.suffix == ".isa" or data[:4] == b"CISA":
+        return decoded(data, path)
+    text = text_of(data, path)
+    module = module_of_text(text, path, platform, notes)
+    texts.update(sources_of(module, text, path))
+    return module
+
+
+def sources_of(module: Module, text: str, path: Path | None) -> dict[str, Source]:
+    """The text that each body of a program comes from."""
+    source = Source(str(path or ""), tuple(lines_of(text)))
+    return {body.name: source for body in module.bodies}
+
+
+def read_bytes(path: Path, *, named: bool = False) -> bytes:
+    """Read a file, or say why that does not work; one that the user ``named`` may be a pipe."""
+    try:
+        return read_file(path, MOST_OBJECT, named=named)
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise LaunchError(f"cannot be read: {words}", place=str(path)) from None
+
+
+def text_of(data: bytes, path: Path) -> str:
+    """Read bytes as UTF-8, or say where they are not."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LaunchError(f"is not UTF-8 text (byte {error.start})", place=str(path)) from None
+
+
+_STATIC: Final = 1  # linkage of a variable that other files do not see (seed 000)
+
+
+def linked(module: Module, known: tuple[FileVariable, ...] = ()) -> Module:
+    """Resolve variables of file scope: aliases name them by place in ``known`` and what the module adds to it."""
+    variables = list(known)
+    places = []
+    for variable in module.variables:
+        at = next(
+            (
+                i
+                for i, v in enumerate(variables)
+                if v.name == variable.name and _STATIC not in (v.linkage, variable.linkage)
+            ),
+            None,
+        )
+        if at is None:
+            at = len(variables)
+            variables.append(variable)
+        elif variable.num_elements * variable.type.size > variables[at].num_elements * variables[at].type.size:
+            variables[at] = variable
+        places.append(at)
+    return structs.replace(
+        module,
+        variables=tuple(variables),
+        kernels=tuple(_resolved(body, places) for body in module.kernels),
+        functions=tuple(_resolved(body, places) for body in module.functions),
+    )
+
+
+def _resolved(body: Kernel, places: list[int]) -> Kernel:
+    if not any(variable.alias_scope for variable in body.variables):
+        return body
+    symbols = dict(body.variable_relocs)
+
+    def moved(variable: Variable) -> Variable:
+        at = symbols.get(variable.alias_index, variable.alias_index)
+        # A place that is none stays none: whoever gives registers says so.
+        return structs.replace(variable, alias_index=places[at] if at < len(places) else 1 << 16)
+
+    variables = tuple(moved(v) if v.alias_scope else v for v in body.variables)
+    return structs.replace(body, variables=variables, variable_relocs=())
+
+
+def merged(left: Module, right: Module, defined: dict[str, str] | None = None, path: str = "another") -> Module:
+    """One program of two, the left one linked already; a name defined twice is refused.
+
+    ``defined`` says in which file each body of the left one is; those of the right one, which ``path`` holds, are added.
+    """
+    if defined is None:
+        defined = {body.name: "one" for body in left.bodies}
+    right = linked(right, left.variables)
+    double = next((body.name for body in right.bodies if body.name in defined), None)
+    if double is not None:
+        raise LaunchError(f"'{double}' is defined in two files of the program, '{defined[double]}' and '{path}'")
+    defined.update({body.name: path for body in right.bodies})
+    return Module(left.version, left.kernels + right.kernels, right.variables, left.functions + right.functions)

@@ -1,0 +1,154 @@
+"""What came of a launch, as values: buffers, expectations, faults with their places in the texts.
+
+Filled by ``launchrun``, printed by ``run`` and sent by the language server. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from visa_lsp.cli.launch.program import Source
+    from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.sim.dispatch import Sent
+    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.launch.config import Array
+
+
+_MOST_SOURCE: Final = 16 << 20
+_INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BufferReport:
+    """A buffer or image argument after the run; ``name`` is the source's, where ze_info tells it."""
+
+    arg: int | str
+    name: str
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationReport:
+    """One expectation: whether it holds, and if not the first differences in one line."""
+
+    arg: int | str
+    ok: bool
+    message: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunReport:
+    """What came of one launch."""
+
+    kernel: str
+    platform: str
+    engine: str
+    buffers: tuple[BufferReport, ...]
+    expectations: tuple[ExpectationReport, ...]
+    faults: tuple[Fault, ...]
+    threads: int
+    groups: int
+    instructions: int
+    notes: tuple[str, ...] = ()
+    printed: str = ""
+    opcodes: Mapping[str, int] = field(default_factory=dict)
+    barriers: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    findings: tuple[Fault, ...] = ()  # notes of observers that are no fault
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    sent: tuple[Sent, ...] = ()  # messages that are recorded instead of carried out
+
+    def excerpt(self, fault: Fault | Sent) -> tuple[str, str]:
+        """Where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""
+        return _excerpt(self.sources.get(fault.kernel), fault.line)
+
+    def other_excerpt(self, fault: Fault) -> tuple[str, str]:
+        """The same for the other party."""
+        return _excerpt(self.sources.get(fault.other_kernel or fault.kernel), fault.other_line)
+
+    def source_excerpt(self, kernel: str, place: tuple[str, int] | None) -> tuple[str, str]:
+        """``path:line`` of the source that a text was compiled from, and that line where the file is there."""
+        if place is None:
+            return "", ""
+        text = self.sources.get(kernel)
+        folder = Path(text.path).parent if text is not None else Path()
+        return f"{place[0]}:{place[1]}", _line_of(folder / place[0], place[1])
+
+    @property
+    def ok(self) -> bool:
+        """No fault, and every expectation holds."""
+        return not self.faults and all(e.ok for e in self.expectations)
+
+
+def _excerpt(source: Source | None, line: int) -> tuple[str, str]:
+    if source is None or not 0 <= line < len(source.lines):
+        return "", ""
+    return f"{source.path}:{line + 1}", source.lines[line].strip()
+
+
+def _line_of(path: Path, line: int) -> str:
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_SOURCE:
+            return ""
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except (OSError, ValueError):
+        return ""
+    return lines[line - 1].strip() if line <= len(lines) else ""
+
+
+def with_sources(faults: Iterable[Fault], module: Module) -> tuple[Fault, ...]:
+    """Faults with the file and line that ``FILE`` and ``LOC`` lines name, for both parties."""
+    bodies = {body.name: body for body in module.bodies}
+    return tuple(_sourced(fault, bodies) for fault in faults)
+
+
+def _sourced(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
+    body = bodies.get(fault.kernel)
+    other = bodies.get(fault.other_kernel or fault.kernel)
+    at = -1
+    if other is not None and fault.other_line >= 0:
+        at = next((n for n, inst in enumerate(other.instructions) if inst.line == fault.other_line), -1)
+    elif fault.other and (found := _INSTRUCTION.search(fault.other)):
+        at = int(found[1])
+    return replace(fault, source=_source_of(body, fault.instruction), other_source=_source_of(other, at))
+
+
+def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
+    """The file and line of the marks above an instruction; None without them, or for what no line stands for."""
+    if body is None or not 0 <= at < len(body.instructions):
+        return None
+    line = 0
+    for inst in reversed(body.instructions[: at + 1]):
+        value = inst.get(inst.row.fields[0].name) if inst.row.marks_source else None
+        if not isinstance(value, int):
+            continue
+        if inst.row.marks_source == "file":
+            name = body.strings[value] if 0 <= value < len(body.strings) else ""
+            return (name, line) if line and name else None
+        if not line:
+            if not value:
+                return None
+            line = value
+    return None
+
+
+def with_declarations(faults: Iterable[Fault], sources: Mapping[str, Source]) -> tuple[Fault, ...]:
+    """Faults that are about a variable, with the line of its declaration: the last one above the instruction."""
+    return tuple(_declared(fault, sources.get(fault.kernel)) for fault in faults)
+
+
+def _declared(fault: Fault, source: Source | None) -> Fault:
+    if source is None or not fault.variable or fault.line < 0:
+        return fault
+    form = re.compile(rf"\s*\.decl\s+{re.escape(fault.variable)}(?![\w$@?])")
+    line = next((n for n in range(min(fault.line, len(source.lines) - 1), -1, -1) if form.match(source.lines[n])), None)
+    if line is None:
+        return fault
+    return replace(fault, other=f"{fault.other}, line {line + 1}", other_line=line)

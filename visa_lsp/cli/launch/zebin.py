@@ -1,0 +1,63 @@
+"""A zebin for a launch: its ze_info text, and the program's data with its symbols and relocations.
+
+Joins the reader of ``zeinfo`` and the values of ``sim``, which do not know each other. Invariant: code is never read,
+only what a launch needs to place in memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.platforms import platform_of_product
+from visa_lsp.sim.launch.config import MAX_BUFFER_BYTES, DataSection, LaunchError
+from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.zeinfo.zebin import Zebin
+
+# Sections that the program's data stands in, and the payload argument that asks for the address of each.
+_BASES: Final = {
+    ".data.const": "const_base",
+    ".data.global": "global_base",
+    ".data.const.string": "",
+    ".rodata": "",
+    ".bss.const": "",
+    ".bss.global": "",
+}
+_ADDRESS_BYTES: Final = {1: 8, 2: 4}  # relocation types: the whole address, its low half
+
+
+def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]:
+    """Give the ze_info text of a zebin and its data sections."""
+    zebin = _read(data, path)
+    sections = []
+    symbols = zebin.data_symbols()
+    for section in zebin.sections:
+        if not section.name.startswith((".data", ".rodata", ".bss")):
+            continue
+        if section.size > MAX_BUFFER_BYTES:
+            raise LaunchError(f"section {section.name} has {section.size} bytes, more than 1 GiB", place=str(path))
+        pointers = tuple(
+            (r.offset, r.symbol, _ADDRESS_BYTES[r.type])
+            for r in zebin.relocations
+            if r.section == section.name and r.type in _ADDRESS_BYTES
+        )
+        places = {name: at for name, (home, at, _) in symbols.items() if home == section.name}
+        sections.append(DataSection(section.name, section.data, _BASES.get(section.name, ""), places, pointers))
+    return zebin.ze_info, tuple(sections)
+
+
+def platform_of(data: bytes, path: Path) -> Platform | None:
+    """Give the platform that a zebin was made for; None where it does not say one that is known."""
+    family = _read(data, path).product_family
+    return None if family is None else platform_of_product(family)
+
+
+def _read(data: bytes, path: Path) -> Zebin:
+    try:
+        return read_zebin(data)
+    except ZebinError as error:
+        raise LaunchError(f"not a zebin that can be read: {error}", place=str(path)) from None

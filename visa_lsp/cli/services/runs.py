@@ -1,0 +1,200 @@
+"""Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
+
+``run_apart`` is the server's side, ``perform`` the work, ``python -m visa_lsp.cli.services.runs`` the process between them: a
+job as one JSON line on its standard input, the answer as JSON on standard output. Invariant: the process ends when its
+standard input does, so none is left behind by a server that has gone.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:
+    from visa_lsp.cli.launch.file import LaunchFile
+    from visa_lsp.cli.launch.forms import Written
+    from visa_lsp.cli.launch.report import RunReport
+    from visa_lsp.lsp.services import Result, Stop
+
+_HEAD: Final = 16
+_MOST_DATA: Final = 64 << 20
+_MOST_PRINTED: Final = 1_000_000
+
+
+# ---- the server's side ----
+
+
+def run_apart(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+    """Run in another process and give its answer; ``stop`` ends it."""
+    job = json.dumps({"text": text, "path": path, "options": options}).encode()
+    # -P: what lies in the folder the server was started in is none of our modules.
+    command = [sys.executable, "-P", "-m", "visa_lsp.cli.services.runs"]
+    with tempfile.TemporaryFile() as said:
+        try:
+            child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
+        except OSError as error:
+            return {"ok": False, "error": f"a process for the run cannot be started: {error.strerror or error}"}
+        stop.by(child.kill)
+        with child:
+            if child.stdin is None or child.stdout is None:
+                raise AssertionError("both are pipes")
+            try:
+                child.stdin.write(job + b"\n")
+                child.stdin.flush()
+                answer = child.stdout.read()
+            except BrokenPipeError:  # stopped, or ended by the system
+                answer = b""
+        if answer:
+            result: Result = json.loads(answer)
+            return result
+        said.seek(0)
+        words = said.read().decode(errors="replace").strip().splitlines()
+        reason = words[-1] if words else f"its process ended with status {child.returncode}"
+        return {"ok": False, "error": f"the run has no result: {reason}", "stopped": True}
+
+
+# ---- the other process ----
+
+
+def main() -> int:
+    """Take one job, do it, answer."""
+    job = json.loads(sys.stdin.buffer.readline() or b"null")
+    if job is None:
+        return 2
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+    answer = perform(job["text"], job["path"], job["options"])
+    sys.stdout.buffer.write(json.dumps(answer).encode())
+    sys.stdout.buffer.flush()
+    os._exit(0)  # the other thread still reads
+
+
+def _end_with_the_server() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
+    """Run a program as its launch file says; the answer holds buffers, expectations and faults as values.
+
+    Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
+    completed from ze_info), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``opened`` (texts by
+    path). Without a text the program is the object ``path``; where that is none either, what the launch file names.
+    """
+    try:
+        import_module("numpy")
+    except ModuleNotFoundError:
+        return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
+    runner = import_module("visa_lsp.cli.launch.runner")
+    findings = import_module("visa_lsp.cli.services.serving").findings
+    source = Path(path) if path else None
+    quick: Written | None = None
+    more: Result = {}
+    launch = _launch_path(source, options)
+    if launch is not None:
+        more["launch"] = str(launch)
+    if launch is None and not (options.get("launchText") or options.get("quick") is not None):
+        return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
+    try:
+        # A folder that is not there: what others put into that of temporary files belongs to no launch of ours.
+        launch = launch or Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
+        if options.get("quick") is not None:
+            quick = _quick(text, path, options)
+            more["launchText"] = quick.text
+        read = _read(launch, options, quick)
+        if text is None and source is None:
+            text, source = _program(read, options)
+        report: RunReport
+        chosen = {
+            "platform": options.get("platform"),
+            "engine": options.get("engine", "auto"),
+            "checks": options.get("checks", "all"),
+        }
+        more["source"] = str(source) if source else None
+        if text is None:
+            report = runner.run_object(runner.read_bytes(source), read, runner.RunOptions(source, **chosen))
+        else:
+            report = runner.run_text(text, read, runner.RunOptions(source or read.file, **chosen))
+    except _LaunchMissing as error:
+        return {"ok": False, "error": str(error), "launchMissing": True, **more}
+    except runner.TextProblems as problems:
+        mine = text is not None and problems.path in (None, source, read.file)
+        found = findings(text, problems.diagnostics) if mine else []
+        words = "\n".join(problems.lines[:3]) or "the text has errors"
+        return {"ok": False, "error": words, "diagnostics": found, **more}
+    except (runner.LaunchError, OSError, ValueError) as error:
+        words = quick.said(str(error), str(launch)) if quick is not None else str(error)
+        return {"ok": False, "error": words, **more}
+    return {**_report(report, whole=options.get("data") == "base64"), **more}
+
+
+class _LaunchMissing(ValueError):  # noqa: N818 - an answer in words
+    """There is no launch file."""
+
+
+def _launch_path(source: Path | None, options: dict[str, Any]) -> Path | None:
+    if options.get("launch"):
+        return Path(options["launch"])
+    return source.with_name(source.name.rpartition(".")[0] + ".launch.yaml") if source is not None else None
+
+
+def _read(launch: Path, options: dict[str, Any], quick: Written | None) -> LaunchFile:
+    files = import_module("visa_lsp.cli.launch.file")
+    text = quick.text if quick is not None else options.get("launchText")
+    if not text:
+        if not launch.is_file():
+            raise _LaunchMissing(f"there is no launch file '{launch}'")
+        return cast("LaunchFile", files.read_launch_file(launch))
+    return cast("LaunchFile", files.parse_launch(text, launch))
+
+
+def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Path]:
+    """The program that a launch file names: the text as it is open, else its file's; None for an object."""
+    if read.file is None:
+        raise ValueError(f"{read.path}:1:1: no program: say which with file: NAME.visaasm")
+    opened = options.get("opened") or {}
+    if str(read.file) in opened:
+        return opened[str(read.file)], read.file
+    runner = import_module("visa_lsp.cli.launch.runner")
+    data = runner.read_bytes(read.file)
+    if data[:4] == b"CISA" or read.file.suffix == ".isa":
+        return None, read.file
+    return runner.text_of(data, read.file), read.file
+
+
+def _quick(text: str | None, path: str | None, options: dict[str, Any]) -> Written:
+    """The launch file of a quick launch."""
+    forms = import_module("visa_lsp.cli.launch.forms")
+    asked = {"platform": options.get("platform"), "kernel": options["quick"].get("kernel")}
+    # An object has no text to make ze_info from; that of a file beside it will do.
+    told: Result = import_module("visa_lsp.cli.services.serving").launch_template(text or "", path, asked)
+    if not told["ok"] and "args" not in options["quick"]:
+        raise ValueError(told["error"] if text is not None else "an object without ze_info needs `args`")
+    if not told["ok"]:
+        return cast("Written", forms.write(forms.completed(options["quick"], None)))
+    names = [a["name"] for a in told["arguments"]]
+    return cast("Written", forms.write(forms.completed(options["quick"], told), names, named=told["named"]))
+
+
+# ---- the answer ----
+
+
+def _report(report: RunReport, *, whole: bool = False) -> Result:
+    """A run as JSON values: those of ``visa-lsp run --format json``, and where asked for the buffers as they are."""
+    values: Result = import_module("visa_lsp.cli.launch.printing").report_values(report, _HEAD)
+    values["printed"] = values["printed"][:_MOST_PRINTED]
+    for shown, buffer in zip(values["buffers"], report.buffers, strict=True):
+        if whole and buffer.array.nbytes <= _MOST_DATA:
+            shown["data"] = base64.b64encode(buffer.array.tobytes()).decode()
+    return values
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,238 @@
+"""What the language server lets the command line's rooms do: assemble, disassemble, run, ze_info, explain, settings.
+
+The functions of ``lsp.services.Services``: plain values in, JSON objects out. Rooms are loaded when first used, so that
+the server starts without NumPy. Invariant: what is wrong with a user's text or file is an answer, never an exception.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.cli.files import replacing
+from visa_lsp.reading import MOST_OBJECT, read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.lsp.services import FileRules, Result, Stop
+    from visa_lsp.text import Span
+    from visa_lsp.zeinfo.emit.document import Doubt
+    from visa_lsp.zeinfo.facts import KernelText
+
+
+def services() -> Any:
+    """The services of this program."""
+    return import_module("visa_lsp.lsp.services").Services(
+        assemble_text, run_apart, disassemble, ze_info, launch_template, explain, file_rules
+    )
+
+
+def places(text: str, spans: Iterable[Span]) -> Iterator[dict[str, int]]:
+    """Where spans are in a text, lines and columns from 1."""
+    lines = import_module("visa_lsp.text").LineIndex(text)
+    for span in spans:
+        line, column = lines.position(span.start)
+        end_line, end_column = lines.position(span.end)
+        yield {"line": line + 1, "column": column + 1, "end_line": end_line + 1, "end_column": end_column + 1}
+
+
+def findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+    """Findings as JSON objects, lines and columns from 1, with the keys of ``--check --format json``."""
+    return [
+        {**place, "severity": d.severity.value, "code": d.code, "name": d.name, "message": d.message}
+        for d, place in zip(diagnostics, places(text, (d.span for d in diagnostics)), strict=True)
+    ]
+
+
+# ---- assembling ----
+
+
+def assemble_text(text: str, path: str | None, platform: str | None) -> Result:
+    """Write the object of a text beside its file (a text without a file: into a new temporary folder)."""
+    result = import_module("visa_lsp.cli.assemble").assemble_text(text, platform)
+    answer: Result = {"ok": False, "path": None, "bytes": 0, "diagnostics": findings(text, result.diagnostics)}
+    data = result.data
+    if data is None:
+        return {**answer, "error": "the text has errors"}
+    try:
+        target = _object_path(path)
+        write_whole(target, data, path)
+    except (OSError, ValueError) as error:
+        return {**answer, "error": f"the object cannot be written: {getattr(error, 'strerror', None) or error}"}
+    return {**answer, "ok": True, "path": str(target), "bytes": len(data)}
+
+
+def _object_path(path: str | None) -> Path:
+    if path is None:
+        return Path(tempfile.mkdtemp(prefix="visa-lsp-")) / "untitled.isa"
+    return Path(path).with_suffix(".isa")
+
+
+def write_whole(target: Path, data: bytes, source: str | None) -> None:
+    """Write a file, complete or not at all, and never over ``source``, the text that it is made from."""
+    with replacing(target, [source] if source else []) as stream:
+        stream.write(data)
+
+
+def disassemble(text: str | None, path: str | None, platform: str | None) -> Result:
+    """The text that an object's file holds; of a text, what its own object says."""
+    codec_error = import_module("visa_lsp.codec.errors").CodecError
+    try:
+        if text is None:
+            if path is None:
+                return {"ok": False, "error": "an object has to be a file"}
+            data = read_file(path, MOST_OBJECT)
+        else:
+            result = import_module("visa_lsp.sema.lower").assemble(text, platform)
+            if result.module is None:
+                found = import_module("visa_lsp.analysis.analysis").Analysis.of(text, platform).diagnostics
+                return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, found)}
+            data = import_module("visa_lsp.codec.encode").encode(result.module)
+        module = import_module("visa_lsp.codec.decode").decode(data)
+        chosen = import_module("visa_lsp.isa.platforms").platform_named(platform) if platform else None
+        written = import_module("visa_lsp.program.text_form").module_text(module, chosen)
+    except codec_error as error:
+        return {"ok": False, "error": f"{path or 'the text'}: {error}"}
+    except (OSError, ValueError) as error:
+        return {"ok": False, "error": f"{path}: {getattr(error, 'strerror', None) or error}"}
+    return {"ok": True, "text": written, "bytes": len(data)}
+
+
+# ---- running ----
+
+
+def run_apart(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+    """Run a kernel in a process of its own; see ``cli.services.runs``."""
+    answer: Result = import_module("visa_lsp.cli.services.runs").run_apart(text, path, options, stop)
+    return answer
+
+
+# ---- ze_info ----
+
+_ZE_INFO: Final = (".zeinfo.yaml", ".ze_info", ".zeinfo")
+
+
+def _beside(path: str | None) -> Path | None:
+    """The ze_info file beside a text."""
+    if path is None:
+        return None
+    candidates = (Path(path).with_suffix(ending) for ending in _ZE_INFO)
+    return next((c for c in candidates if c.is_file()), None)
+
+
+def ze_info(text: str, path: str | None, platform: str | None) -> Result:
+    """The ze_info of a text: of the file beside it, else made from it, with the warnings of ``zeinfo emit``."""
+    found = _beside(path)
+    try:
+        if found is not None:
+            told = read_file(found).decode("utf-8")
+            return {"ok": True, "path": str(found), "text": told, "made": False, "warnings": []}
+        told, warnings = _made(text, platform)
+    except (OSError, ValueError) as error:
+        return {"ok": False, "error": str(error)}
+    return {"ok": True, "path": None, "text": told, "made": True, "warnings": warnings}
+
+
+def _kernels(text: str, platform: str | None) -> list[KernelText]:
+    """The kernels of a text with their places; ``ValueError`` where there are none."""
+    if platform and import_module("visa_lsp.isa.platforms").platform_named(platform) is None:
+        raise ValueError(f"unknown platform '{platform}'")
+    analysis = import_module("visa_lsp.analysis.analysis").Analysis.of(text, platform)
+    found = import_module("visa_lsp.ide.zeinfo.facts").kernel_texts(analysis, "")
+    if not found and analysis.bound.bodies:
+        raise ValueError("the text has errors")
+    kernels = [kernel for kernel in found if kernel.kernel.is_kernel]
+    if not kernels:
+        raise ValueError("there is no kernel")
+    return kernels
+
+
+def _made(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
+    """A ze_info document for a text, and what is guessed in it; ``ValueError`` where there can be none."""
+    emitter = import_module("visa_lsp.zeinfo.emit.document")
+    kernels = _kernels(text, platform)
+    try:
+        registers = import_module("visa_lsp.cli.zeinfo").registers_for(platform, kernels)
+        made = emitter.emitted([k.kernel for k in kernels], registers)
+    except emitter.EmitError as error:
+        raise ValueError(str(error)) from error
+    return made.text, [_warning(text, kernels, doubt) for doubt in made.doubts]
+
+
+def _warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str, Any]:
+    """A guess at the place of the input that it is about, else of the kernel; lines and columns from 1."""
+    kernel = next(k for k in kernels if k.kernel.name == doubt.kernel)
+    span = kernel.input(doubt.input) if doubt.input >= 0 else kernel.name
+    (place,) = places(text, [span])
+    return {**place, "severity": "warning", "kernel": doubt.kernel, "message": doubt.message}
+
+
+def _element_types(text: str, platform: str | None) -> dict[str, str]:
+    types: dict[str, str] = {}
+    for kernel in _kernels(text, platform):
+        types.update(import_module("visa_lsp.cli.launch.forms").element_types(kernel.kernel))
+    return types
+
+
+def launch_template(text: str, path: str | None, options: dict[str, Any]) -> Result:
+    """A launch file to fill in: what ze_info, the file's or one made from the text, tells of each argument.
+
+    Options: ``platform``, ``kernel`` (else the first), ``quick``: what is filled in already, as an object.
+    """
+    forms = import_module("visa_lsp.cli.launch.forms")
+    platform = options.get("platform")
+    told = ze_info(text, path, platform)
+    if not told["ok"]:
+        return told
+    quick = options.get("quick")
+    try:
+        kernel = str(options.get("kernel") or (quick or {}).get("kernel") or "")
+        types = _element_types(text, platform) if told["made"] else None
+        found = forms.template(told["text"], kernel, platform, types)
+        if quick is not None:
+            names = [a["name"] for a in found["arguments"]]
+            found["text"] = forms.write(forms.completed(quick, found), names, named=found["named"]).text
+    except forms.QuickError as error:
+        words = str(error)
+        return {"ok": False, "error": f"{told['path'] or 'ze_info'}{words}" if words.startswith(":") else words}
+    return {"ok": True, "path": str(Path(path).with_suffix(".launch.yaml")) if path else None, **found}
+
+
+# ---- words and settings ----
+
+
+def explain(word: str, platform: str | None) -> Result:
+    """The page of a word."""
+    module = import_module("visa_lsp.cli.explain")
+    text = module.explain_text(word, platform)
+    if text is None:
+        near = import_module("visa_lsp.checks.support.context").near(word, module.known_words())
+        hint = f"; did you mean `{near}`?" if near else ""
+        return {"ok": False, "error": f"nothing is known of `{word}`{hint}", "suggestion": near}
+    return {"ok": True, "word": word, "markdown": text}
+
+
+def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> FileRules:
+    """What the settings files of a folder, and the editor's on top, say of a file: as the check command does it."""
+    rules_type = import_module("visa_lsp.lsp.services").FileRules
+    settings = import_module("visa_lsp.cli.settings")
+    suppress = import_module("visa_lsp.cli.check.suppress")
+    problem, found = "", settings.Settings()
+    try:
+        if path:
+            found = settings.Finder(import_module("visa_lsp.cli.rules").known_rules()).of_file(path)
+    except (import_module("visa_lsp.cli.common").CliError, OSError, ValueError) as error:
+        problem = str(error)
+    selection = suppress.Selection(
+        found.select, (*found.ignore, *ignore), found.per_file_ignores, (*found.extend_select, *extend)
+    )
+    plain = not (selection.select or selection.ignore or selection.per_file or selection.extend)
+    if plain:
+        return rules_type(found.platform or "", frozenset(), problem=problem)  # type: ignore[no-any-return]
+    return rules_type(  # type: ignore[no-any-return]
+        found.platform or "", selection.extra(), lambda rule: selection.shows(rule, path or "untitled"), problem
+    )

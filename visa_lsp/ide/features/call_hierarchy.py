@@ -1,0 +1,186 @@
+"""Call hierarchy: kernels, subroutines and functions, and the calls between them.
+
+A kernel's code before its first subroutine is its own, and so is the subroutine that a dump opens it with. Read off the
+lines that call; knows no protocol.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.index.focus import focus_at
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.token_at import spot_at
+from visa_lsp.ide.index.tokens import TokenKind
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.text_index import Group, Index
+
+_CALL: Final = re.compile(r'\n\s*(?:\([^()\n]*\)\s*)?(call|fccall|fcall)\b[^\n]*?\)\s*"?([A-Za-z_$@?][A-Za-z0-9_$@?]*)')
+
+
+@dataclass(frozen=True, slots=True)
+class Callable:
+    """Something that calls or is called: a body (``subroutine`` empty) or a subroutine of one.
+
+    ``name_span`` is the name in ``line``; its code is in lines ``first`` to ``end``, the last not included.
+    """
+
+    body: str
+    subroutine: str
+    is_kernel: bool
+    line: int
+    name_span: Span
+    first: int
+    end: int
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.subroutine or self.body
+
+    @property
+    def kind(self) -> str:
+        """Kernel, function or subroutine."""
+        return "subroutine" if self.subroutine else "kernel" if self.is_kernel else "function"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One partner with the places, (line, span in it), of the calls."""
+
+    partner: Callable
+    places: tuple[tuple[int, Span], ...]
+
+
+def callables(analysis: Analysis) -> tuple[Callable, ...]:
+    """Everything in a text that can call or be called."""
+    index = index_of(analysis.document)
+    return tuple(c for group in index.groups if group.opener >= 0 for c in _of_body(index, group))
+
+
+def _of_body(index: Index, group: Group) -> Iterator[Callable]:
+    functions = list(index.functions(group))
+    first_code = _first_code(index, group)
+    bounds = [line for line, _, _ in functions]
+    own_end = bounds[0] if bounds else group.end_line
+    if bounds and bounds[0] <= first_code:
+        own_end = bounds[1] if len(bounds) > 1 else group.end_line
+    text = index.document.line_text(group.opener)
+    column = max(0, text.find(f'"{group.name}"') + 1 if f'"{group.name}"' in text else text.rfind(group.name))
+    span = Span(column, column + len(group.name))
+    yield Callable(group.name, "", group.is_kernel, group.opener, span, group.first_line, own_end)
+    for (line, name, at), (_, end) in zip(functions, pairwise([*bounds, group.end_line]), strict=True):
+        yield Callable(group.name, name, group.is_kernel, line, Span(at, at + len(name)), line, end)
+
+
+def _first_code(index: Index, group: Group) -> int:
+    """The first line of a body that is an instruction or a label."""
+    for at in range(group.first, group.end):
+        part = index.parts[at]
+        if part.instructions or part.labels:
+            base = index.document.line_of(at)
+            for offset, code in enumerate(part.code.split("\n")[1:]):
+                stripped = code.lstrip()
+                if stripped and stripped[0] not in ".{}":
+                    return base + offset
+    return group.end_line
+
+
+def prepare(analysis: Analysis, offset: int) -> Callable | None:
+    """What the cursor is on: a name that is called or defined; elsewhere what the line belongs to."""
+    spot = spot_at(focus_at(analysis, offset), offset)
+    found = callables(analysis)
+    line = analysis.document.position(offset)[0]
+    body = index_of(analysis.document).group_at(line).name
+    if spot is not None and spot.token.kind is TokenKind.FUNCTION:
+        return next((c for c in found if not c.subroutine and c.name == spot.token.text), None)
+    if spot is not None and spot.token.kind is TokenKind.LABEL:
+        named = next((c for c in found if c.subroutine == spot.token.text and c.body == body), None)
+        if named is not None:
+            return named
+    inside = [c for c in found if c.first <= line < c.end]
+    return max(inside, key=lambda c: (c.first, bool(c.subroutine)), default=None)
+
+
+def find(analysis: Analysis, body: str, subroutine: str) -> Callable | None:
+    """The callable of a name."""
+    return next((c for c in callables(analysis) if (c.body, c.subroutine) == (body, subroutine)), None)
+
+
+def outgoing(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
+    """What a callable calls in the same text."""
+    known = _Names(callables(analysis))
+    places: dict[Callable, list[tuple[int, Span]]] = {}
+    for line, span, name, far in _calls(analysis, caller.first, caller.end):
+        partner = known.callee(caller.body, name, far=far)
+        if partner is not None:
+            places.setdefault(partner, []).append((line, span))
+    return tuple(Call(partner, tuple(where)) for partner, where in places.items())
+
+
+def incoming(analysis: Analysis, callee: Callable) -> tuple[Call, ...]:
+    """What calls a callable in the same text."""
+    known = _Names(callables(analysis))
+    places: dict[Callable, list[tuple[int, Span]]] = {}
+    for line, span, name, far in _calls(analysis, 0, analysis.document.line_count):
+        if name not in (callee.subroutine, callee.name):
+            continue
+        caller = known.around(line)
+        if caller is not None and known.callee(caller.body, name, far=far) == callee:
+            places.setdefault(caller, []).append((line, span))
+    return tuple(Call(partner, tuple(where)) for partner, where in places.items())
+
+
+class _Names:
+    """What can call and be called, by name and by line: a text may have thousands of each."""
+
+    def __init__(self, found: tuple[Callable, ...]) -> None:
+        self._near: dict[tuple[str, str], Callable] = {}
+        self._far: dict[str, Callable] = {}
+        for one in found:
+            if one.subroutine:
+                self._near.setdefault((one.body, one.subroutine), one)
+            else:
+                self._far.setdefault(one.name, one)
+        self._order = sorted(found, key=lambda c: (c.first, bool(c.subroutine)))
+
+    def callee(self, body: str, name: str, *, far: bool) -> Callable | None:
+        """What a name means in a body; ``far`` names are those of other bodies."""
+        return self._far.get(name) if far else self._near.get((body, name))
+
+    def around(self, line: int) -> Callable | None:
+        """The innermost one that a line belongs to."""
+        at = bisect_right(self._order, line, key=lambda c: c.first) - 1
+        while at >= 0 and self._order[at].end <= line:
+            at -= 1
+        return self._order[at] if at >= 0 else None
+
+
+def _calls(analysis: Analysis, first: int, end: int) -> Iterator[tuple[int, Span, str, bool]]:
+    """(line, place of the name, name, whether it is another body's) of the calls in some lines."""
+    document = analysis.document
+    index = index_of(document)
+    if first >= end:
+        return
+    for at in range(document.chunk_at(first), document.chunk_at(max(first, end - 1)) + 1):
+        part = index.parts[at]
+        if "call" not in part.chunk.text:
+            continue
+        code, base, seen, offset = part.code, document.line_of(at), 0, -1
+        for match in _CALL.finditer(code):
+            offset += code.count("\n", seen, match.start(2))
+            seen = match.start(2)
+            line = base + offset
+            if first <= line < end:
+                column = match.start(2) - (code.rfind("\n", 0, match.start(2)) + 1)
+                span = Span(column, column + len(match.group(2)))
+                yield line, span, match.group(2), match.group(1) != "call"

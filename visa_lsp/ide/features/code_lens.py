@@ -1,0 +1,55 @@
+"""Code lenses: above each kernel and function, what can be done with it and how big it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.ide.features.references import Use, function_occurrences
+from visa_lsp.ide.index.text_index import index_of
+
+if TYPE_CHECKING:
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.text_index import Group
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """A line of text above ``line``. ``action`` is run, assemble, disassemble, or counts (nothing happens)."""
+
+    line: int
+    action: str
+    title: str
+    name: str
+
+
+def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
+    """The lenses of a text; those of ``references`` have no title until ``resolved``."""
+    index = index_of(analysis.document)
+    found: list[Lens] = []
+    for group in index.groups:
+        if group.opener < 0:
+            continue
+        if group.is_kernel:
+            actions = (("run", "Run"), ("assemble", "Assemble"), ("disassemble", "Disassemble"))
+            found.extend(Lens(group.opener, action, title, group.name) for action, title in actions)
+        counts = index.counts(group)
+        size = f"{_many(counts.instructions, 'instruction')}, {_many(counts.variables, 'variable')}"
+        found.append(Lens(group.opener, "counts", size, group.name))
+        found.append(Lens(group.opener, "references", "", group.name))
+    return tuple(found)
+
+
+def resolved(analysis: Analysis, name: str) -> str:
+    """The title of a ``references`` lens."""
+    uses = [o for o in function_occurrences(analysis, name) if o.use is not Use.DECLARED]
+    return _many(len(uses), "reference")
+
+
+def group_named(analysis: Analysis, name: str) -> Group | None:
+    """The body of a name."""
+    return next((g for g in index_of(analysis.document).groups if g.opener >= 0 and g.name == name), None)
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

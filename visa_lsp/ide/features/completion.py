@@ -1,0 +1,402 @@
+"""Completion: what may be written at the cursor, best first, with the text that the choice puts there.
+
+What is wanted comes from ``context``; what there is comes from the table, the binding and the attribute tables. Snippets
+use the placeholder form ``${1:text}``; the rim strips it for editors without snippets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.features.hover import DIRECTIVES
+from visa_lsp.ide.index.context import Context, Wanted, context_at
+from visa_lsp.ide.index.focus import WHOLE, Focus, focus
+from visa_lsp.ide.index.text_index import index_of, words_of
+from visa_lsp.ide.prose.opcode import describe_row, describe_rows
+from visa_lsp.ide.prose.symbol import describe_symbol
+from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
+from visa_lsp.isa.model import ExecStyle, Modifier, Role, Shape
+from visa_lsp.isa.operands import ALIGN_CODE, IM, ST, A, G, P
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import EXEC_SIZES, TYPES, DataType
+from visa_lsp.sema.model import SymbolKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.text_index import Group, Index, Part
+    from visa_lsp.isa.model import Instruction, Slot
+    from visa_lsp.sema.model import Body, Symbol
+    from visa_lsp.text import Span
+
+
+class ItemKind(Enum):
+    """What an offer is."""
+
+    MNEMONIC = "mnemonic"
+    DIRECTIVE = "directive"
+    MODIFIER = "modifier"
+    VARIABLE = "variable"
+    LABEL = "label"
+    TYPE = "type"
+    VALUE = "value"
+    PROPERTY = "property"
+    SNIPPET = "snippet"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One offer. ``insert`` is a snippet where ``snippet`` is set; ``rank`` sorts offers, low first."""
+
+    label: str
+    kind: ItemKind
+    span: Span
+    insert: str
+    detail: str = ""
+    snippet: bool = False
+    rank: int = 0
+
+
+_CLASS_OF: Final = {SymbolKind.GENERAL: G, SymbolKind.ADDRESS: A, SymbolKind.PREDICATE: P}
+_PROPERTIES: Final = {
+    "v_type": "v_type=${1|G,A,P,S,T|}",
+    "type": "type=${1:d}",
+    "num_elts": "num_elts=${1:8}",
+    "align": "align=${1:GRF}",
+    "alias": "alias=<${1:base}, ${2:0}>",
+    "attrs": "attrs={${1:Output}}",
+    "v_name": "v_name=${1:name}",
+}
+_CLASS_WORDS: Final = {
+    "G": "general variable", "A": "address variable", "P": "predicate variable", "S": "sampler variable",
+    "T": "surface variable",
+}  # fmt: skip
+_SOURCE_REGIONS: Final = (
+    ("1;1,0", "contiguous: each lane the next element"),
+    ("0;1,0", "scalar: every lane the same element"),
+    ("8;8,1", "rows of eight"),
+    ("16;8,2", "every second element"),
+)
+
+
+def complete(analysis: Analysis, offset: int) -> tuple[Item, ...]:
+    """The offers at an offset; the editor filters them by what is written already."""
+    return offers(analysis, offset)[0]
+
+
+def offers(analysis: Analysis, offset: int) -> tuple[tuple[Item, ...], bool]:
+    """The offers at an offset, and whether there are more names than were looked at."""
+    context = context_at(analysis, offset)
+    view, cut = _view(analysis, context)
+    body = view.bound.body_at(context.line) if view is not None else None
+    return tuple(sorted(_items(context, body), key=lambda i: (i.rank, i.label))), cut
+
+
+_NAMED: Final = (
+    Wanted.PREDICATE, Wanted.OPERAND, Wanted.REGION, Wanted.DECL_VALUE, Wanted.INPUT,
+)  # fmt: skip
+
+
+def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
+    """The text bound as far as its names are wanted; of very many names those near the cursor and those that fit."""
+    if context.wanted not in _NAMED:
+        return None, False
+    document = analysis.document
+    if isinstance(analysis, Focus) or document.line_count < WHOLE:
+        return analysis, False
+    index = index_of(document)
+    group = index.group_at(context.line)
+    near = {w for line in range(context.line - _NEAR, context.line + _NEAR) for w in words_of(document.code(line))}
+    lines = [context.line, *(line for line, _, _ in index.declarations(group, near))]
+    head = "\n" + context.prefix.lower()
+    for at in range(group.first, group.end):
+        part = index.parts[at]
+        if len(lines) >= _MOST_NAMES:
+            break
+        if not part.facts.decls or head not in _lower_names(part):
+            continue
+        base = document.line_of(at)
+        fits = [places for name, places in part.decls.items() if name not in near and name.lower().startswith(head[1:])]
+        # By lines, not by names: which ones are the first may not depend on where a chunk ends.
+        lines += sorted(base + offset for places in fits for offset, _ in places)[: _MOST_NAMES - len(lines)]
+    cut = len(lines) - 1 < sum(len(part.facts.decls) for part in index.parts[group.first : group.end])
+    slot = context.slot
+    if slot is not None and slot.shape in (Shape.LABEL, Shape.LABELS, Shape.NAME, Shape.IDENTIFIER):
+        labels, cut = _labels_near(index, group, context.line)
+        lines = [context.line, *labels]
+    return focus(analysis, lines), cut
+
+
+def _labels_near(index: Index, group: Group, line: int) -> tuple[list[int], bool]:
+    """The lines of the nearest labels, and whether there are more; chunks are looked at from the line outwards."""
+    line_of = index.document.line_of
+    away = [(max(line_of(at) - line, line - line_of(at + 1) + 1, 0), at) for at in range(group.first, group.end)]
+    found: list[int] = []
+    for distance, at in sorted(away):
+        if len(found) >= _MOST:
+            found = sorted(found, key=lambda label: (abs(label - line), label))[:_MOST]
+            if distance > abs(found[-1] - line):
+                break
+        if index.parts[at].facts.labels:
+            base = line_of(at)
+            found.extend(base + offset for offset, _ in index.parts[at].labels)
+    found = sorted(found, key=lambda label: (abs(label - line), label))[:_MOST]
+    return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
+
+
+def _lower_names(part: Part) -> str:
+    """The names that a chunk declares, in small letters, each with a newline before it."""
+    found: str | None = part.memo.get("lower decls")  # type: ignore[assignment]
+    if found is None:
+        found = part.memo["lower decls"] = "\n" + "\n".join(part.facts.decls).lower()
+    return found
+
+
+# Names in so many lines around the cursor come first; at most so many others that fit; what is mentioned so often is read.
+_NEAR: Final = 40
+_MOST_NAMES: Final = 200
+_MOST: Final = 300
+
+
+def _items(context: Context, body: Body | None) -> Iterator[Item]:
+    match context.wanted:
+        case Wanted.STATEMENT:
+            yield from _mnemonics(context)
+            yield from _directives(context)
+        case Wanted.DIRECTIVE:
+            yield from _directives(context)
+        case Wanted.PREDICATE:
+            yield from _variables(context, body, None, SymbolKind.PREDICATE)
+        case Wanted.MODIFIER:
+            yield from _modifiers(context)
+        case Wanted.EXEC:
+            yield from _exec(context)
+        case Wanted.OPERAND:
+            yield from _operands(context, body)
+        case Wanted.REGION:
+            yield from _regions(context)
+        case Wanted.TYPE:
+            types = context.slot.types if context.slot and context.slot.types else frozenset(TYPES)
+            yield from _types(context, types)
+        case _:
+            yield from _directive_parts(context, body)
+
+
+def _item(context: Context, label: str, kind: ItemKind, detail: str = "", rank: int = 0) -> Item:
+    return Item(label, kind, context.word, label, detail, rank=rank)
+
+
+def _mnemonics(context: Context) -> Iterator[Item]:
+    for mnemonic, rows in TABLE.by_mnemonic.items():
+        row = rows[0]
+        if row.opens_label:
+            continue
+        yield Item(
+            mnemonic, ItemKind.MNEMONIC, context.word, instruction_snippet(row), row.summary, snippet=True, rank=1
+        )
+
+
+def instruction_snippet(row: Instruction) -> str:
+    """The whole instruction with a stop at each thing to fill in."""
+    parts = [row.mnemonic]
+    stop = 0
+
+    def place(text: str) -> str:
+        nonlocal stop
+        stop += 1
+        return f"${{{stop}:{text}}}"
+
+    for modifier in row.modifiers:
+        if not modifier.optional:
+            word = next(iter(modifier.words), "") if modifier.kind is Modifier.Kind.WORD else modifier.field
+            parts[0] += "." + place(word or modifier.field)
+    if row.exec_style is ExecStyle.MASKED and not row.exec_optional:
+        size = max((s for s in row.exec_sizes if s <= 16), default=row.exec_sizes[0])
+        parts.append(f"({place('M1')}, {place(str(size))})")
+    elif row.exec_style is ExecStyle.SIZE:
+        parts.append(f"({place(str(row.exec_sizes[0]))})")
+    parts.extend(place(slot.name.split(",")[0]) for slot in row.slots if not slot.optional)
+    return " ".join(parts)
+
+
+def _directives(context: Context) -> Iterator[Item]:
+    for name, (form, _) in DIRECTIVES.items():
+        yield _item(context, name, ItemKind.DIRECTIVE, form.strip("`"), 2)
+
+
+def _modifiers(context: Context) -> Iterator[Item]:
+    seen = set()
+    for row in context.rows:
+        if "." in row.mnemonic:
+            continue
+        for modifier in row.modifiers:
+            for word in modifier.words:
+                if word not in seen and word not in context.used:
+                    seen.add(word)
+                    yield _item(context, word, ItemKind.MODIFIER, modifier.doc)
+    head = context.rows[0].mnemonic.split(".")[0] if context.rows else ""
+    for mnemonic in TABLE.by_mnemonic:
+        if head and mnemonic.startswith(head + "."):
+            yield _item(context, mnemonic[len(head) + 1 :], ItemKind.MNEMONIC, TABLE.by_mnemonic[mnemonic][0].summary)
+
+
+def _exec(context: Context) -> Iterator[Item]:
+    sizes = context.row.exec_sizes if context.row else EXEC_SIZES
+    if "," in context.name or (context.row and context.row.exec_style is ExecStyle.SIZE):
+        for rank, size in enumerate(sizes):
+            yield _item(context, str(size), ItemKind.VALUE, f"{size} lanes", rank)
+        return
+    for number in range(1, 9):
+        first = 4 * (number - 1)
+        yield _item(context, f"M{number}", ItemKind.VALUE, f"lanes from {first} on", number)
+        yield _item(
+            context, f"M{number}_NM", ItemKind.VALUE, f"lanes from {first} on, also those switched off", 10 + number
+        )
+
+
+def _operands(context: Context, body: Body | None) -> Iterator[Item]:
+    slot = context.slot
+    if slot is None or body is None:
+        return
+    match slot.shape:
+        case Shape.LABEL | Shape.LABELS | Shape.NAME | Shape.IDENTIFIER:
+            for label in body.labels.values():
+                yield _item(context, label.name, ItemKind.LABEL, label.kind.value)
+        case Shape.SURFACE:
+            yield from _variables(context, body, slot, SymbolKind.SURFACE)
+        case Shape.SAMPLER:
+            yield from _variables(context, body, slot, SymbolKind.SAMPLER)
+        case Shape.EXEC_WORD:
+            for word in slot.words or ():
+                yield _item(context, word, ItemKind.VALUE)
+        case Shape.VECTOR | Shape.SIMPLE | Shape.RAW | Shape.RAWS | Shape.VECTORS | Shape.VARIABLE:
+            for kind, cls in _CLASS_OF.items():
+                if kind is SymbolKind.GENERAL or cls in slot.classes:
+                    yield from _variables(context, body, slot, kind)
+            if ST in slot.classes:
+                yield from _variables(context, body, slot, SymbolKind.SURFACE)
+                yield from _variables(context, body, slot, SymbolKind.SAMPLER)
+            if IM in slot.classes:
+                yield from _immediates(context, slot)
+        case _:
+            yield from _variables(context, body, None, SymbolKind.GENERAL)
+
+
+def _variables(context: Context, body: Body | None, slot: Slot | None, kind: SymbolKind) -> Iterator[Item]:
+    if body is None:
+        return
+    predefined = {s.name: s for s in body.predefined.values()}
+    for rank, symbols in ((0, body.symbols), (5, predefined.values())):
+        for symbol in symbols:
+            if symbol.kind is not kind or (symbol.name == "%null" and slot is not None and slot.role is Role.READ):
+                continue
+            fits = slot is None or slot.types is None or symbol.type in slot.types
+            insert = _use(symbol, slot)
+            yield Item(
+                symbol.name, ItemKind.VARIABLE, context.word, insert, _type_of(symbol), snippet="$" in insert,
+                rank=rank + (0 if fits else 2),
+            )  # fmt: skip
+
+
+def _type_of(symbol: Symbol) -> str:
+    if symbol.kind is SymbolKind.GENERAL and symbol.type:
+        return f"{symbol.num_elements} × {symbol.type.name}"
+    return symbol.kind.value
+
+
+def _use(symbol: Symbol, slot: Slot | None) -> str:
+    """How a variable is written in a slot."""
+    if slot is None:
+        return symbol.name
+    if slot.shape in (Shape.RAW, Shape.RAWS):
+        return f"{symbol.name}.${{1:0}}"
+    if slot.shape is Shape.SIMPLE:
+        return f"{symbol.name}(${{1:0}},${{2:0}})"
+    if slot.shape is Shape.VECTOR and symbol.kind is SymbolKind.GENERAL:
+        if slot.role is Role.WRITE:
+            return f"{symbol.name}(${{1:0}},${{2:0}})<${{3:1}}>"
+        scalar = slot.scalar or symbol.num_elements == 1
+        return f"{symbol.name}(${{1:0}},${{2:0}})<${{3:{'0;1,0' if scalar else '1;1,0'}}}>"
+    if slot.shape is Shape.VECTOR and symbol.kind in (SymbolKind.SURFACE, SymbolKind.SAMPLER):
+        return f"{symbol.name}(${{1:0}})"
+    if slot.shape is Shape.VECTOR and symbol.kind is SymbolKind.ADDRESS:
+        return f"{symbol.name}(${{1:0}})<${{2:1}}>"
+    return symbol.name
+
+
+def _immediates(context: Context, slot: Slot) -> Iterator[Item]:
+    for type_ in TYPES:
+        if (slot.types is None or type_ in slot.types) and not type_.is_packed and type_.name != "bool":
+            number = "0.0" if type_.name in ("f", "df") else "0x0"
+            yield Item(
+                f"{number}:{type_.name}", ItemKind.VALUE, context.word, f"${{1:{number}}}:{type_.name}", "immediate",
+                snippet=True, rank=8,
+            )  # fmt: skip
+
+
+def _regions(context: Context) -> Iterator[Item]:
+    slot = context.slot
+    if slot is not None and slot.role is Role.WRITE:
+        for rank, stride in enumerate((1, 2, 4)):
+            yield _item(context, str(stride), ItemKind.VALUE, f"elements {stride} apart", rank)
+        return
+    for rank, (region, doc) in enumerate(_SOURCE_REGIONS):
+        yield _item(context, region, ItemKind.VALUE, doc, rank)
+
+
+def _types(context: Context, types: frozenset[DataType]) -> Iterator[Item]:
+    for type_ in TYPES:
+        if type_ in types:
+            yield _item(context, type_.name, ItemKind.TYPE, type_.doc)
+
+
+def _directive_parts(context: Context, body: Body | None) -> Iterator[Item]:
+    match context.wanted:
+        case Wanted.DECL_PROPERTY:
+            for rank, (name, snippet) in enumerate(_PROPERTIES.items()):
+                if name not in context.used:
+                    yield Item(f"{name}=", ItemKind.PROPERTY, context.word, snippet, snippet=True, rank=rank)
+        case Wanted.DECL_VALUE if context.name == "type":
+            yield from _types(context, frozenset(t for t in TYPES if not t.is_packed and t.name != "bool"))
+        case Wanted.DECL_VALUE if context.name == "v_type":
+            for letter, doc in _CLASS_WORDS.items():
+                yield _item(context, letter, ItemKind.VALUE, doc)
+        case Wanted.DECL_VALUE if context.name == "align":
+            for word in ALIGN_CODE:
+                yield _item(context, word, ItemKind.VALUE)
+        case Wanted.DECL_VALUE if context.name == "alias":
+            yield from _variables(context, body, None, SymbolKind.GENERAL)
+        case Wanted.ATTRIBUTE_NAME:
+            table = VARIABLE_ATTRIBUTES if context.name == ".decl" else KERNEL_ATTRIBUTES
+            for name, known in table.items():
+                insert = name if known.kind is AttributeKind.FLAG else f"{name}=${{1}}"
+                yield Item(name, ItemKind.PROPERTY, context.word, insert, known.doc, snippet="$" in insert)
+        case Wanted.ATTRIBUTE_VALUE:
+            known_values = KERNEL_ATTRIBUTES[context.name].values if context.name in KERNEL_ATTRIBUTES else None
+            for value in known_values or ():
+                yield _item(context, str(value), ItemKind.VALUE)
+        case Wanted.INPUT if not context.used:
+            for kind in (SymbolKind.GENERAL, SymbolKind.SAMPLER, SymbolKind.SURFACE):
+                yield from (i for i in _variables(context, body, None, kind) if i.rank < 5)
+        case Wanted.INPUT:
+            for name in ("offset", "size"):
+                yield Item(f"{name}=", ItemKind.PROPERTY, context.word, f"{name}=${{1:0}}", snippet=True)
+
+
+def documentation(analysis: Analysis, kind: ItemKind, label: str, line: int) -> str:
+    """The page of an offer, for editors that ask only when it is looked at."""
+    if kind is ItemKind.MNEMONIC and label in TABLE.by_mnemonic:
+        rows = TABLE.by_mnemonic[label]
+        return describe_rows(rows) if len(rows) > 1 else describe_row(rows[0])
+    if kind not in (ItemKind.VARIABLE, ItemKind.LABEL):
+        return DIRECTIVES[label][1] if label in DIRECTIVES else ""
+    analysis = focus(analysis, [line], [label], most=_MOST)
+    body = analysis.bound.body_at(line)
+    if body is not None:
+        symbol = body.find(label, line) if kind is ItemKind.VARIABLE else body.labels.get(label)
+        if symbol is not None:
+            return describe_symbol(analysis, body, symbol)
+    return ""

@@ -1,0 +1,98 @@
+"""Definition, type definition and implementation: from a name to where it is declared.
+
+A variable leads to its ``.decl``, a label to its line, a called name to its ``.kernel``, ``.function`` or
+``.global_function``; the type definition of an alias is its base. Predefined names have no place in the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.ide.index.focus import focus, focus_at, word_at
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.token_at import name_span, spot_at
+from visa_lsp.ide.index.tokens import TokenKind
+
+if TYPE_CHECKING:
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.sema.model import Place, Symbol
+    from visa_lsp.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a name is declared: the name itself, the whole line, and the span that the answer is about."""
+
+    origin: Span
+    name: Span
+    line: Span
+
+
+def _target(analysis: Analysis, origin: Span, place: Place) -> Target:
+    document = analysis.document
+    start = document.line_start(place.line)
+    whole = type(origin)(start, start + len(document.line_text(place.line)))
+    return Target(origin, name_span(analysis, place), whole)
+
+
+def _labels(analysis: Analysis, offset: int) -> list[int]:
+    """The lines that define a label of the name at an offset: a binding of a few lines has to see them."""
+    document = analysis.document
+    line, column = document.position(offset)
+    index = index_of(document)
+    group = index.group_at(line)
+    words = word_at(document.line_text(line), column)
+    known = any(words & set(part.facts.labels) for part in index.parts[group.first : group.end])
+    if known:
+        return [at for at, name in index.labels(group) if name in words]
+    if any(True for _ in index.declarations(group, words)):
+        return []
+    # A label in front of which blanks stand is none that the index knows.
+    return [at for at in index.mentions([group], words) if document.line_text(at).rstrip().endswith(":")]
+
+
+def document_line(analysis: Analysis, offset: int) -> int:
+    """The line of an offset."""
+    return analysis.document.position(offset)[0]
+
+
+def definition(analysis: Analysis, offset: int) -> Target | None:
+    """Where the name at an offset is declared; None for predefined names and for what is no name."""
+    line = document_line(analysis, offset)
+    analysis = focus(analysis, [line, *_labels(analysis, offset)])
+    spot = spot_at(analysis, offset)
+    if spot is None:
+        return None
+    if spot.token.kind is TokenKind.FUNCTION:
+        body = next((b for b in analysis.bound.bodies if b.name == spot.token.text and b.place is not None), None)
+        return _target(analysis, spot.span, body.place) if body and body.place else None
+    symbol = spot.symbol
+    if symbol is None or symbol.place is None:
+        return None
+    return _target(analysis, spot.span, symbol.place)
+
+
+def implementation(analysis: Analysis, offset: int) -> Target | None:
+    """The body of the function or subroutine whose name is at an offset; None for other names."""
+    spot = spot_at(focus_at(analysis, offset), offset)
+    if spot is None:
+        return None
+    if spot.token.kind is TokenKind.FUNCTION:
+        return definition(analysis, offset)
+    found = definition(analysis, offset) if spot.token.kind is TokenKind.LABEL else None
+    if found is None:
+        return None
+    opened = analysis.document.line_text(analysis.document.position(found.name.start)[0]).lstrip()
+    return found if opened.startswith(".function") else None
+
+
+def type_definition(analysis: Analysis, offset: int) -> Target | None:
+    """Where the variable at the end of the alias chain is declared; for others the declaration itself."""
+    analysis = focus_at(analysis, offset)
+    spot = spot_at(analysis, offset)
+    symbol: Symbol | None = spot.symbol if spot else None
+    if spot is None or symbol is None:
+        return None
+    base, _ = symbol.base()
+    return _target(analysis, spot.span, base.place) if base.place else None

@@ -1,0 +1,118 @@
+"""Document links: the files that a text, a launch file or a ze_info document names.
+
+Gives names as they stand there; whether there is such a file, and where, is for the rim to find out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.text import Span, with_newlines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.text_index import Part
+    from visa_lsp.syntax.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A file named in ``line``. ``candidates`` are paths relative to the document, the best first."""
+
+    line: int
+    span: Span
+    candidates: tuple[str, ...]
+    tooltip: str
+
+
+_FILE: Final = re.compile(r'^[^\S\n]*\.?(?:FILE|file)[^\S\n]+"([^"\n]+)"', re.MULTILINE)
+_PATHS: Final = re.compile(
+    r'^[^\S\n]*\.kernel_attr[^\S\n]+(?:AsmName|OutputAsmPath)[^\S\n]*=[^\S\n]*"([^"\n]+)"', re.MULTILINE
+)
+_YAML: Final = re.compile(
+    r"^[^\S\n]*(?:-[^\S\n]+)?(?:file|ze_info|zebin)[^\S\n]*:[^\S\n]*[\"']?([^\s\"'#\[\]{},]+)"
+    r"|\bnpy[^\S\n]*:[^\S\n]*[\"']?([^\s\"'#\[\]{},]+)",
+    re.MULTILINE,
+)
+_LIST: Final = re.compile(r"^[^\S\n]*files[^\S\n]*:[^\S\n]*\[([^\]\n]*)\]", re.MULTILINE)
+_NAME: Final = re.compile(r"^\s+-\s+name\s*:\s*[\"']?([A-Za-z0-9_.$-]+)", re.MULTILINE)
+TEXTS: Final = (".visaasm", ".isaasm")
+ZEINFO: Final = (".zeinfo.yaml", ".ze_info", ".zeinfo")
+
+
+def document_links(analysis: Analysis, stem: str) -> tuple[Link, ...]:
+    """The links of a vISA text whose file is called ``stem`` without its suffix."""
+    document = analysis.document
+    found: list[Link] = []
+    index = index_of(document)
+    for at, part in enumerate(index.parts):
+        named = _files(part)
+        if named:
+            base = document.line_of(at)
+            found.extend(Link(base + link.line, link.span, link.candidates, link.tooltip) for link in named)
+    for group in index.groups:
+        if group.opener >= 0 and group.is_kernel:
+            text = document.line_text(group.opener)
+            word = text.find(".kernel")
+            name = text.rfind(group.name) if group.name else -1
+            stems = dict.fromkeys((stem, group.name))
+            if word >= 0:
+                launch = tuple(f"{s}.launch.yaml" for s in stems if s)
+                found.append(Link(group.opener, Span(word, word + len(".kernel")), launch, "launch file"))
+            if name > word:
+                info = tuple(f"{s}{end}" for s in stems if s for end in ZEINFO)
+                found.append(Link(group.opener, Span(name, name + len(group.name)), info, "ze_info"))
+    return tuple(sorted(found, key=lambda link: (link.line, link.span)))
+
+
+def _files(part: Part) -> list[Link]:
+    """The files that a chunk names; lines count from its first."""
+    known: list[Link] | None = part.memo.get("files")  # type: ignore[assignment]
+    if known is None:
+        text, known = part.chunk.text, []
+        if "FILE" in text or "file" in text or ".kernel_attr" in text:
+            for pattern, what in ((_FILE, "source file"), (_PATHS, "output of the compiler")):
+                for match in pattern.finditer(text):
+                    line, span = _place(text, match, 1)
+                    names = (match.group(1), match.group(1).replace("\\", "/").rpartition("/")[2])
+                    known.append(Link(line, span, names, what))
+        part.memo["files"] = known
+    return known
+
+
+def yaml_links(document: Document, stem: str) -> tuple[Link, ...]:
+    """The links of a launch file or a ze_info document."""
+    text = with_newlines(document.text)
+    found = []
+    for match in _YAML.finditer(text):
+        number = 1 if match.group(1) is not None else 2
+        line, span = _place(text, match, number)
+        found.append(Link(line, span, (match.group(number),), "file"))
+    for match in _LIST.finditer(text):
+        for item in re.finditer(r"[^\s,\"']+", match.group(1)):
+            line, span = _at(text, match.start(1) + item.start(), len(item.group()))
+            found.append(Link(line, span, (item.group(),), "file"))
+    if text.startswith(("---", "version", "kernels")) or "\nkernels" in text:
+        found.extend(_kernel_names(text, stem))
+    return tuple(sorted(found, key=lambda link: (link.line, link.span)))
+
+
+def _kernel_names(text: str, stem: str) -> Iterator[Link]:
+    for match in _NAME.finditer(text):
+        names = tuple(f"{s}{end}" for s in dict.fromkeys((match.group(1), stem)) for end in TEXTS)
+        line, span = _place(text, match, 1)
+        yield Link(line, span, names, "text of the kernel")
+
+
+def _place(text: str, match: re.Match[str], group: int) -> tuple[int, Span]:
+    return _at(text, match.start(group), len(match.group(group)))
+
+
+def _at(text: str, offset: int, length: int) -> tuple[int, Span]:
+    start = text.rfind("\n", 0, offset) + 1
+    return text.count("\n", 0, offset), Span(offset - start, offset - start + length)

@@ -1,0 +1,117 @@
+"""A control-flow graph as a picture's text: DOT for Graphviz, Mermaid for Markdown; and as plain values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.analysis.line_classes import SelectedLines
+from visa_lsp.checks.support.body_flow import graph_of_body
+from visa_lsp.flow.graph import EdgeKind, Graph
+from visa_lsp.ide.index.focus import WHOLE, Focus
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.sema.bind import bind
+
+if TYPE_CHECKING:
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.flow.graph import Block, Edge
+    from visa_lsp.syntax.document import Document
+
+_LINES: Final = 12
+
+
+def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None) -> Graph | None:
+    """The graph of the body of a name, else of the one that a line is in, else of the first; None without any."""
+    document = analysis.document
+    index = index_of(document)
+    groups = [g for g in index.groups if g.opener >= 0] or list(index.groups)
+    if name is not None:
+        groups = [g for g in groups if g.name == name]
+    elif line is not None:
+        groups = [index.group_at(line)]
+    if not groups:
+        return None
+    first = groups[0].first_line
+    view = analysis
+    if not isinstance(analysis, Focus) and document.line_count >= WHOLE:
+        lines = sorted({*index.openers(), *range(first, groups[0].end_line)})
+        view = Focus(document, analysis.platform, bind(SelectedLines(document, lines), analysis.platform))
+    body = view.bound.body_at(max(first, groups[0].opener))
+    return graph_of_body(body) if body is not None else None
+
+
+def dot(document: Document, flow: Graph) -> str:
+    """The graph in Graphviz's language."""
+    lines = [f"digraph {_quoted(flow.name or 'kernel')} {{", '  node [shape=box, fontname="monospace"];']
+    for block in flow.blocks:
+        text = "".join(f"{_escaped(line)}\\l" for line in _code(document, flow, block))
+        extra = ", peripheries=2" if block.ends else ""
+        lines.append(f'  b{block.number} [label="{text}"{extra}];')
+    for edge in flow.edges:
+        style = {"back": "color=blue", "call": "style=dashed", "fall": ""}[_sort(edge)]
+        label = f'label="{_escaped(edge.condition)}"' if edge.condition else ""
+        options = ", ".join(x for x in (label, style) if x)
+        lines.append(f"  b{edge.source} -> b{edge.target}{f' [{options}]' if options else ''};")
+    return "\n".join([*lines, "}", ""])
+
+
+def mermaid(document: Document, flow: Graph) -> str:
+    """The graph in Mermaid's language."""
+    lines = ["flowchart TD"]
+    for block in flow.blocks:
+        text = "<br/>".join(_entities(line) for line in _code(document, flow, block))
+        lines.append(f'  b{block.number}["{text}"]')
+    for edge in flow.edges:
+        arrow = "-.->" if edge.kind is EdgeKind.CALL else "==>" if edge.kind is EdgeKind.BACK else "-->"
+        label = f'|"{_entities(edge.condition)}"|' if edge.condition else ""
+        lines.append(f"  b{edge.source} {arrow}{label} b{edge.target}")
+    return "\n".join([*lines, ""])
+
+
+def values(document: Document, flow: Graph) -> dict[str, Any]:
+    """The graph as JSON values; lines count from 0."""
+    reachable = flow.reachable()
+    return {
+        "name": flow.name,
+        "blocks": [
+            {
+                "id": b.number,
+                "labels": list(b.labels),
+                "firstLine": flow.steps[b.first].line,
+                "lastLine": flow.steps[b.last].line,
+                "code": _code(document, flow, b, most=None),
+                "ends": b.ends,
+                "reachable": b.number in reachable,
+            }
+            for b in flow.blocks
+        ],
+        "edges": [
+            {"from": e.source, "to": e.target, "kind": e.kind.name.lower(), "condition": e.condition}
+            for e in flow.edges
+        ],
+    }
+
+
+def _sort(edge: Edge) -> str:
+    return {EdgeKind.BACK: "back", EdgeKind.CALL: "call"}.get(edge.kind, "fall")
+
+
+def _code(document: Document, flow: Graph, block: Block, most: int | None = _LINES) -> list[str]:
+    """The lines of a block without comments; of a long one the head and the tail."""
+    lines = [" ".join(document.code(step.line).split()) for step in flow.code(block)]
+    if most is not None and len(lines) > most:
+        left = len(lines) - most + 1
+        lines = [*lines[: most // 2], f"… {left} more", *lines[-(most - most // 2 - 1) :]]
+    return lines
+
+
+def _quoted(text: str) -> str:
+    return f'"{_escaped(text)}"'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _entities(text: str) -> str:
+    text = text.replace("#", "#35;").replace("`", "#96;")
+    return text.replace("&", "&amp;").replace('"', "#quot;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,219 @@
+"""Formatting in the layout of the compiler's dumps.
+
+Labels and directives stand in column 0, instructions behind four blanks, one blank between words, a trailing ``//``
+comment in column 82 or behind the code where that is longer.
+Only blanks change, never inside strings and comments, and never to none where there were some: the meaning of a line
+cannot change. Lines with block comments, broken lines and lines of comment alone keep their inside.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.diagnostics import Edit
+from visa_lsp.ide.index.line_keys import keys_of
+from visa_lsp.syntax import tree
+from visa_lsp.syntax.comments import strip
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.analysis.analysis import Analysis
+
+_INDENT: Final = "    "
+_COMMENT_COLUMN: Final = 81
+_BLANKS: Final = re.compile(r"[ \t]+")
+# Lines that are in shape for certain: most lines of a dump. What does not match is looked at word by word.
+_CODE: Final = r"(?:\([!A-Za-z0-9_.]+\) )?[a-z][a-z0-9_.]*(?: \(M[0-9](?:_NM)?, [0-9]+\))?(?: [^\s\"/{}]+)*"
+_IN_SHAPE: Final = re.compile(
+    rf"    {_CODE}|(?=.{{81}}///)    {_CODE} +///[^\s/](?:.*\S)?|(?=.{{81}}/// )    {_CODE} +/// .*\S"
+    r"|\.(?:decl|input)(?: [^\s\"/]+)+|///? .*\S|"
+)
+
+
+class Layout(NamedTuple):
+    """What shaping has to know of a line's statement; ``execution`` is the column range of ``(M1, 16)``.
+
+    ``kept`` lines keep their inside: those that are broken or that nobody knows.
+    """
+
+    instruction: bool
+    kept: bool
+    execution: tuple[int, int] | None = None
+
+
+class Run(NamedTuple):
+    """Neighbouring lines of a chunk that change: ``first`` to ``last`` of the chunk, ``end`` the old length of the last."""
+
+    first: int
+    last: int
+    end: int
+    text: str
+
+
+# Lines of one key have the same words in the same columns (``line_keys``), and so one layout.
+_layouts: dict[str, Layout | None] = {}
+_MOST_LAYOUTS: Final = 200_000
+
+
+def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:
+    """The edits that bring lines ``first`` to ``last`` into shape, one for each line that changes."""
+    document = analysis.document
+    end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
+    edits: list[Edit] = []
+    for at in range(document.chunk_at(max(0, first)), document.chunk_at(max(0, end)) + 1):
+        base = document.line_of(at)
+        start = document.line_start(base)
+        lines = document.chunks[at].text.split("\n")
+        for line, new in _changes(analysis, at, range(max(0, first - base), end + 1 - base)):
+            begin = start + sum(map(len, lines[:line])) + line
+            edits.append(Edit(Span(begin, begin + len(lines[line].rstrip("\r"))), new))
+    return tuple(edits)
+
+
+def format_runs(analysis: Analysis, at: int) -> list[Run]:
+    """What changes in a chunk; line ends inside of a run stay as they are."""
+    chunk = analysis.document.chunks[at]
+    lines = chunk.text.split("\n")
+    starts = None if chunk.source is chunk.text else [0, *accumulate(len(line) + 1 for line in lines)]
+    runs: list[Run] = []
+    for line, new in _changes(analysis, at, range(chunk.count)):
+        end = len(lines[line].rstrip("\r"))
+        before = runs[-1] if runs else None
+        if before is not None and before.last == line - 1:
+            between = lines[line - 1][before.end :] + "\n"
+            if starts is not None:
+                between = chunk.source[starts[line - 1] + before.end : starts[line]]
+            runs[-1] = Run(before.first, line, end, before.text + between + new)
+        else:
+            runs.append(Run(line, line, end, new))
+    return runs
+
+
+def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, str]]:
+    """(line in the chunk, new text) of the lines that change, among some."""
+    document = analysis.document
+    chunk = document.chunks[at]
+    lines = chunk.text.split("\n")[: chunk.count]
+    odd = [
+        i
+        for i in range(max(0, chosen.start), min(chosen.stop, len(lines)))
+        if not _IN_SHAPE.fullmatch(lines[i].rstrip("\r"))
+    ]
+    if not odd:
+        return
+    keys = keys_of(analysis, at)
+    base = document.line_of(at)
+    if len(_layouts) > _MOST_LAYOUTS:
+        _layouts.clear()
+    for i in odd:
+        key = keys[i] if keys is not None else None
+        if key is None or key not in _layouts:
+            layout = _layout(document.statement(base + i))
+            if key is not None:
+                _layouts[key] = layout
+        else:
+            layout = _layouts[key]
+        old = lines[i].rstrip("\r")
+        new = _shaped(old, layout)
+        if new != old:
+            yield i, new
+
+
+def _layout(statement: tree.Statement | None) -> Layout | None:
+    if statement is None:
+        return None
+    kept = bool(statement.errors) or isinstance(statement, tree.Unknown)
+    if isinstance(statement, tree.Label) and not statement.column0:
+        kept = True
+    if not isinstance(statement, tree.Instruction):
+        return Layout(instruction=False, kept=kept)
+    execution = None
+    if statement.exec is not None and statement.exec.mask is not None:
+        execution = (statement.exec.span.start, statement.exec.span.end)
+    return Layout(instruction=True, kept=kept, execution=execution)
+
+
+def format_line(text: str, statement: tree.Statement | None) -> str:
+    """One line in shape."""
+    return _shaped(text, _layout(statement))
+
+
+def _shaped(text: str, layout: Layout | None) -> str:
+    if layout is None:
+        return text.rstrip() if not text.strip() or text.lstrip().startswith("//") else text
+    if layout.kept or "/*" in text or "*/" in text:
+        return text
+    code, comment = _split(text)
+    indent = _INDENT if layout.instruction else ""
+    shaped = indent + _folded(_exec_comma(code, layout.execution).strip())
+    if not comment:
+        return shaped
+    if layout.instruction:
+        return shaped.ljust(_COMMENT_COLUMN) + (" " if len(shaped) >= _COMMENT_COLUMN else "") + comment
+    return f"{shaped} {comment}"
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Code and comment of a line without block comments."""
+    if '"' not in text:
+        at = text.find("//")
+        return (text.rstrip(), "") if at < 0 else (text[:at].rstrip(), text[at:].strip())
+    code, _ = strip(text, in_block=False)
+    end = len(code.rstrip())
+    rest = text[end:].strip()
+    return text[:end], rest
+
+
+def _exec_comma(code: str, execution: tuple[int, int] | None) -> str:
+    """``(M1,16)`` gets the blank behind its comma that everyone writes."""
+    if execution is None:
+        return code
+    start, end = execution
+    head, comma, tail = code[start:end].partition(",")
+    return code[:start] + head + comma + " " + tail.lstrip() + code[end:] if comma else code
+
+
+def _folded(code: str) -> str:
+    """Runs of blanks made one, except in strings."""
+    if '"' not in code:
+        return _BLANKS.sub(" ", code) if "  " in code or "\t" in code else code
+    out: list[str] = []
+    quoted = False
+    previous = ""
+    for ch in code:
+        if ch == '"' and previous != "\\":
+            quoted = not quoted
+        if ch in " \t" and not quoted:
+            if out and out[-1] != " ":
+                out.append(" ")
+        else:
+            out.append(ch)
+        previous = ch
+    return "".join(out)
+
+
+def format_on_type(analysis: Analysis, line: int, typed: str) -> tuple[Edit, ...]:
+    """The edits when a character was typed in ``line``: the finished line in shape, the new one indented.
+
+    A newline finishes the line above; a colon behind a name makes it a label, which stands in column 0.
+    """
+    document = analysis.document
+    if typed == "\n":
+        edits = [*format_text(analysis, line - 1, line - 1)] if line > 0 else []
+        text = document.line_text(line)
+        above = document.statement(line - 1) if line > 0 else None
+        if not text.strip() and isinstance(above, (tree.Instruction, tree.Label)) and text != _INDENT:
+            start = document.line_start(line)
+            edits.append(Edit(Span(start, start + len(text)), _INDENT))
+        return tuple(edits)
+    statement = document.statement(line)
+    if isinstance(statement, tree.Label) and not statement.column0:
+        start = document.line_start(line)
+        return (Edit(Span(start, start + statement.span.start), ""),)
+    if isinstance(statement, (tree.Scope, tree.Label)):
+        return format_text(analysis, line, line)
+    return ()

@@ -1,0 +1,195 @@
+"""Inlay hints: what a reader of a line has to look up elsewhere, written beside it.
+
+The declared type of operands, what a packed or hexadecimal immediate is, how many branches lead to a label, the source
+line of a `.loc`. Read off the index, line by line; the binder is not asked. Knows no protocol.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.analysis.declaration_text import class_letter
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.values import float_of_bits, int_of_bits, packed_values
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import type_named
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.text_index import Group, Index
+
+
+class HintKind(Enum):
+    """What a hint tells; the value is the name of its setting."""
+
+    TYPE = "types"
+    IMMEDIATE = "immediates"
+    LABEL = "labels"
+    LINE = "lines"
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A text beside ``column`` of ``line``; ``tooltip`` says more."""
+
+    line: int
+    column: int
+    text: str
+    kind: HintKind
+    tooltip: str = ""
+
+
+# An editor that asks for a whole long text gets no more than this many.
+MOST: Final = 5000
+_AHEAD: Final = 128
+_OPERAND: Final = re.compile(r"(?<=[\s(\-,+*\[])(%?[A-Za-z_][A-Za-z0-9_]*)(?=\(|\.[0-9])")
+_IMMEDIATE: Final = re.compile(r"(?<![A-Za-z0-9_.])(-?0[xX][0-9a-fA-F]+):([a-z]+)(?![A-Za-z0-9_])")
+_SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
+_COUNT: Final = re.compile(r"num_elts\s*=\s*([0-9]+)")
+_HEAD: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?([A-Za-z_.][A-Za-z0-9_.]*)")
+_FILE: Final = re.compile(r'\s*\.?file\s+"([^"]*)"', re.IGNORECASE)
+_LOC: Final = re.compile(r"\s*\.?loc\s+([0-9]+)\s*$", re.IGNORECASE)
+
+
+def inlay_hints(
+    analysis: Analysis, first: int, last: int, kinds: Collection[HintKind] = tuple(HintKind)
+) -> tuple[Hint, ...]:
+    """The hints of lines ``first`` to ``last``, at most ``MOST`` of them."""
+    found: list[Hint] = []
+    document = analysis.document
+    index = index_of(document)
+    declared: dict[tuple[int, str], str] = {}
+    file = None
+    end = min(last, document.line_count - 1)
+    for line in range(max(first, 0), end + 1):
+        if HintKind.TYPE in kinds and (line - max(first, 0)) % _AHEAD == 0:
+            _declared(index, range(line, min(line + _AHEAD, end + 1)), declared)
+        code = document.code(line)
+        if not code or code.isspace():
+            continue
+        group = index.group_at(line)
+        stripped = code.lstrip()
+        if stripped.startswith("."):
+            loc = _LOC.match(code)
+            if loc is None or HintKind.LINE not in kinds:
+                continue
+        if HintKind.LINE in kinds and (loc := _LOC.match(code)) is not None:
+            if file is None:
+                file = _file_before(index, line)
+            name = file.rpartition("/")[2].rpartition("\\")[2]
+            found.append(
+                Hint(line, len(code.rstrip()), f"{name}:{loc.group(1)}" if name else "source line", HintKind.LINE, file)
+            )
+            continue
+        if (named := _FILE.match(code)) is not None:
+            file = named.group(1)
+            continue
+        if code[0] not in " \t" and stripped.rstrip().endswith(":"):
+            if HintKind.LABEL in kinds:
+                found.extend(_label(index, group, line, stripped.rstrip()[:-1].rstrip()))
+            continue
+        if HintKind.TYPE in kinds:
+            found.extend(_types(group, line, code, declared))
+        if HintKind.IMMEDIATE in kinds:
+            found.extend(_immediates(line, code))
+        if len(found) >= MOST:
+            break
+    return tuple(sorted(found[:MOST], key=lambda h: (h.line, h.column)))
+
+
+def _types(group: Group, line: int, code: str, declared: dict[tuple[int, str], str]) -> Iterator[Hint]:
+    head = _HEAD.match(code)
+    if head is None or head.group(1).split(".")[0] not in _FIRST_WORDS:
+        return
+    names = list(_OPERAND.finditer(code, head.end()))
+    for match in names:
+        text = declared.get((group.first, match.group(1)), "")
+        if text:
+            short, _, whole = text.partition("|")
+            yield Hint(line, match.end(1), f":{short}", HintKind.TYPE, whole)
+
+
+def _declared(index: Index, lines: range, declared: dict[tuple[int, str], str]) -> None:
+    """Look up the types of all names of some lines at once."""
+    names: dict[int, set[str]] = {}
+    groups = {}
+    for line in lines:
+        group = index.group_at(line)
+        groups[group.first] = group
+        names.setdefault(group.first, set()).update(_OPERAND.findall(index.document.code(line)))
+    for first, group in groups.items():
+        unknown = {name for name in names[first] if (first, name) not in declared}
+        declared.update({(first, name): "" for name in unknown})
+        for _, name, rest in index.declarations(group, unknown):
+            declared[first, name] = _type_text(rest)
+
+
+def _type_text(rest: str) -> str:
+    """``f|16 × f``: the type for the text, the whole for the tooltip."""
+    shape, count = _SHAPE.search(rest), _COUNT.search(rest)
+    if class_letter(rest) != "G" or shape is None:
+        return ""
+    return f"{shape.group(1)}|{count.group(1) if count else 1} × {shape.group(1)}"
+
+
+def _immediates(line: int, code: str) -> Iterator[Hint]:
+    for match in _IMMEDIATE.finditer(code):
+        text = decoded(match.group(1), match.group(2))
+        if text:
+            yield Hint(line, match.end(), f"= {text}", HintKind.IMMEDIATE, match.group())
+
+
+def decoded(number: str, suffix: str) -> str:
+    """What a hexadecimal immediate is in its type; empty where that says nothing new."""
+    type_ = type_named(suffix)
+    if type_ is None:
+        return ""
+    bits = int(number, 16) & 0xFFFFFFFFFFFFFFFF
+    packed = packed_values(bits, type_)
+    if packed:
+        return ", ".join(f"{v:g}" for v in packed)
+    value = float_of_bits(bits, type_)
+    if value is not None:
+        return f"{value:.9g}"
+    if type_.bits > 64 or type_.name == "bool":
+        return ""
+    plain = int_of_bits(bits, type_)
+    return "" if 0 <= plain < 10 else str(plain)
+
+
+def _label(index: Index, group: Group, line: int, name: str) -> Iterator[Hint]:
+    uses = [n for n in index.mentions([group], [name]) if n != line and not _is_definition(index, n, name)]
+    text = "no branch" if not uses else f"{len(uses)} branch{'es' if len(uses) > 1 else ''}"
+    lines = ", ".join(str(n + 1) for n in uses[:20])
+    yield Hint(
+        line, len(name) + 1, text, HintKind.LABEL, f"from line{'s' if len(uses) > 1 else ''} {lines}" if uses else ""
+    )
+
+
+def _is_definition(index: Index, line: int, name: str) -> bool:
+    """Whether a line does not branch to a name: it opens the subroutine, or has the name in a comment only."""
+    code = index.document.code(line)
+    return code.lstrip().startswith(".function") or name not in code
+
+
+def _file_before(index: Index, line: int) -> str:
+    """The file that holds at a line."""
+    document = index.document
+    for at in range(document.chunk_at(line), -1, -1):
+        text = index.parts[at].chunk.text
+        if "file" not in text and "FILE" not in text:
+            continue
+        base = document.line_of(at)
+        for offset in range(min(line - base, index.parts[at].chunk.count) - 1, -1, -1):
+            match = _FILE.match(document.line_text(base + offset))
+            if match is not None:
+                return match.group(1)
+    return ""
+
+
+_FIRST_WORDS: Final = frozenset(mnemonic.split(".")[0] for mnemonic in TABLE.by_mnemonic)

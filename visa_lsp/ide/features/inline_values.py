@@ -1,0 +1,59 @@
+"""Inline values: what the last run of a kernel left, beside the lines that it is about.
+
+The rim keeps what a run answered and hands it in; here it is only laid beside names and lines. Knows no simulator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from visa_lsp.analysis.analysis import Analysis
+
+
+@dataclass(frozen=True, slots=True)
+class RunValues:
+    """What is kept of a run: values by the variable of an input, and notes (a fault, a count) by line."""
+
+    kernel: str
+    variables: Mapping[str, str]
+    lines: Mapping[int, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class InlineValue:
+    """A text behind ``span`` of ``line``."""
+
+    line: int
+    span: Span
+    text: str
+
+
+def inline_values(analysis: Analysis, run: RunValues, first: int, last: int) -> tuple[InlineValue, ...]:
+    """The values beside lines ``first`` to ``last``."""
+    document = analysis.document
+    index = index_of(document)
+    group = next((g for g in index.groups if g.opener >= 0 and g.name == run.kernel), None)
+    if group is None:
+        return ()
+    found = []
+    for line, name in index.inputs(group):
+        if first <= line <= last and name in run.variables:
+            found.append(_beside(document.line_text(line), line, name, f"{name} = {run.variables[name]}"))
+    for line, notes in run.lines.items():
+        if first <= line <= last and line < document.line_count:
+            text = document.code(line).rstrip()
+            start = len(text) - len(text.lstrip())
+            found.extend(InlineValue(line, Span(start, max(start, len(text))), note) for note in notes)
+    return tuple(sorted(found, key=lambda v: (v.line, v.span)))
+
+
+def _beside(text: str, line: int, name: str, value: str) -> InlineValue:
+    column = max(0, text.find(name))
+    return InlineValue(line, Span(column, column + len(name)), value)

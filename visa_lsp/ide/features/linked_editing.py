@@ -1,0 +1,30 @@
+"""Linked editing: the places of a label or a function's name, which change together while one of them is typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.features.references import highlights
+from visa_lsp.ide.index.focus import focus_at
+from visa_lsp.ide.index.token_at import spot_at
+from visa_lsp.ide.index.tokens import TokenKind
+from visa_lsp.sema.model import SymbolKind
+
+if TYPE_CHECKING:
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.text import Span
+
+PATTERN: Final = "[A-Za-z_][A-Za-z0-9_]*"
+
+
+def linked_editing(analysis: Analysis, offset: int) -> tuple[Span, ...]:
+    """The places that carry the name at an offset; none where it is no label and no function, or stands alone."""
+    spot = spot_at(focus_at(analysis, offset), offset)
+    if spot is None:
+        return ()
+    symbol = spot.symbol
+    label = symbol is not None and symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE)
+    if not label and spot.token.kind is not TokenKind.FUNCTION:
+        return ()
+    spans = tuple(o.span for o in highlights(analysis, offset))
+    return spans if len(spans) > 1 else ()

@@ -1,0 +1,86 @@
+"""Rename: a variable, label, subroutine or function under a new name, everywhere it is named; or the reason why not."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Edit
+from visa_lsp.ide.features.references import references
+from visa_lsp.ide.index.focus import focus, focus_at, word_at
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.token_at import Spot, spot_at
+from visa_lsp.ide.index.tokens import TokenKind
+from visa_lsp.isa.table import TABLE
+from visa_lsp.sema.model import SymbolKind
+from visa_lsp.sema.names import is_taken
+
+if TYPE_CHECKING:
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.text import Span
+
+# Definitions of labels may hold more, but not every place that names one.
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Words that the text takes for something else where an operand stands.
+_RESERVED: Final = frozenset({"r", "flat", "bti", "bss", "ss", "surf", "arg"})
+
+
+class RenameRefused(ValueError):  # noqa: N818 - an answer to the user, in words
+    """The rename would not keep the meaning of the text."""
+
+
+def prepare_rename(analysis: Analysis, offset: int) -> tuple[Span, str] | None:
+    """The name that would be renamed; None where there is none that may be."""
+    spot = spot_at(focus_at(analysis, offset), offset)
+    if spot is None or not _may(spot):
+        return None
+    return spot.span, spot.token.text
+
+
+def _may(spot: Spot) -> bool:
+    if spot.token.kind is TokenKind.FUNCTION:
+        return True
+    symbol = spot.symbol
+    return symbol is not None and not symbol.predefined and symbol.place is not None
+
+
+def rename(analysis: Analysis, offset: int, new_name: str) -> tuple[Edit, ...]:
+    """The edits of a rename. RenameRefused says why it cannot be done."""
+    line, column = analysis.document.position(offset)
+    # What mentions the new name is looked at too: it may be taken.
+    names = word_at(analysis.document.line_text(line), column) | {new_name}
+    view = focus(analysis, [line], names if new_name else ())
+    spot = spot_at(view, offset)
+    if spot is None or not _may(spot):
+        raise RenameRefused("there is no name here that can be renamed")
+    _check(analysis, spot, new_name)
+    found = references(analysis, offset, aliases=False)
+    return tuple(Edit(o.span, new_name) for o in found)
+
+
+def _check(analysis: Analysis, spot: Spot, name: str) -> None:
+    if name == spot.token.text:
+        return
+    if spot.token.kind is TokenKind.FUNCTION:
+        if not name or '"' in name or "\\" in name:
+            raise RenameRefused(f"`{name}` cannot be the name of a function")
+        if any(g.name == name for g in index_of(analysis.document).groups):
+            raise RenameRefused(f"there is already a kernel or function `{name}`")
+        return
+    symbol, body = spot.symbol, spot.body
+    assert symbol is not None
+    assert body is not None
+    label = symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE)
+    if not _NAME.fullmatch(name):
+        raise RenameRefused(f"`{name}` is no name of a {symbol.kind.value}")
+    if name in TABLE.by_mnemonic or name in _RESERVED:
+        raise RenameRefused(f"`{name}` is a word of the language")
+    if label:
+        if name in body.labels:
+            raise RenameRefused(f"there is already a label `{name}` in this kernel")
+        return
+    if is_taken(name):
+        raise RenameRefused(f"`{name}` is predefined")
+    # Any variable of that name in the kernel may hide, or be hidden by, the new one.
+    if any(s.name == name for s in body.symbols):
+        raise RenameRefused(f"there is already a variable `{name}` in this kernel")

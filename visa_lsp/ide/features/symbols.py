@@ -1,0 +1,255 @@
+"""Document and workspace symbols: kernels and functions with their variables, labels and subroutines.
+
+Read off the index of a text, so that a long one need not be bound; what a chunk has is kept until the chunk changes. Places are lines with spans in them: the rim makes
+positions of them without a search.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.analysis.declaration_text import class_letter
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.syntax.bulk import decl_offsets
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.text_index import Group, Index, Part
+
+# An outline of more entries than this helps nobody: of a long text the variables that come last are left out.
+MOST: Final = 3000
+_SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
+_COUNT: Final = re.compile(r"num_elts\s*=\s*([^\s=]+)")
+_ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*([^\s,<>()]+)\s*,\s*([^\s<>()]+)")
+_NONE: Final = re.compile("(?!)")
+_WORDS: Final = {
+    "A": "address variable", "P": "predicate variable", "S": "sampler variable", "T": "surface variable",
+}  # fmt: skip
+
+
+class OutlineKind(Enum):
+    """What an entry of the outline is."""
+
+    KERNEL = "kernel"
+    FUNCTION = "function"
+    SUBROUTINE = "subroutine"
+    LABEL = "label"
+    VARIABLE = "variable"
+    ADDRESS = "address"
+    PREDICATE = "predicate"
+    HANDLE = "handle"
+
+
+_LETTER: Final = {
+    "G": OutlineKind.VARIABLE, "A": OutlineKind.ADDRESS, "P": OutlineKind.PREDICATE, "S": OutlineKind.HANDLE,
+    "T": OutlineKind.HANDLE,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One entry: ``name_span`` is the name in ``line``; the whole goes from line ``first`` to line ``last``."""
+
+    name: str
+    kind: OutlineKind
+    detail: str
+    line: int
+    name_span: Span
+    first: int
+    last: int
+    children: tuple[Outline, ...] = ()
+
+
+class Member(NamedTuple):
+    """A label or a variable of a chunk; ``line`` counts from the chunk's first."""
+
+    line: int
+    column: int
+    name: str
+    kind: OutlineKind
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The members of one chunk that an outline shows, in text order."""
+
+    at: int
+    shown: tuple[Member, ...]
+    whole: bool  # whether these are all members of the chunk
+
+
+def document_symbols(analysis: Analysis, most: int = MOST) -> tuple[Outline, ...]:
+    """The outline of a text, in text order."""
+    index = index_of(analysis.document)
+    found = []
+    for body, parts in outline(analysis, most):
+        inside = [*body.children]
+        for part in parts:
+            base = index.document.line_of(part.at)
+            inside.extend(_entry(member, base) for member in part.shown)
+        found.append(replace(body, children=tuple(sorted(inside, key=lambda o: o.line))))
+    return tuple(found)
+
+
+def outline(analysis: Analysis, most: int = MOST) -> Iterator[tuple[Outline, list[Members]]]:
+    """Every body, with its subroutines as children, and its other members chunk by chunk."""
+    index = index_of(analysis.document)
+    for group in index.groups:
+        parts = index.parts[group.first : group.end]
+        if group.opener < 0 and not any(p.facts.has_code or p.facts.decls for p in parts):
+            continue
+        functions = tuple(_functions(index, group))
+        hidden = {entry.name for entry in functions}
+        left = most
+        labels: dict[int, tuple[Member, ...]] = {}
+        for at, part in enumerate(parts, group.first):
+            if part.facts.labels and left > 0:
+                shown = [m for m in part_members(part) if m.kind is OutlineKind.LABEL and m.name not in hidden][:left]
+                labels[at] = tuple(shown)
+                left -= len(shown)
+        found = []
+        for at, part in enumerate(parts, group.first):
+            if at not in labels and (left <= 0 or not part.facts.decls):
+                continue
+            known = part_members(part)
+            shown = [*labels.get(at, ())]
+            if part.facts.decls and left > 0:
+                variables = [m for m in known if m.kind is not OutlineKind.LABEL][:left]
+                left -= len(variables)
+                shown = sorted([*shown, *variables])
+            if shown:
+                found.append(Members(at, tuple(shown), len(shown) == len(known)))
+        most = left
+        yield _body(index, group, functions), found
+
+
+def part_members(part: Part) -> tuple[Member, ...]:
+    """The labels and variables of a chunk, in text order."""
+    known = part.memo.get("members")
+    if known is None:
+        known = part.memo["members"] = tuple(sorted(_members(part, range(len(part.facts.decls) + len(part.labels)))))
+    return known  # type: ignore[return-value]
+
+
+def _members(part: Part, chosen: Iterable[int], *, detailed: bool = True) -> Iterator[Member]:
+    """Some members of a chunk by number: its declarations first, then its labels; ``detailed`` with their details."""
+    offsets: list[int] | None = part.memo.get("decl lines")  # type: ignore[assignment]
+    if offsets is None:
+        offsets = part.memo["decl lines"] = decl_offsets(part.code) if part.facts.decls else []
+    lines = part.chunk.text.split("\n")
+    for number in chosen:
+        if number < len(offsets):
+            name, line = part.facts.decls[number], offsets[number]
+            column = lines[line].find(name, lines[line].find(".decl") + 5)
+            rest = part.facts.rests[number]
+            kind, letter = _kind_of(rest)
+            yield Member(line, column, name, kind, _detail(letter, rest) if detailed else "")
+        else:
+            line, name = part.labels[number - len(offsets)]
+            yield Member(line, 0, name, OutlineKind.LABEL, "label")
+
+
+def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple[tuple[Outline, str], ...]:
+    """Entries whose names contain the letters of a query in their order, each with the name of what holds it.
+
+    They are without details, which no editor shows here.
+    """
+    wanted, lines_with = pattern_of(query), _lines_pattern(query)
+    index = index_of(analysis.document)
+    found: list[tuple[Outline, str]] = []
+    for group in index.groups:
+        if group.opener >= 0 and wanted.search(group.name):
+            found.append((_body(index, group, ()), ""))
+        functions = list(_functions(index, group))
+        hidden = {entry.name for entry in functions}
+        members = [entry for entry in functions if wanted.search(entry.name)]
+        for at in range(group.first, group.end):
+            part = index.parts[at]
+            if not (part.facts.decls or part.facts.labels):
+                continue
+            base = index.document.line_of(at)
+            members.extend(_entry(m, base) for m in _fitting(part, lines_with) if m.name not in hidden)
+            if len(found) + len(members) >= most:
+                break
+        found.extend((member, group.name) for member in sorted(members, key=lambda o: o.line))
+        if len(found) >= most:
+            break
+    return tuple(found[:most])
+
+
+def _fitting(part: Part, pattern: re.Pattern[str]) -> Iterator[Member]:
+    """The members whose names a pattern for lines finds."""
+    names: str | None = part.memo.get("lower names")  # type: ignore[assignment]
+    if names is None:
+        every = [*part.facts.decls, *(name for _, name in part.labels)]
+        names = part.memo["lower names"] = "\n".join(every).lower()
+    if not names:
+        return
+    found = []
+    number = seen = 0
+    for match in pattern.finditer(names):
+        number += names.count("\n", seen, match.start())
+        seen = match.start()
+        found.append(number)
+    if found:
+        yield from _members(part, found, detailed=False)
+
+
+def _lines_pattern(query: str) -> re.Pattern[str]:
+    """What finds the lines, in small letters, that have the letters of a query in their order."""
+    if "\n" in query:
+        return _NONE
+    letters = map(re.escape, query[:200].lower())
+    return re.compile("^" + "".join(f"[^{letter}\n]*{letter}" for letter in letters), re.MULTILINE)
+
+
+def pattern_of(query: str) -> re.Pattern[str]:
+    """What finds names that have the letters of a query in their order."""
+    return re.compile(".*?".join(map(re.escape, query[:200])), re.IGNORECASE)
+
+
+def _body(index: Index, group: Group, functions: tuple[Outline, ...]) -> Outline:
+    last = max(group.first_line, min(group.end_line, index.document.line_count) - 1)
+    kind = OutlineKind.KERNEL if group.is_kernel else OutlineKind.FUNCTION
+    line = max(group.opener, group.first_line)
+    column = index.document.line_text(line).find(f'"{group.name}"') + 1 if group.name else 0
+    if group.name and not column:
+        column = max(0, index.document.line_text(line).rfind(group.name))
+    span = Span(column, column + len(group.name))
+    return Outline(group.name or "(no kernel)", kind, kind.value, line, span, group.first_line, last, functions)
+
+
+def _functions(index: Index, group: Group) -> Iterator[Outline]:
+    for line, name, column in index.functions(group):
+        span = Span(column, column + len(name))
+        yield Outline(name, OutlineKind.SUBROUTINE, "subroutine", line, span, line, line)
+
+
+def _entry(member: Member, base: int) -> Outline:
+    line = base + member.line
+    span = Span(member.column, member.column + len(member.name))
+    return Outline(member.name, member.kind, member.detail, line, span, line, line)
+
+
+def _kind_of(rest: str) -> tuple[OutlineKind, str]:
+    """What a declaration with some text behind its name is, and the letter of its class."""
+    letter = class_letter(rest)
+    return _LETTER.get(letter, OutlineKind.VARIABLE), letter
+
+
+def _detail(letter: str, rest: str) -> str:
+    """The words for it."""
+    detail = _WORDS.get(letter, "")
+    if not detail:
+        count, shape, alias = _COUNT.search(rest), _SHAPE.search(rest), _ALIAS.search(rest)
+        detail = f"{count.group(1) if count else 1} × {shape.group(1) if shape else '?'}"
+        if alias:
+            detail += f" = {alias.group(1)}+{alias.group(2)}"
+    return detail

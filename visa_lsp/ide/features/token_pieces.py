@@ -1,0 +1,161 @@
+"""The semantic tokens of a whole text in pieces of one chunk each, kept from one snapshot to the next.
+
+A piece is text already, as an answer holds it, and counts lines from its own chunk; only its first number depends on
+what stands before it. Invariant: a kept piece is what its chunk gives today (``tests/ide/test_kept_answers.py``): it is
+dropped when the chunk changes, and when a name in it is declared as something else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from visa_lsp.ide.features.semantic_tokens import packed, semantic_tokens, some_lines, unpacked
+from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
+from visa_lsp.ide.index.line_keys import signs_at, version_of
+from visa_lsp.ide.index.words import needle
+from visa_lsp.text import units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.line_keys import Signs, Stamp
+    from visa_lsp.ide.index.text_index import Index
+    from visa_lsp.syntax.document import Chunk, Document
+    from visa_lsp.text import Encoding
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """The tokens of a chunk: ``body`` is behind the first token's line distance, which is ``lead`` in the chunk.
+
+    ``numbers`` counts that one too; ``tail`` lines follow the line of the last token, that line included.
+    """
+
+    chunk: Chunk | None
+    body: bytes
+    numbers: int
+    lead: int
+    tail: int
+    stamp: Stamp | None = None
+    version: str = ""
+
+
+@dataclass(slots=True)
+class Pieces:
+    """The kept pieces of a text, by encoding and chunk."""
+
+    kept: dict[tuple[Encoding, int], Piece] = field(default_factory=dict)
+
+    def get(self, index: Index, at: int, encoding: Encoding) -> Piece | None:
+        """The piece of a chunk if it is known."""
+        chunk = index.document.chunks[at]
+        known = self.kept.get((encoding, id(chunk)))
+        if known is None or known.chunk is not chunk or known.version != version_of(index):
+            return None
+        signs = signs_at(index, at)
+        return known if known.stamp is signs.stamp or _same_meaning(index, at, known, signs) else None
+
+    def make(
+        self, analysis: Analysis, index: Index, at: int, encoding: Encoding, most: int | None = None
+    ) -> Piece | None:
+        """The piece of a chunk from its lines; None where more than ``most`` of them are of kinds not met before."""
+        lines = some_lines(analysis, at, most)
+        if lines is None:
+            return None
+        chunk = analysis.document.chunks[at]
+        piece = _made(lines, analysis.document, at, encoding)
+        piece.chunk, piece.stamp, piece.version = chunk, signs_at(index, at).stamp, version_of(index)
+        if len(self.kept) > 3 * len(analysis.document.chunks) + 64:
+            alive = set(map(id, analysis.document.chunks))
+            self.kept = {key: piece for key, piece in self.kept.items() if key[1] in alive}
+        self.kept[encoding, id(chunk)] = piece
+        return piece
+
+
+def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
+    """Whether a piece stands although some names of its body are declared as something else now."""
+    changed = signs.changed_since(piece.stamp) if piece.stamp is not None else None
+    part = index.parts[at]
+    if changed is None or any(part.may_have(needle(name)) for name in changed):
+        return False
+    piece.stamp = signs.stamp
+    return True
+
+
+def pieces_of(document: Document) -> Pieces:
+    """What is kept of a text and all that it was edited out of."""
+    return document.session.part(Pieces)
+
+
+def _made(lines: Sequence[bytes], document: Document, at: int, encoding: Encoding) -> Piece:
+    if not document.chunks[at].text.isascii():
+        base = document.line_of(at)
+        lines = [
+            recoded(line, document.line_text(base + i), encoding) if line else line for i, line in enumerate(lines)
+        ]
+    return joined(lines)
+
+
+def joined(lines: Iterable[bytes]) -> Piece:
+    """The piece of some lines."""
+    out: list[bytes] = []
+    lead = last = -1
+    many = 0
+    for i, line in enumerate(lines):
+        many += 1
+        if line:
+            if lead < 0:
+                lead = i
+                out.append(line)
+            else:
+                out.append(b"%d,%b" % (i - last, line))
+            last = i
+    body = b",".join(out)
+    return Piece(None, body, body.count(b",") + 2 if body else 0, max(lead, 0), many - max(last, 0))
+
+
+def recoded(line: bytes, text: str, encoding: Encoding) -> bytes:
+    """The tokens of a line with columns in the client's units."""
+    if text.isascii():
+        return line
+    tokens = []
+    for start, length, type_, bits in unpacked(line):
+        begin = units(text[:start], encoding)
+        tokens.append((begin, units(text[: start + length], encoding) - begin, type_, bits))
+    return packed(tokens)
+
+
+def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> Piece:
+    """The tokens of lines ``first`` to ``last`` as one piece that counts from line 0."""
+    document = analysis.document
+    last = min(last, document.line_count - 1)  # a client may ask for any range
+    found: list[bytes] = [b""] * max(0, last + 1 - first)
+    by_line: dict[int, list[tuple[int, int, int, int]]] = {}
+    for token in semantic_tokens(analysis, first, last):
+        bits = sum(1 << MODIFIERS.index(word) for word in token.modifiers)
+        start, end = token.span.start, token.span.end
+        by_line.setdefault(token.line, []).append((start, end - start, TYPES.index(token.type), bits))
+    for line, tokens in by_line.items():
+        found[line - first] = recoded(packed(tokens), document.line_text(line), encoding)
+    piece = joined(found)
+    piece.lead += max(0, first)
+    return piece
+
+
+def numbers_of(pieces: Sequence[tuple[Piece, int]]) -> list[int]:
+    """The numbers of some pieces, each with the line distance of its first token."""
+    found: list[int] = []
+    for piece, first in pieces:
+        found += (first, *map(int, piece.body.split(b",")))
+    return found
+
+
+def encoded(pieces: Sequence[tuple[Piece, int]]) -> Iterator[bytes]:
+    """The same as JSON text, without the brackets."""
+    comma = b"%d,"
+    for piece, first in pieces:
+        yield comma % first
+        yield piece.body
+        comma = b",%d,"

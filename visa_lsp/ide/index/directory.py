@@ -1,0 +1,94 @@
+"""Where the names of a text are declared, name by name, kept up by what an edit takes and gives.
+
+A chunk has to be taken apart once before its names can be looked up. Each question does that for a few chunks and looks
+through the names of those that are left, so that the first question about a long text waits for no more than the tenth.
+It knows chunks by what is known of them, and no lines. Invariant: after ``update`` its answers are those of that
+snapshot, whatever snapshots came before and however many chunks are left.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.index.words import needle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.ide.index.text_index import Index, Part
+    from visa_lsp.syntax.document import Document
+
+# How many chunks one step of a question takes in: some milliseconds.
+_AT_ONCE: Final = 4
+
+
+class Directory:
+    """Which chunks declare a name, or an alias of it; goes from any snapshot of a text to any other."""
+
+    def __init__(self) -> None:
+        self.index: Index | None = None
+        self._declaring: dict[str, tuple[Part, ...]] = {}
+        self._aliasing: dict[str, tuple[Part, ...]] = {}
+        self._parts: dict[int, Part] = {}
+        self._left: dict[int, Part] = {}
+
+    def update(self, index: Index) -> None:
+        """Take out the chunks that are gone and take in some of those that are new."""
+        if self.index is not index:
+            now = {id(part): part for part in index.parts if part.facts.decls}
+            for key in self._parts.keys() - now.keys():
+                self._change(self._parts.pop(key), come=False)
+            self._left = {key: part for key, part in now.items() if key not in self._parts}
+            self.index = index
+        for part in list(islice(self._left.values(), _AT_ONCE)):
+            self.include(part)
+
+    def include(self, part: Part) -> bool:
+        """Take one chunk in; whether it was not in yet."""
+        if not part.facts.decls or id(part) in self._parts:
+            return False
+        self._change(part, come=True)
+        self._parts[id(part)] = part
+        if self._left.pop(id(part), None) is None:
+            self.index = None  # it is of another snapshot: no snapshot's now, until ``update`` has looked
+        return True
+
+    def declaring(self, names: Iterable[str]) -> list[tuple[str, Part]]:
+        """Some names with each chunk that declares them, in no order."""
+        wanted = set(names)
+        found = [(name, part) for name in wanted for part in self._declaring.get(name, ())]
+        found += [(name, part) for part in self._left.values() for name in wanted.intersection(part.facts.decls)]
+        return found
+
+    def aliasing(self, name: str) -> list[Part]:
+        """The chunks that may declare an alias of a name, in no order."""
+        wanted = needle(name)
+        return [*self._aliasing.get(name, ()), *(part for part in self._left.values() if part.may_have(wanted))]
+
+    def _change(self, part: Part, *, come: bool) -> None:
+        alone = (part,)  # one object for all names that nobody else declares: nearly all of them
+        for table, names in (
+            (self._declaring, set(part.facts.decls)),
+            (self._aliasing, {base for _, base in part.aliases}),
+        ):
+            for name in names:
+                rest = tuple([other for other in table.get(name, ()) if other is not part])
+                if come:
+                    table[name] = (*rest, part) if rest else alone
+                elif rest:
+                    table[name] = rest
+                else:
+                    table.pop(name, None)
+
+
+def directory_in(document: Document) -> Directory:
+    """The directory of a text, at whatever snapshot it is."""
+    return document.session.part(Directory)
+
+
+def directory_of(index: Index) -> Directory:
+    """The directory of a text, brought to a snapshot."""
+    found = directory_in(index.document)
+    found.update(index)
+    return found

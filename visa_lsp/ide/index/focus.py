@@ -1,0 +1,176 @@
+"""An analysis of a long text in which only the lines that a question is about are bound.
+
+Binding every line of 200,000 takes many seconds; a question about one name needs its declaration, the lines that mention
+it, and the directives of its body. Invariant: what a focused analysis says of the lines and names that it was made for
+is what a full binding says (tests/ide/test_focus.py); of others it says nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.analysis.declaration_text import base_of
+from visa_lsp.analysis.line_classes import SelectedLines
+from visa_lsp.ide.index.text_index import index_of, words_of
+from visa_lsp.ide.index.token_at import spot_at
+from visa_lsp.ide.index.tokens import TokenKind
+from visa_lsp.sema.bind import bind
+from visa_lsp.sema.names import predefined_symbols
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.ide.index.text_index import Group, Index
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.sema.model import BoundModule
+    from visa_lsp.syntax.document import Document
+
+# Shorter texts are bound whole.
+WHOLE: Final = 200
+# A question about a name that more lines mention is answered from the first of them, where that will do.
+MANY: Final = 600
+_NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTION})
+
+
+class Focus(Analysis):
+    """An analysis that was bound already; ``cut`` where not every mention of the asked names was looked at."""
+
+    def __init__(self, document: Document, platform: Platform | None, bound: BoundModule, *, cut: bool = False) -> None:
+        super().__init__(document, platform)
+        self._given = bound
+        self.cut = cut
+
+    @cached_property
+    def bound(self) -> BoundModule:
+        """The binding that it was made with."""
+        return self._given
+
+
+class LastFocus:
+    """The lines of a snapshot that were asked for last, bound."""
+
+    def __init__(self) -> None:
+        self.key: object = None
+        self.view: Focus | None = None
+
+
+def focus(
+    analysis: Analysis,
+    lines: Iterable[int],
+    names: Iterable[str] = (),
+    *,
+    family: bool = False,
+    most: int | None = None,
+) -> Analysis:
+    """The analysis bound for some lines, and for every line that mentions one of some names of the first line's body.
+
+    ``family`` takes in all names for the bytes of the named variables; ``most`` bounds the lines of mentions.
+    """
+    document = analysis.document
+    if isinstance(analysis, Focus) or document.line_count < WHOLE:
+        return analysis
+    index = index_of(document)
+    if index.braced:
+        return analysis
+    wanted = {line for line in lines if 0 <= line < document.line_count}
+    if not wanted:
+        wanted = {0}
+    groups = {index.group_at(line).first: index.group_at(line) for line in wanted}
+    home = index.group_at(min(wanted))
+    asked = set(names)
+    # A line that only mentions a name needs no declarations of its others: what it does with the name stands in its row.
+    used = {word for line in wanted for word in words_of(document.code(line))}
+    cut = False
+    if asked:
+        asked = _synonyms(analysis, asked)
+        found = _family(analysis, index, home, asked) if family else index.mentions([home], asked, most)
+        cut = most is not None and len(found) > most
+        wanted.update(found[:most] if most is not None else found)
+    chosen = set(wanted) | set(index.openers())
+    for group in groups.values():
+        chosen.update(line for line, _ in index.directives(group))
+    for group in groups.values():
+        _declare(index, group, used | asked, chosen)
+    key = (cut, tuple(sorted(chosen)))
+    last = analysis.views.part(LastFocus)
+    if last.view is not None and last.key == key:
+        return last.view
+    view = Focus(document, analysis.platform, bind(SelectedLines(document, key[1]), analysis.platform), cut=cut)
+    last.key, last.view = key, view
+    return view
+
+
+def focus_at(
+    analysis: Analysis, offset: int, *, uses: bool = False, family: bool = False, most: int | None = None
+) -> Analysis:
+    """The analysis bound for the line of an offset; with ``uses`` also for the lines that mention the name there."""
+    document = analysis.document
+    if isinstance(analysis, Focus) or document.line_count < WHOLE:
+        return analysis
+    line, column = document.position(offset)
+    alone = focus(analysis, [line])
+    if alone is analysis:
+        return analysis
+    spot = spot_at(alone, offset) if uses else None
+    if spot is None or spot.token.kind not in _NAMES:
+        # A mnemonic or a directive may be in every line: nobody asks where else it stands.
+        return alone
+    return focus(analysis, [line], word_at(document.line_text(line), column), family=family, most=most)
+
+
+def word_at(text: str, column: int) -> set[str]:
+    """The words that a column of a line touches."""
+    start = end = min(column, len(text))
+    while start > 0 and _part(text[start - 1]):
+        start -= 1
+    while end < len(text) and _part(text[end]):
+        end += 1
+    return words_of(text[start:end])
+
+
+def _part(ch: str) -> bool:
+    return ch.isalnum() or ch in "_$@?%-"
+
+
+def _synonyms(analysis: Analysis, names: set[str]) -> set[str]:
+    """The names with all other names of the predefined variables among them."""
+    known = predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
+    ids = {(known[n].kind, known[n].id) for n in names if n in known}
+    return names | {n for n, s in known.items() if (s.kind, s.id) in ids} if ids else names
+
+
+def _family(analysis: Analysis, index: Index, group: Group, names: set[str]) -> list[int]:
+    """The lines that mention any name for the bytes of the named variables; ``names`` grows."""
+    waiting = set(names)
+    while waiting:
+        waiting = {b for _, _, rest in index.declarations(group, waiting) if (b := base_of(rest)) is not None} - names
+        names |= waiting
+    names |= _synonyms(analysis, names)
+    fresh = set(names)
+    while fresh:
+        fresh = set(index.aliases(group, fresh)) - names
+        names |= fresh
+    return index.mentions([group], names)
+
+
+def family_names(analysis: Analysis, index: Index, group: Group, name: str) -> set[str]:
+    """All names for the bytes of a declared variable."""
+    names = {name}
+    _family(analysis, index, group, names)
+    return names
+
+
+def _declare(index: Index, group: Group, names: set[str], chosen: set[int]) -> None:
+    """Add the declarations of some names and of everything that they are aliases of."""
+    waiting, seen = set(names), set(names)
+    while waiting:
+        up = set()
+        for line, _, rest in index.declarations(group, waiting):
+            chosen.add(line)
+            base = base_of(rest)
+            if base is not None:
+                up.add(base)
+        waiting = up - seen
+        seen |= waiting

@@ -1,0 +1,354 @@
+"""Where things stand in a long text, read off its chunks without binding: bodies, declarations, labels, mentions.
+
+What is known of a chunk is kept from one snapshot to the next, so that after an edit only the touched chunks are read
+again. It judges nothing; ``focus`` binds the few lines that it names. Invariant: an index belongs to one snapshot.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.analysis.chunk_facts import facts_in
+from visa_lsp.analysis.declaration_text import INPUT, base_of, class_letter
+from visa_lsp.analysis.line_classes import special_words
+from visa_lsp.ide.index.directory import directory_of
+from visa_lsp.ide.index.words import Needle, bits_of, lines_with, needle
+from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
+from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.session import Session
+from visa_lsp.syntax.tree import Instruction, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from visa_lsp.syntax.document import Chunk, Document
+
+_WORD: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?]*")
+_HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
+# How many chunks one question may take apart into words; what is left waits for the next.
+_AT_ONCE: Final = 40
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """What is known of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration."""
+
+    facts: Facts
+    chunk: Chunk
+    _decls: dict[str, list[tuple[int, str]]] | None = None
+    _labels: list[tuple[int, str]] | None = None
+    _aliases: list[tuple[str, str]] | None = None
+    memo: dict[object, object] = field(default_factory=dict)
+
+    @property
+    def knows_words(self) -> bool:
+        """Whether ``words`` is known already, or never will be."""
+        return "words" in self.memo
+
+    @property
+    def knows_decls(self) -> bool:
+        """Whether ``decls`` and ``aliases`` are known already."""
+        return self._decls is not None and self._aliases is not None
+
+    @property
+    def words(self) -> bytes | None:
+        """A bit for the hash of each word of the chunk, comments included; None where only a search tells."""
+        if "words" not in self.memo:
+            self.memo["words"] = bits_of(self.chunk.text) if self.chunk.text.isascii() else None
+        return self.memo["words"]  # type: ignore[return-value]
+
+    def may_have(self, needle: Needle) -> bool:
+        """Whether a word may be in the text; a no is certain."""
+        bits: bytes | None = self.memo.get("words")  # type: ignore[assignment]
+        if bits is None:
+            return needle.text in self.chunk.text
+        return all(bits[at] & bit for at, bit in needle.places)
+
+    @property
+    def naming(self) -> tuple[object, ...]:
+        """Everything in the chunk that decides what a name of the body is."""
+        found = self.memo.get("naming")
+        if found is None:
+            specials = tuple([text for _, text in self.facts.specials])
+            found = self.memo["naming"] = (self.facts.labels, self.signs if self.facts.decls else None, specials)
+        return found  # type: ignore[return-value]
+
+    @property
+    def code(self) -> str:
+        """The lines without comments, each with a newline before it."""
+        return code_of(self.chunk.text, self.chunk.opens_in_block)
+
+    @property
+    def decls(self) -> dict[str, list[tuple[int, str]]]:
+        """Name to (line in the chunk, text behind the name)."""
+        if self._decls is None:
+            found: dict[str, list[tuple[int, str]]] = {}
+            if self.facts.decls:
+                places = zip(self.facts.decls, decl_offsets(self.code), self.facts.rests, strict=False)
+                for name, offset, rest in places:
+                    found.setdefault(name, []).append((offset, rest))
+            self._decls = found
+        return self._decls
+
+    @property
+    def aliases(self) -> list[tuple[str, str]]:
+        """(name, what it is an alias of) of each declaration that says so."""
+        if self._aliases is None:
+            pairs = (
+                zip(self.facts.decls, self.facts.rests, strict=True)
+                if self.facts.decls and "alias" in self.chunk.text
+                else ()
+            )
+            self._aliases = [(name, base) for name, rest in pairs if (base := base_of(rest)) is not None]
+        return self._aliases
+
+    @property
+    def signs(self) -> dict[str, str]:
+        """Declared name to a sign for its class and length (``line_keys.Signs``)."""
+        found = self.memo.get("signs")
+        if found is None:
+            pairs = zip(self.facts.decls, self.facts.rests, strict=True)
+            found = self.memo["signs"] = {name: sign_of(name, class_letter(rest)) for name, rest in pairs}
+        return found  # type: ignore[return-value]
+
+    @property
+    def label_signs(self) -> dict[str, str]:
+        """The same of labels."""
+        found = self.memo.get("label signs")
+        if found is None:
+            found = self.memo["label signs"] = {name: sign_of(name, "L") for name in self.facts.labels}
+        return found  # type: ignore[return-value]
+
+    @property
+    def instructions(self) -> int:
+        """How many lines are instructions."""
+        found = self.memo.get("instructions")
+        if found is None:
+            lines = instructions_of(self.code, self.facts).split("\n")
+            if self.facts.braced:
+                told = [statement_of(line.rstrip()) for line in self.code.split("\n")]
+                found = self.memo["instructions"] = sum(isinstance(statement, Instruction) for statement in told)
+                return found
+            found = self.memo["instructions"] = sum(1 for line in lines if line and not line.isspace()) - len(
+                self.labels
+            )
+        return found  # type: ignore[return-value]
+
+    @property
+    def labels(self) -> list[tuple[int, str]]:
+        """(line in the chunk, name) of each label."""
+        if self._labels is None:
+            self._labels = label_offsets(self.code) if self.facts.labels else []
+        return self._labels
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The chunks of one body, with its lines; ``name`` empty and ``opener`` -1 before the first body."""
+
+    first: int
+    end: int
+    first_line: int
+    end_line: int
+    name: str = ""
+    is_kernel: bool = True
+    opener: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is in a body."""
+
+    instructions: int
+    variables: int
+    inputs: int
+    labels: int
+
+
+class Index:
+    """The index of one snapshot. ``views`` is for what others work out of it: each its own part."""
+
+    def __init__(self, document: Document, parts: Sequence[Part]) -> None:
+        self.document = document
+        self.parts = parts
+        self.views = Session()
+
+    @cached_property
+    def version(self) -> str:
+        """The line that tells the version of the text; empty without one."""
+        texts = (text for part in self.parts for _, text in part.facts.specials)
+        return next((text for text in texts if text.lstrip().startswith(".version")), "")
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The bodies of the text, with what stands before the first one."""
+        document = self.document
+        starts = [i for i, part in enumerate(self.parts) if i == 0 or part.facts.opens_body]
+        found = []
+        for first, end in zip(starts, [*starts[1:], len(self.parts)], strict=True):
+            line, end_line = document.line_of(first), document.line_of(end)
+            specials = self.parts[first].facts.specials
+            match = _HEAD.match(specials[0][1]) if self.parts[first].facts.opens_body and specials else None
+            if match is None:
+                found.append(Group(first, end, line, end_line))
+            else:
+                name = match.group(2) if match.group(2) is not None else match.group(3) or ""
+                found.append(Group(first, end, line, end_line, name, match.group(1) == ".kernel", line))
+        return tuple(found)
+
+    @cached_property
+    def scopes(self) -> bool:
+        """Whether some name may mean different things in different lines of a body."""
+        return any(part.facts.scopes for part in self.parts)
+
+    @cached_property
+    def braced(self) -> bool:
+        """Whether braces stand on the lines of statements: then what directives and scopes there are takes the parser."""
+        return any(part.facts.braced for part in self.parts)
+
+    def braces(self, group: Group) -> Iterator[tuple[int, bool]]:
+        """(line, whether it opens) of each brace of a body that begins or ends a scope, in text order."""
+        for at in range(group.first, group.end):
+            part = self.parts[at]
+            base = self.document.line_of(at)
+            if part.facts.braced:
+                lines = enumerate(code_in(part.chunk).split("\n")[1:])
+                signs = [(offset, code) for offset, code in lines if "{" in code or "}" in code]
+            else:
+                signs = [(offset, text) for offset, text in part.facts.specials if text.lstrip()[0] in "{}"]
+            for offset, code in signs:
+                statement = statement_of(code.rstrip())
+                braces = None if statement is None else statement.braces
+                if braces is not None:
+                    yield from ((base + offset, True) for _ in braces.opens)
+                if isinstance(statement, Scope):
+                    yield base + offset, statement.opens
+                if braces is not None:
+                    yield from ((base + offset, False) for _ in braces.closes)
+
+    def group_at(self, line: int) -> Group:
+        """The body of a line."""
+        at = bisect_right(self.groups, line, key=lambda g: g.first_line) - 1
+        return self.groups[max(at, 0)]
+
+    def directives(self, group: Group) -> Iterator[tuple[int, str]]:
+        """(line, text) of every directive of a body that is no declaration."""
+        for at in range(group.first, group.end):
+            base = self.document.line_of(at)
+            for offset, text in self.parts[at].facts.specials:
+                yield base + offset, text
+
+    def openers(self) -> Iterator[int]:
+        """The lines that open bodies, and the version line before them."""
+        for group in self.groups:
+            if group.opener >= 0:
+                yield group.opener
+            else:
+                yield from (line for line, text in self.directives(group) if text.lstrip().startswith(".version"))
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """The numbers of the chunks with declarations, by the identity of what is known of them."""
+        return {id(part): at for at, part in enumerate(self.parts) if part.facts.decls}
+
+    def declarations(self, group: Group, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
+        """(line, name, text behind the name) of the declarations of some names."""
+        for name, part in directory_of(self).declaring(names):
+            at = self._places[id(part)]
+            if group.first <= at < group.end:
+                base = self.document.line_of(at)
+                for offset, rest in part.decls[name]:
+                    yield base + offset, name, rest
+
+    def aliases(self, group: Group, bases: Iterable[str]) -> Iterator[str]:
+        """The names that are declared as aliases of some names."""
+        directory = directory_of(self)
+        for wanted in bases:
+            for part in directory.aliasing(wanted):
+                if group.first <= self._places[id(part)] < group.end:
+                    yield from (name for name, base in part.aliases if base == wanted)
+
+    def functions(self, group: Group) -> Iterator[tuple[int, str, int]]:
+        """(line, name, column of the name) of each subroutine of a body."""
+        for line, text in self.directives(group):
+            match = _HEAD.match(text)
+            if match is not None and match.group(1) == ".function" and (match.group(2) or match.group(3)):
+                yield line, match.group(2) or match.group(3), match.start(2 if match.group(2) else 3)
+
+    def inputs(self, group: Group) -> Iterator[tuple[int, str]]:
+        """(line, variable) of each input of a body."""
+        for line, text in self.directives(group):
+            match = INPUT.match(text)
+            if match is not None:
+                yield line, match.group(1)
+
+    def counts(self, group: Group) -> Counts:
+        """How much there is in a body."""
+        parts = self.parts[group.first : group.end]
+        return Counts(
+            sum(part.instructions for part in parts),
+            sum(len(part.facts.decls) for part in parts),
+            sum(1 for _ in self.inputs(group)),
+            len({name for _, name in self.labels(group)} | {name for _, name, _ in self.functions(group)}),
+        )
+
+    def labels(self, group: Group) -> Iterator[tuple[int, str]]:
+        """(line, name) of each label line of a body, in text order."""
+        for at in range(group.first, group.end):
+            base = self.document.line_of(at)
+            for offset, name in self.parts[at].labels:
+                yield base + offset, name
+
+    def mentions(self, groups: Iterable[Group], names: Iterable[str], most: int | None = None) -> list[int]:
+        """The lines that have one of some names in them, comments included, in order; of more than ``most`` some more."""
+        needles = [needle(name) for name in names if name]
+        found: list[int] = []
+        fresh = _AT_ONCE
+        for group in groups:
+            for at in range(group.first, group.end):
+                part = self.parts[at]
+                if fresh and not part.knows_words:
+                    fresh -= part.words is not None
+                here = [wanted.text for wanted in needles if part.may_have(wanted)]
+                if here:
+                    base = self.document.line_of(at)
+                    found += [base + line for line in lines_with(part.chunk.text, here)]
+                    if most is not None and len(found) > most:
+                        return found
+        return found
+
+
+class LastIndex:
+    """The index that was asked for last, of any snapshot of a text."""
+
+    def __init__(self) -> None:
+        self.index: Index | None = None
+
+
+def index_of(document: Document) -> Index:
+    """The index of a snapshot; the last one asked for is kept."""
+    last = document.session.part(LastIndex)
+    known = last.index
+    if known is not None and known.document is document:
+        return known
+    old = {id(p.chunk): p for p in known.parts} if known is not None else {}
+    parts = []
+    for chunk in document.chunks:
+        part = old.get(id(chunk))
+        parts.append(part if part is not None and part.chunk is chunk else Part(facts_in(chunk), chunk))
+    last.index = Index(document, parts)
+    return last.index
+
+
+def sign_of(name: str, letter: str) -> str:
+    """What stands for a declared name in the key of a line; a word that means something else in places keeps itself."""
+    return f"\x01{letter}{name if name in special_words() else ''}\x02{len(name)};"
+
+
+def words_of(code: str) -> set[str]:
+    """Everything in a line that may be a name."""
+    return set(_WORD.findall(code))

@@ -1,0 +1,100 @@
+"""What stands under a cursor: the token, its statement, its instruction and body, and the symbol that it names.
+
+The one place where an offset of the text becomes something with a meaning; every editor feature starts here.
+Knows no protocol. Invariant: a cursor just behind a token's last character still points at it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.ide.index.tokens import Token, TokenKind, tokens_of
+from visa_lsp.sema.model import Place
+
+if TYPE_CHECKING:
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.sema.model import Body, Bound, Symbol
+    from visa_lsp.syntax import tree
+    from visa_lsp.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A token in its surroundings. ``span`` is in offsets of the text."""
+
+    line: int
+    span: Span
+    token: Token
+    statement: tree.Statement
+    bound: Bound | None
+    body: Body | None
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """The variable or label that the token names."""
+        if self.body is None:
+            return None
+        return symbol_of(self.body, self.line, self.token)
+
+
+def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
+    """The symbol that a token of a line names."""
+    if token.kind is TokenKind.LABEL:
+        return body.labels.get(token.text)
+    if token.kind is not TokenKind.VARIABLE:
+        return None
+    if token.definition:
+        place = Place(line, token.span)
+        own = next((s for s in body.symbols if s.place == place), None)
+        if own is not None:
+            return own
+    # A name without a slot may be a label: the operand of a mnemonic that nobody knows.
+    return body.find(token.text, line) or body.labels.get(token.text)
+
+
+def name_span(analysis: Analysis, place: Place) -> Span:
+    """The place of a name in offsets of the text, without the quotes that it may stand in."""
+    span = analysis.document.span(place.line, place.span)
+    quoted = analysis.document.line_text(place.line)[place.span.start : place.span.start + 1] == '"'
+    return type(span)(span.start + 1, span.end - 1) if quoted else span
+
+
+def bound_at(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
+    """The body of a line and the record of the instruction stream that the line makes."""
+    body = analysis.bound.body_at(line)
+    if body is None:
+        return None, None
+    at = bisect_left(body.code, line, key=lambda b: b.line)
+    found = body.code[at] if at < len(body.code) and body.code[at].line == line else None
+    return body, found
+
+
+def line_tokens(analysis: Analysis, line: int) -> tuple[Token, ...]:
+    """The tokens of a line."""
+    _, bound = bound_at(analysis, line)
+    statement = statement_of(analysis, line, bound)
+    return tokens_of(statement, bound) if statement is not None else ()
+
+
+def statement_of(analysis: Analysis, line: int, bound: Bound | None) -> tree.Statement | None:
+    """The statement of a line: the one that was bound, whose nodes the bound operands hold, where there is one."""
+    return bound.statement if bound is not None else analysis.document.statement(line)
+
+
+def spot_at(analysis: Analysis, offset: int) -> Spot | None:
+    """The token at an offset; None between tokens, in comments and outside the text."""
+    document = analysis.document
+    line, column = document.position(offset)
+    body, bound = bound_at(analysis, line)
+    statement = statement_of(analysis, line, bound)
+    if statement is None:
+        return None
+    tokens = tokens_of(statement, bound)
+    token = next((t for t in tokens if column in t.span), None) or next(
+        (t for t in tokens if t.span.touches(column)), None
+    )
+    if token is None:
+        return None
+    return Spot(line, document.span(line, token.span), token, statement, bound, body)

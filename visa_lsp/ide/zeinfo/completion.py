@@ -1,0 +1,63 @@
+"""Completion in ze_info: the keys that a map does not have yet, and the values that a key takes. Works on broken texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from visa_lsp.ide.zeinfo.at import typing_at
+from visa_lsp.zeinfo.schema import SCALARS, version_text
+from visa_lsp.zeinfo.words import WORDS
+
+if TYPE_CHECKING:
+    from visa_lsp.text import Span
+    from visa_lsp.zeinfo.schema import Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class ZeCompletion:
+    """One proposal: ``insert`` replaces ``span``. ``is_key`` tells keys from values."""
+
+    label: str
+    insert: str
+    span: Span
+    detail: str
+    doc: str
+    is_key: bool
+
+
+_VALUES = {
+    "simd_size": ("1", "8", "16", "32"),
+    "grf_count": ("128", "256"),
+    "version": ("'1.14'", "'1.20'", "'1.73'"),
+    "work_group_walk_order_dimensions": ("[0, 0, 0]", "[0, 1, 0]", "[0, 1, 2]", "[1, 0, 0]", "[2, 1, 0]"),
+    "slm_alloc_mode": ("0", "1"),
+}
+
+
+def completions(text: str, offset: int) -> tuple[ZeCompletion, ...]:
+    """What may be typed at an offset."""
+    typing = typing_at(text, offset)
+    if typing is None:
+        return ()
+    if typing.row is not None:
+        return tuple(ZeCompletion(v, v, typing.word, typing.row.name, doc, False) for v, doc in _values(typing.row))
+    return tuple(
+        ZeCompletion(row.name, f"{row.name}: ", typing.word, _detail(row), row.doc, True)
+        for row in sorted(typing.table.attributes, key=lambda r: not r.required)
+        if row.name not in typing.keys and row.removed is None
+    )
+
+
+def _values(row: Attribute) -> list[tuple[str, str]]:
+    if row.words:
+        return [(w.name, w.doc) for w in WORDS[row.words] if not w.removed]
+    if row.type == "bool":
+        return [("true", row.doc), ("false", row.doc)]
+    return [(value, row.doc) for value in _VALUES.get(row.name, ())]
+
+
+def _detail(row: Attribute) -> str:
+    kind = row.table or ("word" if row.words else SCALARS[row.type])
+    since = f", since {version_text(row.since)}" if row.since > (1, 0) else ""
+    return f"{kind}, {'required' if row.required else 'optional'}{since}"

@@ -1,0 +1,125 @@
+"""From an argument of ze_info to its ``.input`` and back, and the bytes that each argument has in the registers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.zeinfo.at import spot_at
+from visa_lsp.zeinfo.against import placed_layout
+from visa_lsp.zeinfo.kernels import child, entries, number, word_of
+from visa_lsp.zeinfo.placement import Argument, arguments_of, inputs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.ide.zeinfo.at import Spot
+    from visa_lsp.text import Span
+    from visa_lsp.zeinfo.facts import KernelText
+    from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.placement import TextInput
+    from visa_lsp.zeinfo.source import Source
+
+
+def input_of(
+    source: Source, offset: int, texts: Sequence[KernelText], platform: Registers | None = None
+) -> tuple[str, Span] | None:
+    """Where the text has what stands at an offset of the document: an argument's ``.input``, else the kernel."""
+    spot = spot_at(source, offset)
+    if spot is None:
+        return None
+    text = _text_of(spot, texts)
+    if text is None:
+        return None
+    pair = _pair(source, spot, text, platform)
+    if pair is not None:
+        return (text.path, text.input(pair[1].index)) if pair[1] is not None else None
+    return (text.path, text.name) if spot.key == "name" and not spot.on_key else None
+
+
+def argument_of(source: Source, text: KernelText, at: int, platform: Registers | None = None) -> Span | None:
+    """The argument in the document that fills the ``.input`` at an offset of the text; for the kernel's name, its entry."""
+    kernel = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == text.kernel.name), None)
+    if kernel is None:
+        return None
+    if text.name.touches(at):
+        name = child(kernel, "name")
+        return source.span(name) if name is not None else None
+    entry = next((i for i in inputs_of(text) if text.input(i.index).touches(at)), None)
+    if entry is None:
+        return None
+    layout = placed_layout(source, kernel, text, platform)
+    found = next((a for a in arguments_of(kernel, layout) if entry.overlaps(a)), None)
+    if found is not None:
+        kind = child(found.item, "arg_type")
+        return source.span(kind if kind is not None else found.item)
+    each = entries(kernel, "per_thread_payload_arguments")
+    if not each or entry.first >= layout.cross_start:
+        return None
+    kind = child(each[0], "arg_type")
+    return source.span(kind if kind is not None else each[0])
+
+
+def argument_place(
+    source: Source, spot: Spot, texts: Sequence[KernelText], platform: Registers | None
+) -> tuple[int, int, str] | None:
+    """First byte, end and ``.input`` of the argument that a spot is in."""
+    text = _text_of(spot, texts)
+    pair = _pair(source, spot, text, platform) if text is not None else None
+    if pair is None:
+        return None
+    return pair[0].first, pair[0].end, pair[1].name if pair[1] is not None else ""
+
+
+def byte_ranges(
+    source: Source, texts: Sequence[KernelText], platform: Registers | None = None
+) -> tuple[tuple[int, str], ...]:
+    """For inlay hints: behind the size of each argument, its bytes in the registers and its ``.input``."""
+    found = []
+    for kernel in entries(source.root, "kernels"):
+        text = next((t for t in texts if t.kernel.name == word_of(kernel, "name")), None)
+        if text is None:
+            continue
+        inputs = inputs_of(text)
+        for argument in arguments_of(kernel, placed_layout(source, kernel, text, platform)):
+            size = child(argument.item, "size")
+            entry = next((i for i in inputs if i.overlaps(argument)), None)
+            if size is not None:
+                name = f", .input {entry.name}" if entry is not None else ", no .input"
+                found.append((source.span(size).end, f"bytes {argument.first}..{argument.end - 1}{name}"))
+    return tuple(sorted(found))
+
+
+def _text_of(spot: Spot, texts: Sequence[KernelText]) -> KernelText | None:
+    name = word_of(spot.kernel, "name")
+    return next((t for t in texts if t.kernel.name == name), None) if spot.kernel is not None else None
+
+
+def _pair(
+    source: Source, spot: Spot, text: KernelText, platform: Registers | None
+) -> tuple[Argument, TextInput | None] | None:
+    """The argument that a spot is in, and the input at its place.
+
+    An entry without bytes of its own, such as a surface, stands for the address of its argument; local ids for the first input.
+    """
+    kernel = spot.kernel
+    if kernel is None or spot.table.name not in _ARGUMENTS:
+        return None
+    layout = placed_layout(source, kernel, text, platform)
+    inputs = inputs_of(text)
+    if spot.table.name == "PerThreadPayloadArgument":
+        first, size = layout.grf + (number(spot.item, "offset") or 0), number(spot.item, "size") or 0
+        argument = Argument(spot.item, word_of(spot.item, "arg_type"), first, size, local=False)
+    else:
+        arguments = arguments_of(kernel, layout)
+        index = number(spot.item, "arg_index")
+        own = next((a for a in arguments if a.item is spot.item), None)
+        same = (a for a in arguments if index not in (None, -1) and number(a.item, "arg_index") == index)
+        found = own or next((a for a in same if a.kind in _HELD), None)
+        if found is None:
+            return None
+        argument = found
+    return argument, next((i for i in inputs if i.overlaps(argument)), None)
+
+
+_HELD: Final = ("buffer_address", "arg_bypointer", "arg_byvalue")
+_ARGUMENTS: Final = ("PayloadArgument", "PerThreadPayloadArgument", "BindingTableIndex")

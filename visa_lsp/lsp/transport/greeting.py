@@ -1,0 +1,50 @@
+"""``initialize`` answered while the server is still being loaded.
+
+Loading takes several times as long as an editor should wait. The answer follows from the message alone
+(``capabilities``): it is sent at once, and the server, once there, gets the message too and knows that it is answered.
+Everything that came behind the message waits in the pipe. Loads nothing but the interpreter's own modules.
+Invariant: a greeting that is odd in any way is left to the server.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.lsp.capabilities import initialize_result, is_greeting
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from visa_lsp.lsp.transport.inflow import Inflow
+
+_LONGEST: Final = 1 << 20
+
+
+def greet(inflow: Inflow, stdout: BinaryIO, version: str) -> int | str | None:
+    """Answer the first message if it is ``initialize``: its number if so. The server is given the message as well."""
+    body = inflow.next()
+    if body is None:
+        return None
+    inflow.unread(body)
+    if len(body) > _LONGEST:
+        return None
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    match message:
+        case {"jsonrpc": "2.0", "method": "initialize", "id": (int() | str()) as ident, "params": params} if (
+            not isinstance(ident, bool) and is_greeting(params)
+        ):
+            answer = {"id": ident, "jsonrpc": "2.0", "result": initialize_result(params, version)}
+            _send(stdout, json.dumps(answer).encode())
+            return ident
+    return None
+
+
+def _send(stdout: BinaryIO, body: bytes) -> None:
+    stdout.write(
+        b"Content-Length: %d\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n%s" % (len(body), body)
+    )
+    stdout.flush()

@@ -1,0 +1,374 @@
+"""The wire's manners: every request is answered exactly once, whatever it holds and whenever it comes.
+
+pygls drops what it cannot read and what comes at the wrong time; here such requests get an error. Large answers that are
+JSON values (``Raw``) or JSON text (``Encoded``) already pass by its converter. Invariant: no message ends the server but ``exit``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+import time
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
+from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.workspace import Workspace
+
+from visa_lsp.lsp.capabilities import initialize_result, is_greeting, position_encoding
+from visa_lsp.lsp.transport.wire import changes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from concurrent.futures import Future
+
+    from visa_lsp.lsp.transport.wire import Change
+    from visa_lsp.text import Encoding
+
+    Handled = Generator[Any, Any, Any]
+
+logger = logging.getLogger(__name__)
+
+_PARSE: Final = -32700
+_INVALID: Final = -32600
+_UNKNOWN: Final = -32601
+_PARAMS: Final = -32602
+_TOO_EARLY: Final = -32002
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A result that is a JSON value already."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A result as JSON text already, in pieces that go one behind the other."""
+
+    pieces: list[bytes]
+
+
+class Protocol(LanguageServerProtocol):
+    """pygls' protocol with the gaps closed."""
+
+    exit_code = 1
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._asked: set[Any] = set()
+        self._greeted = False
+        self._greeting: dict[str, Any] = {}
+        # The id of an ``initialize`` that the client has the answer to already.
+        self.answered: int | str | None = None
+        self.encoding: Encoding = "utf-16"
+        self.heard = time.monotonic()
+        # Takes an edit as it comes, without the library's way from JSON to values and through its handlers.
+        self.on_change: Callable[[str, int, list[Change]], None] | None = None
+
+    @property
+    def ending(self) -> bool:
+        """Whether the client has asked for the end."""
+        return self._shutdown
+
+    @property
+    def answering(self) -> bool:
+        """Whether a request of the client waits for its answer."""
+        # The library keeps what notifications have left behind, too.
+        return any(not future.done() for ident, future in self._request_futures.items() if ident not in self._asked)
+
+    # ---- what comes in ----
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Leave each JSON object as it is: a whole message is looked at in ``handle_message``."""
+        return data
+
+    def handle_message(self, message: Any) -> None:
+        """Judge a message as a whole, then hand it on; a request that cannot be handled is answered with an error."""
+        self.heard = time.monotonic()
+        if isinstance(message, list) and message:
+            for item in message:
+                self.handle_message(item)
+            return
+        if not isinstance(message, dict):
+            self._refuse(None, _INVALID, "a message is an object")
+            return
+        ident, method = message.get("id"), message.get("method")
+        is_request = "id" in message and "method" in message
+        if is_request and (isinstance(ident, bool) or not isinstance(ident, (int, str))):
+            self._refuse(None, _INVALID, "an id is a number or a string")
+            return
+        if message.get("jsonrpc") != self.VERSION or ("method" in message and not isinstance(method, str)):
+            if is_request:
+                self._refuse(ident, _INVALID, "a message has jsonrpc 2.0 and a method's name")
+            elif "method" not in message and "id" not in message:
+                self._refuse(None, _INVALID, "this is neither a request nor an answer")
+            return
+        if "method" not in message:
+            self._answered(message)
+        elif is_request:
+            self._request(message, str(method))
+        else:
+            self._notification(message, str(method))
+
+    def _request(self, message: dict[str, Any], method: str) -> None:
+        ident = message["id"]
+        self._traced(f"Received request '{method} - ({ident})'.", message.get("params"))
+        if self._shutdown:
+            self._refuse(ident, _INVALID, "the server is shutting down")
+        elif method == types.INITIALIZE and self._greeted:
+            self._refuse(ident, _INVALID, "the server was initialized already")
+        elif method != types.INITIALIZE and not self._greeted:
+            self._refuse(ident, _TOO_EARLY, "the server is not initialized")
+        elif ident in self._request_futures:
+            self._refuse(ident, _INVALID, "a request with this id is not answered yet")
+        elif method not in self.fm.builtin_features and method not in self.fm.features:
+            self._refuse(ident, _UNKNOWN, f"there is no method {method}")
+        elif (wrong := _wrong_token(message.get("params"))) is not None:
+            self._refuse(ident, _PARAMS, f"`{wrong}` is a number or a string")
+        else:
+            whole = self._read_greeting(message) if method == types.INITIALIZE else self._read(message)
+            if whole is None:
+                self._refuse(ident, _PARAMS, f"the parameters of {method} cannot be read")
+                return
+            if method == types.INITIALIZE:
+                self._greeted = True
+                self._greeting = message["params"]
+                self.encoding = position_encoding(self._greeting)
+                trace = getattr(whole.params, "trace", None)
+                if isinstance(trace, types.TraceValue):
+                    self.trace = trace
+            super().handle_message(whole)
+
+    def _notification(self, message: dict[str, Any], method: str) -> None:
+        if method == types.EXIT:
+            self.exit_code = 0 if self._shutdown else 1
+        elif not self._greeted or self._shutdown:
+            return
+        elif method == types.CANCEL_REQUEST:
+            params = message.get("params")
+            ident = params.get("id") if isinstance(params, dict) else None
+            if isinstance(ident, (int, str)) and ident not in self._asked and ident in self._request_futures:
+                self._handle_cancel_notification(ident)
+            return
+        elif method == types.WINDOW_WORK_DONE_PROGRESS_CANCEL and _wrong_token(message.get("params")) is not None:
+            return
+        self._traced(f"Received notification '{method}'.", message.get("params"))
+        if method == types.TEXT_DOCUMENT_DID_CHANGE and self.on_change is not None:
+            edit = changes_of(message.get("params"))
+            if edit is not None:
+                self.on_change(*edit)
+                return
+        if method not in self.fm.builtin_features and method not in self.fm.features:
+            return
+        whole = self._read(message)
+        if whole is not None:
+            super().handle_message(whole)
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        """Take an answer to a request of ours; others are nothing to us."""
+        ident = message.get("id")
+        if isinstance(ident, bool) or not isinstance(ident, (int, str)) or ident not in self._asked:
+            return
+        self._asked.discard(ident)
+        future = self._request_futures.pop(ident, None)
+        if future is None or future.done():
+            return
+        error = message.get("error")
+        whole = None if error is not None else self._read(message)
+        if whole is None:
+            said = error.get("message") if isinstance(error, dict) else "an answer that cannot be read"
+            future.set_exception(JsonRpcException(str(said)))
+        else:
+            future.set_result(whole.result)
+
+    def _read(self, message: dict[str, Any]) -> Any:
+        """The message as a value of its type; None where it is none."""
+        try:
+            if "method" in message and "params" not in message:
+                message = {**message, "params": None} if self.get_message_type(message["method"]) is None else message
+            return super().structure_message(message)
+        except JsonRpcException:
+            logger.info("a message of %s cannot be read", message.get("method"))
+            return None
+
+    def _read_greeting(self, message: dict[str, Any]) -> Any:
+        """``initialize`` as a value, without what is of no type that we know; None where it says nothing.
+
+        A client that is newer than the library, or errs in one of a hundred abilities, is served all the same.
+        """
+        params = message.get("params")
+        if not is_greeting(params):
+            return None
+
+        def reads(some: dict[str, Any]) -> bool:
+            try:
+                self._converter.structure({"capabilities": {}, **some}, types.InitializeParams)
+            except Exception:  # noqa: BLE001 - whatever the library makes of it
+                return False
+            return True
+
+        if not reads(params):
+            logger.warning("a part of what the client says of itself cannot be read")
+            params = {"capabilities": {}, **_readable(params, reads)}
+        return self._read({**message, "params": params})
+
+    def _refuse(self, ident: Any, code: int, words: str) -> None:
+        self._send_data({"jsonrpc": self.VERSION, "id": ident, "error": {"code": code, "message": words}})
+
+    def _traced(self, words: str, params: Any) -> None:
+        if self.trace is types.TraceValue.Off:
+            return
+        value: dict[str, Any] = {"message": words}
+        if self.trace is types.TraceValue.Verbose and params is not None:
+            value["verbose"] = f"Params: {params!r}"[:10_000]
+        self._send_data({"jsonrpc": self.VERSION, "method": types.LOG_TRACE, "params": value})
+
+    # ---- what goes out ----
+
+    def send_request(
+        self,
+        method: str,
+        params: Any | None = None,
+        callback: Callable[[Any], None] | None = None,
+        msg_id: str | int | None = None,
+    ) -> Future[Any]:
+        """Ask the client, and remember that it was asked."""
+        ident = msg_id if msg_id is not None else str(uuid.uuid4())
+        self._asked.add(ident)
+        return super().send_request(method, params, callback, ident)
+
+    def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
+        if self.answered is not None and msg_id == self.answered:
+            self.answered = None
+            self._result_types.pop(msg_id, None)
+        elif error is None and isinstance(result, Encoded):
+            self._result_types.pop(msg_id, None)
+            self._send_encoded(msg_id, result.pieces)
+        elif error is None and isinstance(result, Raw):
+            self._result_types.pop(msg_id, None)
+            self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result.value})
+        else:
+            super()._send_response(msg_id, result, error)
+        if self.trace is not types.TraceValue.Off:
+            self._traced(f"Sending response '({msg_id})'.", None)
+
+    def tell(self, method: str, pieces: list[bytes]) -> None:
+        """Send a notification whose parameters are JSON text."""
+        self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "method": "{method}", "params": '.encode(), pieces)
+
+    def _send_encoded(self, msg_id: Any, pieces: list[bytes]) -> None:
+        """Send an answer that is JSON text; as ``_send_data`` does it, without a second copy as characters."""
+        self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "id": {json.dumps(msg_id)}, "result": '.encode(), pieces)
+
+    def _send_pieces(self, head: bytes, pieces: list[bytes]) -> None:
+        if self.writer is None:
+            logger.error("Unable to send data, no available transport!")
+            return
+        size = len(head) + sum(map(len, pieces)) + 1
+        logger.info("Sending %d bytes", size)
+        header = f"Content-Length: {size}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n".encode()
+        message = b"".join([header if self._include_headers else b"", head, *pieces, b"}"])
+        try:
+            waiting = self.writer.write(message)
+            if inspect.isawaitable(waiting):
+                asyncio.ensure_future(waiting)  # noqa: RUF006 - as pygls does it; the writer keeps it
+        except BrokenPipeError:
+            logger.exception("the client is gone")
+            raise
+        except Exception as failure:
+            logger.exception("a message cannot be sent")
+            self._server._report_server_error(failure, JsonRpcInternalError)  # noqa: SLF001 - as pygls does it
+
+    def _send_handler_result(self, future: Any, *, msg_id: Any) -> None:
+        """Answer a request; a refusal in words is no fault of ours and is not logged as one."""
+        if not future.cancelled() and isinstance(future.exception(), JsonRpcInvalidParams):
+            self._request_futures.pop(msg_id, None)
+            self._send_response(msg_id, error=future.exception().to_response_error())
+            return
+        super()._send_handler_result(future, msg_id=msg_id)
+
+    # ---- documents and commands ----
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Handled:
+        """Begin a session. The answer is ours; of the library's workspace only the folders are of use to it."""
+        self._server.process_id = params.process_id
+        self.client_capabilities = params.capabilities
+        self._workspace = Workspace(None, workspace_folders=params.workspace_folders or [])
+        yield from self._pass_on(types.INITIALIZE, params)
+        return Raw(initialize_result(self._greeting, self._server.version))
+
+    @lsp_method(types.SHUTDOWN)
+    def lsp_shutdown(self, *_args: Any) -> Handled:
+        """End what is under way, with an answer for each request; after this only ``exit`` counts."""
+        current = self.msg_id
+        for ident, future in list(self._request_futures.items()):
+            if ident != current and not future.done():
+                future.cancel()
+        self._shutdown = True
+        yield from ()
+
+    def _pass_on(self, method: str, params: object) -> Handled:
+        handler = self.fm.features.get(method)
+        if handler is not None:
+            yield handler, (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Handled:
+        """Hand on an opened document."""
+        yield from self._pass_on(types.TEXT_DOCUMENT_DID_OPEN, params)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Handled:
+        """Hand on an edit."""
+        yield from self._pass_on(types.TEXT_DOCUMENT_DID_CHANGE, params)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Handled:
+        """Hand on a closed document."""
+        yield from self._pass_on(types.TEXT_DOCUMENT_DID_CLOSE, params)
+
+    # pygls calls generators and coroutines; only the latter can be cancelled.
+    @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
+    async def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Any:  # type: ignore[override]
+        """Call a command with its arguments as one list of JSON values; a cancelled request ends the command too."""
+        handler = self.fm.commands.get(params.command)
+        if handler is None:
+            raise JsonRpcInvalidParams.of(ValueError(f"there is no command {params.command!r}"))
+        return await handler(list(params.arguments or []), params.work_done_token)
+
+
+def _wrong_token(params: Any) -> str | None:
+    """The first token of some parameters that can be none: the library takes whatever stands there."""
+    if not isinstance(params, dict):
+        return None
+    for name in ("workDoneToken", "partialResultToken", "token"):
+        token = params.get(name)
+        if token is not None and (isinstance(token, bool) or not isinstance(token, (int, str))):
+            return name
+    return None
+
+
+def _readable(value: dict[str, Any], reads: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The members of an object that can be read one by one, and of those that cannot the members that can."""
+    kept: dict[str, Any] = {}
+    for key, part in value.items():
+        if reads({**kept, key: part}):
+            kept[key] = part
+        elif isinstance(part, dict):
+            inner = _readable(part, lambda some, key=key: reads({**kept, key: some}))  # type: ignore[misc]
+            if reads({**kept, key: inner}):
+                kept[key] = inner
+    return kept
+
+
+async def pause() -> None:
+    """Let other messages in: the next of them may cancel this work."""
+    await asyncio.sleep(0)

@@ -1,0 +1,215 @@
+"""Standard input and output as the server reads and writes them, and the message that comes with every keystroke.
+
+pygls hands a message over from a thread three times, line by line; here a thread of its own reads whole messages, so that
+there is one hand-over. Invariant: nothing is read before the message before it was handled, so that nobody waits in a
+read when the client ends the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import sys
+from threading import Event, Semaphore, Thread
+from typing import TYPE_CHECKING, Any, Final
+
+from pygls.exceptions import JsonRpcException
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.transport.inflow import Inflow
+
+logger = logging.getLogger(__name__)
+
+_INTERRUPTED: Final = 130
+# New objects of which so many are looked through for garbage when there is nothing to do; where there always is, the
+# second number counts, and older ones are looked through at every 500th time.
+_YOUNG: Final = 3_000
+_TOO_MANY: Final = 50_000
+_OFTEN: Final = 500
+Change = tuple[tuple[int, int, int, int] | None, str]
+
+
+class _Inbox:
+    """Messages on their way from the stream, or from the thread that reads it, to the loop that handles them."""
+
+    def __init__(self, server: VisaServer, inflow: Inflow, stop: Event) -> None:
+        self._server, self._inflow, self._stop = server, inflow, stop
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._handled = Semaphore(0)
+        self._engaged = True  # with a message: nothing is read until it is handled
+
+    async def empty(self) -> None:
+        """Handle messages until there are no more."""
+        if not self._listens():
+            Thread(target=self._read, name="stdin", daemon=True).start()
+        await self._ended
+
+    # ---- told by the loop ----
+
+    def _listens(self) -> bool:
+        """Whether the loop can tell when there is something to read; then it does, to the end.
+
+        To stop and begin it with each message would take as long as some keystrokes take as a whole, now and then.
+        """
+        fd = self._inflow.fd
+        if fd is None:
+            return False
+        try:
+            self._loop.add_reader(fd, self._arrived)
+        except (NotImplementedError, OSError, ValueError):
+            return False
+        self._ended.add_done_callback(lambda _: self._loop.remove_reader(fd))
+        self._next()
+        return True
+
+    def _arrived(self) -> None:
+        if self._engaged:
+            return  # the loop tells again
+        inflow = self._inflow
+        try:
+            inflow.fill()
+        except BlockingIOError:
+            return
+        except OSError:
+            logger.warning("standard input cannot be read any more")
+            inflow.ended = True
+        body = inflow.message()
+        if body is not None or inflow.ended:
+            self._take(body)
+
+    def _next(self) -> None:
+        """Go on with what is held, or wait for more."""
+        if self._ended.done():
+            return
+        body = self._inflow.message()
+        if body is not None or self._inflow.ended:
+            self._take(body)
+        else:
+            _tidy()
+            self._engaged = False
+
+    def _take(self, body: bytes | None) -> None:
+        self._engaged = True
+        if body is None:
+            self._end()
+        elif self._handle(body):
+            # What the message has begun comes first.
+            self._loop.call_soon(self._next)
+
+    # ---- read by a thread ----
+
+    def _read(self) -> None:
+        try:
+            while (body := self._inflow.next()) is not None:
+                self._loop.call_soon_threadsafe(self._handed, body)
+                self._handled.acquire()
+        except (OSError, ValueError):
+            logger.warning("standard input cannot be read any more")
+        except RuntimeError:
+            return  # the loop is closed
+        try:
+            self._loop.call_soon_threadsafe(self._end)
+        except RuntimeError:
+            return
+
+    def _end(self, error: BaseException | None = None) -> None:
+        if self._ended.done():
+            return
+        if error is None:
+            self._ended.set_result(None)
+        else:
+            self._ended.set_exception(error)
+
+    def _handed(self, body: bytes) -> None:
+        if self._handle(body):
+            # What the message has begun comes first: the thread would take the interpreter's lock from it.
+            self._loop.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        _tidy()
+        self._handled.release()
+
+    # ---- handled ----
+
+    def _handle(self, body: bytes) -> bool:
+        """Handle a message; whether there are to be more."""
+        try:
+            self._server.protocol.handle_message(json.loads(body))
+        except (SystemExit, KeyboardInterrupt, BrokenPipeError):
+            self._end()
+            return False
+        except Exception as error:
+            logger.exception("a message cannot be handled")
+            self._server.report_server_error(error, JsonRpcException)
+        if self._stop.is_set():
+            self._end()
+            return False
+        return True
+
+
+def _tidy() -> None:
+    """Look for garbage now, so that no keystroke has to: the search takes as long as most of them."""
+    young, older, _ = gc.get_count()
+    if young >= _YOUNG:
+        gc.collect(1 if older >= _OFTEN else 0)
+
+
+class _Outbox:
+    """Standard output as the library writes to it; it is the process's, so the end of a session only flushes it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes) -> None:
+        self._stream.write(data)
+        self._stream.flush()
+
+    def close(self) -> None:
+        self._stream.flush()
+
+
+def serve_stdio(server: VisaServer, stop: Event, inflow: Inflow, stdout: BinaryIO | None = None) -> None:
+    """Answer the messages that come in, on standard output, until the client ends it."""
+
+    async def serve() -> None:
+        await _Inbox(server, inflow, stop).empty()
+
+    gc.set_threshold(_TOO_MANY, _OFTEN, 100)
+    server.protocol.set_writer(_Outbox(stdout or sys.stdout.buffer))
+    try:
+        asyncio.run(serve())
+    except KeyboardInterrupt:
+        # The thread waits in a read that nothing ends, and the interpreter cannot take the stream from it.
+        os._exit(_INTERRUPTED)
+
+
+def changes_of(params: Any) -> tuple[str, int, list[Change]] | None:
+    """URI, version and changes of a plain ``didChange``; None where only the library can tell what it is."""
+    try:
+        identifier = params["textDocument"]
+        uri, version = identifier["uri"], identifier["version"]
+        found: list[Change] = []
+        for change in params["contentChanges"]:
+            text, span = change["text"], change.get("range")
+            if not isinstance(text, str):
+                return None
+            if span is None:
+                found.append((None, text))
+                continue
+            start, end = span["start"], span["end"]
+            numbers = (start["line"], start["character"], end["line"], end["character"])
+            if not all(type(number) is int and number >= 0 for number in numbers):
+                return None
+            found.append((numbers, text))
+    except (KeyError, TypeError, AttributeError):
+        return None
+    if not isinstance(uri, str) or type(version) is not int:
+        return None
+    return uri, version, found

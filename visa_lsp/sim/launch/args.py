@@ -1,0 +1,365 @@
+"""Arguments into the payload as ze_info says: one function for each ``arg_type``.
+
+Knows ze_info's words, not where bytes come to lie (``launch_layout``) nor what memory is (``launch_world``). Invariant:
+every entry of ``payload_arguments`` is written, or the launch is refused in words.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.sim.launch.config import (
+    ARGUMENTS,
+    LOCAL_SIZE,
+    Arg,
+    BufferArg,
+    ImageArg,
+    LaunchConfig,
+    LaunchError,
+    LocalArg,
+    NullArg,
+    SamplerArg,
+    ValueArg,
+)
+from visa_lsp.sim.launch.values import cl_dtype, value_bytes
+from visa_lsp.sim.launch.world import World, argument_sampler, inline_sampler
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.payload import KernelInfo, PayloadArgument
+    from visa_lsp.sim.launch.layout import Geometry
+    from visa_lsp.sim.memory import Buffer
+
+PRINTF_BYTES: Final = 4 << 20
+CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out the numbers of threads anew
+MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
+_NAMED: Final = 40  # arguments that a message lists
+_PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself included
+# cl_channel_order and cl_channel_type of OpenCL's headers.
+_CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
+_CHANNEL_TYPE: Final = {
+    "snorm8": 0x10D0,
+    "snorm16": 0x10D1,
+    "unorm8": 0x10D2,
+    "unorm16": 0x10D3,
+    "sint8": 0x10D7,
+    "sint16": 0x10D8,
+    "sint32": 0x10D9,
+    "uint8": 0x10DA,
+    "uint16": 0x10DB,
+    "uint32": 0x10DC,
+    "float16": 0x10DD,
+    "float32": 0x10DE,
+}
+_KINDS: Final = {
+    BufferArg: "a buffer",
+    NullArg: "a null buffer",
+    ValueArg: "a value",
+    LocalArg: "local",
+    ImageArg: "an image",
+    SamplerArg: "a sampler",
+}
+
+
+class Arguments:
+    """The arguments of one launch, written entry by entry."""
+
+    def __init__(
+        self, info: KernelInfo, config: LaunchConfig, geometry: Geometry, world: World, platform: Platform
+    ) -> None:
+        self.info = info
+        self.platform = platform
+        self.config = config
+        self.geometry = geometry
+        self.world = world
+        self.printf: Buffer | None = None
+        self._args = self._by_index()
+
+    def bind(self) -> None:
+        """Fill the binding table and the table of samplers."""
+        images = {a.arg_index: a.image_type for a in self.info.payload if a.image_type}
+        for binding in self.info.bindings:
+            arg = self._arg(binding.arg_index)
+            if isinstance(arg, BufferArg | ImageArg):
+                self.world.surfaces[binding.bti_value] = self.world.buffer(
+                    self.key(binding.arg_index),
+                    arg,
+                    images.get(binding.arg_index, ""),
+                    self._access(binding.arg_index),
+                )
+        for sampler in self.info.inline_samplers:
+            self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
+
+    def encode(self, entry: PayloadArgument) -> bytes:
+        """Give the bytes of one entry; no more than its size."""
+        make = _IMPLICIT.get(entry.arg_type)
+        if make is not None:
+            return make(self, entry)[: entry.size]
+        raise LaunchError(
+            f"kernel '{self.info.name}' takes a payload argument of type '{entry.arg_type}', which a launch cannot give"
+        )
+
+    def _by_index(self) -> tuple[Arg, ...]:
+        count = self.info.argument_count
+        if count > MAX_ARGUMENTS:
+            raise LaunchError(
+                f"the ze_info of '{self.info.name}' speaks of {count} arguments; at most {MAX_ARGUMENTS} can be given"
+            )
+        args = self.config.args
+        if isinstance(args, tuple):
+            given = args
+        else:
+            names = {self.info.argument_name(index): index for index in range(count)}
+            for name in args:
+                if name not in names:
+                    known = ", ".join(n for n in names if n) or "not told by the ze_info; give them as a list"
+                    raise LaunchError(
+                        f"kernel '{self.info.name}' has no argument '{name}'; its arguments are {known}", name
+                    )
+            missing = [name for name in names if name not in args]
+            if missing:
+                which = "argument" if len(missing) == 1 else "arguments"
+                raise LaunchError(
+                    f"kernel '{self.info.name}' needs {which} {self._expected([names[n] for n in missing])}, not given",
+                    ARGUMENTS,
+                )
+            given = tuple(args[self.info.argument_name(index)] for index in range(count))
+        if len(given) != count:
+            expected = f"; expected are {self._expected(range(count))}" if count else ""
+            raise LaunchError(
+                f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given{expected}", ARGUMENTS
+            )
+        return given
+
+    def _expected(self, indexes: Sequence[int]) -> str:
+        """Arguments in words: number, name and type, or what kind of argument is expected; of many the first only."""
+        more = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
+        return ", ".join(self._described(index) for index in indexes[:_NAMED]) + more
+
+    def _described(self, index: int) -> str:
+        told = next((a for a in self.info.arguments if a.index == index), None)
+        if told is not None and told.type_name:
+            what = told.type_name.partition(";")[0]
+        else:
+            entry = next((a for a in self.info.payload if a.arg_index == index), None)
+            kind = entry.addrspace if entry is not None and entry.arg_type != "arg_byvalue" else "value"
+            what = {"local": "local", "image": "an image", "sampler": "a sampler", "value": "a value"}.get(
+                kind, "a buffer"
+            )
+        name = told.name if told is not None else ""
+        return f"{index} {name}: {what}" if name else f"{index}: {what}"
+
+    def key(self, index: int) -> int | str:
+        """Name an argument as the launch does: by index, or by name where the launch has a mapping."""
+        return index if isinstance(self.config.args, tuple) else self.info.argument_name(index)
+
+    def _arg(self, index: int) -> Arg:
+        if not 0 <= index < len(self._args):
+            raise LaunchError(f"the ze_info of '{self.info.name}' speaks of an argument {index}, there is none")
+        return self._args[index]
+
+    def wrong(self, entry: PayloadArgument, wanted: str) -> LaunchError:
+        """Say that an argument is of the wrong kind."""
+        name = self.info.argument_name(entry.arg_index)
+        given = _KINDS[type(self._arg(entry.arg_index))]
+        return LaunchError(
+            f"argument {entry.arg_index}{f' ({name})' if name else ''} is {wanted}, {given} is given",
+            self.key(entry.arg_index),
+        )
+
+    def by_value(self, entry: PayloadArgument) -> bytes:
+        """Give the bytes of an argument by value, or of the part of it that the entry takes."""
+        arg = self._arg(entry.arg_index)
+        if not isinstance(arg, ValueArg):
+            raise self.wrong(entry, "passed by value")
+        parts = [
+            a
+            for a in self.info.payload
+            if a.arg_type == "arg_byvalue" and a.arg_index == entry.arg_index and a.source_offset >= 0
+        ]
+        whole = max((a.source_offset + a.size for a in parts), default=entry.size)
+        declared = self._declared_bytes(entry.arg_index)
+        if parts and declared:
+            whole = min(whole, declared)  # the byte that ends a struct may have a dword of the payload
+        natural = next((cl_dtype(a.type_name) for a in self.info.arguments if a.index == entry.arg_index), None)
+        if len(parts) > 1 and arg.typed and arg.array.nbytes >= whole:
+            data = arg.array.tobytes()  # a struct whose tail holds nothing but padding
+        else:
+            data = value_bytes(arg, whole, natural, self.key(entry.arg_index))
+        start = max(0, entry.source_offset)
+        return data[start : start + entry.size]
+
+    def _declared_bytes(self, index: int) -> int:
+        """Bytes of an argument as the source has it (``struct S;48``); 0 where that is not told."""
+        told = next((a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == index), "")
+        return int(told) if told.isdecimal() and len(told) < 10 else 0
+
+    def by_pointer(self, entry: PayloadArgument) -> bytes:
+        """Give the address, offset or handle of an argument by pointer; nothing where the binding table has it."""
+        arg = self._arg(entry.arg_index)
+        key = self.key(entry.arg_index)
+        if entry.addrmode == "slm" or entry.addrspace == "local":
+            if not isinstance(arg, LocalArg):
+                raise self.wrong(entry, "local memory (local: BYTES)")
+            return _number(self.world.local(key, arg, entry.slm_alignment or 16), entry.size)
+        if entry.addrspace == "sampler":
+            if not isinstance(arg, SamplerArg):
+                raise self.wrong(entry, "a sampler")
+            state = argument_sampler(arg)
+            if entry.addrmode == "bindless":
+                return _number(self.world.sampler_handle(state), entry.size)
+            self.world.samplers[max(0, entry.sampler_index)] = state
+            return _number(max(0, entry.sampler_index), entry.size)
+        surface = self._surface(entry)
+        if entry.addrmode == "stateful" or surface is None:
+            return b"" if surface is not None else bytes(entry.size)
+        if entry.addrmode == "bindless":
+            return _number(self.world.surface_handle(surface), entry.size)
+        return _number(surface.address, entry.size)
+
+    def address(self, entry: PayloadArgument) -> bytes:
+        """Give the address of a buffer; zero for none."""
+        surface = self._surface(entry)
+        return _number(surface.address if surface is not None else 0, 8)
+
+    def _access(self, index: int) -> str:
+        """How the ze_info says that a kernel uses an argument; empty where it does not."""
+        return next((a.access_type for a in self.info.payload if a.arg_index == index and a.access_type), "")
+
+    def _surface(self, entry: PayloadArgument) -> Buffer | None:
+        """Give the buffer or image of an entry; None for a null buffer."""
+        arg = self._arg(entry.arg_index)
+        image = entry.addrspace == "image" or entry.arg_type.startswith(("image_", "flat_image_"))
+        if isinstance(arg, NullArg) and not image:
+            return None
+        if not isinstance(arg, ImageArg if image else BufferArg):
+            raise self.wrong(entry, "an image" if image else "a buffer")
+        return self.world.buffer(self.key(entry.arg_index), arg, entry.image_type, self._access(entry.arg_index))
+
+    def image(self, entry: PayloadArgument) -> ImageArg:
+        """Give the image that an entry asks the shape of."""
+        arg = self._arg(entry.arg_index)
+        if not isinstance(arg, ImageArg):
+            raise self.wrong(entry, "an image")
+        return arg
+
+    def sampler(self, entry: PayloadArgument) -> SamplerArg:
+        """Give the sampler that an entry asks the state of."""
+        arg = self._arg(entry.arg_index)
+        if not isinstance(arg, SamplerArg):
+            raise self.wrong(entry, "a sampler")
+        return arg
+
+    def private_base(self, entry: PayloadArgument) -> bytes:
+        """Reserve private memory for every thread, or for every lane of it, and give its address."""
+        # Kernels find their part by the thread's number, which only tells apart what runs at the same time.
+        groups = self.geometry.groups[0] * self.geometry.groups[1] * self.geometry.groups[2]
+        numbers, threads = self.platform.thread_number, self.geometry.threads
+        slots = numbers.slot(threads - 1) + 1
+        each = sum(
+            b.size * (self.geometry.simd if b.is_simt_thread else 1)
+            for b in self.info.thread_buffers
+            if b.type == "global" and b.usage == "private_space"
+        )
+        # A kernel that keeps its private data in scratch space still takes the argument, and does not use it.
+        if not each:
+            return _number(0, entry.size)
+        if slots > numbers.codes:
+            raise LaunchError(
+                f"the {threads} threads of a group are more than {self.platform.name} tells apart; kernel '{self.info.name}' "
+                "finds its private memory by the thread's number, so that a group must be smaller",
+                LOCAL_SIZE,
+            )
+        size = each * slots * min(groups, CONCURRENT_GROUPS)
+        return _number(self.world.scratch_space("private memory", size, private=True).address, entry.size)
+
+    def printf_buffer(self, entry: PayloadArgument) -> bytes:
+        """Reserve a buffer for what the kernel prints, and give its address."""
+        self.printf = self.world.scratch_space("printf buffer", PRINTF_BYTES)
+        self.printf.data[:4] = list(struct.pack("<I", _PRINTF_FIRST))
+        return _number(self.printf.address, entry.size)
+
+    def base(self, entry: PayloadArgument) -> bytes:
+        """Give the address of the program's constant or global data."""
+        address = self.world.symbols.get(entry.arg_type)
+        if address is None:
+            raise LaunchError(
+                f"kernel '{self.info.name}' needs the program's data, {entry.arg_type}; "
+                f"give it under symbols: {{{entry.arg_type}: {{dtype: uint8, npy: FILE}}}}"
+            )
+        return _number(address, entry.size)
+
+    def inline_sampler_handle(self, entry: PayloadArgument) -> bytes:
+        """Give the bindless handle of a sampler that is written in the source."""
+        state = next((s for s in self.info.inline_samplers if s.sampler_index == entry.sampler_index), None)
+        if state is None:
+            raise LaunchError(f"the ze_info of '{self.info.name}' has no inline sampler {entry.sampler_index}")
+        return _number(self.world.sampler_handle(inline_sampler(state)), entry.size)
+
+
+def _number(value: int, size: int) -> bytes:
+    return (value & ((1 << 64) - 1)).to_bytes(8, "little")[: size or 8]
+
+
+def _three(values: tuple[int, ...]) -> bytes:
+    return struct.pack("<3I", *(value & 0xFFFFFFFF for value in values))
+
+
+def _global_size(a: Arguments) -> tuple[int, ...]:
+    return a.geometry.totals
+
+
+def _work_dimensions(a: Arguments) -> int:
+    sizes = _global_size(a)
+    return 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
+
+
+def _layers(a: Arguments, entry: PayloadArgument) -> int:
+    lines = any(p.image_type == "image_1d_array" and p.arg_index == entry.arg_index for p in a.info.payload)
+    return a.image(entry).dims[1 if lines else 2]
+
+
+def _snap(a: Arguments, entry: PayloadArgument) -> bytes:
+    state = a.sampler(entry)
+    return _number(0xFFFFFFFF if (state.address, state.filter) == ("clamp", "nearest") else 0, 4)
+
+
+_ADDRESS_CODE: Final = {
+    "none": 0x1130,
+    "clamp_to_edge": 0x1131,
+    "clamp": 0x1132,
+    "repeat": 0x1133,
+    "mirrored_repeat": 0x1134,
+}
+_IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
+    "arg_byvalue": Arguments.by_value,
+    "arg_bypointer": Arguments.by_pointer,
+    "buffer_address": Arguments.address,
+    "buffer_offset": lambda _a, _e: bytes(4),  # every buffer starts at its surface's base
+    "global_id_offset": lambda a, _: _three(a.geometry.global_offset),
+    "local_size": lambda a, _: _three(a.geometry.local_size),
+    "enqueued_local_size": lambda a, _: _three(a.geometry.enqueued or a.geometry.local_size),
+    "group_count": lambda a, _: _three(a.geometry.groups),
+    "global_size": lambda a, _: _three(_global_size(a)),
+    "work_dimensions": lambda a, _: _number(_work_dimensions(a), 4),
+    "private_base_stateless": Arguments.private_base,
+    "printf_buffer": Arguments.printf_buffer,
+    "const_base": Arguments.base,
+    "global_base": Arguments.base,
+    "inline_sampler": Arguments.inline_sampler_handle,
+    "image_width": lambda a, e: _number(a.image(e).dims[0], 4),
+    "image_height": lambda a, e: _number(a.image(e).dims[1], 4),
+    "image_depth": lambda a, e: _number(a.image(e).dims[2], 4),
+    "image_array_size": lambda a, e: _number(_layers(a, e), 4),
+    "image_channel_order": lambda a, e: _number(_CHANNEL_ORDER[a.image(e).channels], 4),
+    "image_channel_data_type": lambda a, e: _number(_CHANNEL_TYPE[a.image(e).format], 4),
+    "image_num_mip_levels": lambda _a, _e: bytes(4),
+    "image_num_samples": lambda _a, _e: bytes(4),
+    "image_srgb_channel_order": lambda _a, _e: bytes(4),
+    "sampler_snap_wa": _snap,
+    "sampler_address": lambda a, e: _number(_ADDRESS_CODE[a.sampler(e).address], 4),
+    "sampler_normalized": lambda a, e: _number(int(a.sampler(e).normalized), 4),
+}

@@ -1,0 +1,280 @@
+"""From a program and a configuration to an order to run: payloads, surfaces, samplers, shared local memory.
+
+Knows no files and no YAML; what ze_info says comes in as ``KernelInfo``. Invariant: a ``PreparedLaunch`` can be run by
+any engine, and its ``arrays`` are the memory that the kernel writes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.program.model import General
+from visa_lsp.sim.dispatch import Dispatch, GroupShape, no_item
+from visa_lsp.sim.launch.args import Arguments
+from visa_lsp.sim.launch.config import (
+    GLOBAL_SIZE,
+    GROUPS,
+    LOCAL_SIZE,
+    MAX_GROUP_REGISTER_BYTES,
+    MAX_SHARED_BYTES,
+    PLATFORM,
+    LaunchConfig,
+    LaunchError,
+)
+from visa_lsp.sim.launch.layout import Block, Geometry, Layout
+from visa_lsp.sim.launch.names import Names
+from visa_lsp.sim.launch.world import World
+from visa_lsp.sim.operands import HW_ID
+from visa_lsp.sim.registers import Layout as Registers
+from visa_lsp.sim.registers import is_alias
+from visa_lsp.sim.wellformed import check_body
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import FileVariable, Kernel, Module
+    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.launch.config import Array, Triple
+    from visa_lsp.sim.memory import Buffer
+
+MAX_THREADS: Final = 1 << 24
+_DEFAULT_SLM: Final = 65536  # what a group can have, where no ze_info says how much it needs
+_DEFAULT_SIMD: Final = 16
+_STATE: Final = 13  # %sr0
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedLaunch:
+    """A launch that is ready. ``arrays`` are the live contents of buffer and image arguments, by index or name."""
+
+    dispatch: Dispatch
+    geometry: Geometry
+    arrays: Mapping[int | str, Array]
+    names: Mapping[int | str, str]
+    printf: Buffer | None = None
+
+
+def choose_kernel(program: Module, name: str | None) -> Kernel:
+    """Give the kernel of a name, or the only one."""
+    names = [kernel.name for kernel in program.kernels]
+    if name is not None:
+        found = next((kernel for kernel in program.kernels if kernel.name == name), None)
+        if found is None:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"its kernels are {', '.join(names) or 'none'}"
+            raise LaunchError(f"the program has no kernel '{name}'; {hint}")
+        return found
+    if len(names) == 1:
+        return program.kernels[0]
+    if not names:
+        raise LaunchError("the program has no kernel")
+    raise LaunchError(f"the program has several kernels, say which one: kernel: {' | '.join(names)}")
+
+
+def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
+    """Make the order to run ``config`` on ``platform``; ``info`` is what ze_info says of the kernel, if there is one."""
+    kernel = choose_kernel(program, config.kernel)
+    if info is not None and info.name != kernel.name:
+        raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")
+    for body in (kernel, *program.functions):
+        check_body(body, platform.grf_bytes, program.variables)
+    geometry = _geometry(kernel, info, config, platform)
+    if info is not None:
+        _check_platform(kernel, info, geometry, platform)
+    _check_registers(kernel, geometry, program.variables)
+    world = World(info.env.slm_size if info else _static_slm(kernel))
+    world.add_sections(config.sections)
+    world.add_symbols(config.symbols)
+    names: dict[int | str, str] = {}
+    printf = None
+    if info is not None:
+        arguments = Arguments(info, config, geometry, world, platform)
+        layout = Layout.of(info, geometry, platform)
+        block = _with_info(kernel, info, arguments, layout)
+        edges = {edge.local_size: _edge(info, arguments, layout, block, edge) for edge in geometry.edges()}
+        printf = arguments.printf
+        names = {arguments.key(index): info.argument_name(index) for index in range(info.argument_count)}
+    else:
+        block = Block(geometry, _end_of_inputs(kernel, geometry.grf_bytes))
+        filler = Names(kernel, config, geometry, world)
+        filler.fill(block)
+        edges = {}
+        for edge in geometry.edges():
+            edges[edge.local_size] = block.of(edge)
+            filler.fill_edge(edges[edge.local_size], edge)
+    if not 0 <= world.slm_bytes <= MAX_SHARED_BYTES:
+        raise LaunchError(
+            f"a group of '{kernel.name}' needs {world.slm_bytes} bytes of shared local memory; at most {MAX_SHARED_BYTES} (16 MiB) are allowed"
+        )
+    dispatch = Dispatch(
+        kernel=kernel,
+        functions={function.name: function for function in program.functions},
+        platform=platform,
+        groups=geometry.groups,
+        threads_per_group=geometry.threads,
+        simd=geometry.simd,
+        lanes=geometry.lanes,
+        payload=block.payload,
+        surfaces=world.surfaces,
+        memory=world.memory,
+        slm_bytes=world.slm_bytes if info or world.slm_bytes else _DEFAULT_SLM,
+        samplers=world.samplers,
+        symbols=world.symbols,
+        file_variables=program.variables,
+        item=geometry.item if config.threads is None else no_item,
+        partial=_partial(geometry, edges) if edges else None,
+    )
+    return PreparedLaunch(dispatch, geometry, world.arrays, names, printf)
+
+
+def with_budget(prepared: PreparedLaunch, steps: int) -> PreparedLaunch:
+    """Give the same launch with another limit on instructions."""
+    return replace(prepared, dispatch=replace(prepared.dispatch, step_budget=steps))
+
+
+def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: Layout) -> Block:
+    grf = layout.geometry.grf_bytes
+    ends = [layout.cross(a.offset) + a.size for a in info.payload]
+    block = Block(layout.geometry, max([_end_of_inputs(kernel, grf), layout.cross_start, *ends]))
+    _put_ids(info, block, layout)
+    for entry in info.payload:
+        block.put(layout.cross(entry.offset), arguments.encode(entry))
+    arguments.bind()
+    return block
+
+
+def _put_ids(info: KernelInfo, block: Block, layout: Layout) -> None:
+    grf = block.geometry.grf_bytes
+    if layout.id_dimensions:
+        block.put_local_ids(grf, layout.id_dimensions)
+    for entry in info.per_thread:
+        if entry.arg_type == "packed_local_ids":
+            block.put_rows(grf + entry.offset, block.geometry.local_ids()[:, :, 0])
+
+
+def _edge(info: KernelInfo, arguments: Arguments, layout: Layout, whole: Block, edge: Geometry) -> Block:
+    """The payload of a group that is not full: its own ids and size, and for the rest that of the others."""
+    block = whole.of(edge)
+    _put_ids(info, block, layout)
+    own = Arguments(info, arguments.config, edge, arguments.world, arguments.platform)
+    for entry in info.payload:
+        if entry.arg_type == "local_size":
+            block.put(layout.cross(entry.offset), own.encode(entry))
+    return block
+
+
+def _partial(geometry: Geometry, edges: Mapping[Triple, Block]) -> Callable[[Triple], GroupShape | None]:
+    shapes = {size: GroupShape(b.geometry.threads, b.geometry.lanes, b.payload) for size, b in edges.items()}
+    return lambda group: shapes.get(geometry.size_of(group))
+
+
+def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> Geometry:
+    # The text's own width counts: a compiler's dumps hold every width that it tried.
+    simd = kernel.int_attribute("SimdSize") or (info.env.simd_size if info else _DEFAULT_SIMD)
+    if simd not in (1, 8, 16, 32):
+        raise LaunchError(f"kernel '{kernel.name}' says SimdSize={simd}; it is 1, 8, 16 or 32")
+    groups = config.groups
+    local = config.local_size
+    if config.threads is not None:
+        groups, local = (*config.threads, 1), (simd, 1, 1)
+    required = info.env.required_work_group_size if info else (0, 0, 0)
+    if any(required):
+        if local is not None and local != required:
+            raise LaunchError(f"kernel '{kernel.name}' requires local_size {list(required)}, {list(local)} is given")
+        local = required
+    if local is None:
+        raise LaunchError("local_size is missing: the work items of a group, such as local_size: [256, 1, 1]", GROUPS)
+    walk: Triple = info.env.walk_order if info else (0, 1, 2)
+    if any(not 0 <= dimension <= 2 for dimension in walk):
+        raise LaunchError(f"the ze_info of '{kernel.name}' has a walk order of {list(walk)}")
+    if config.global_size is not None:
+        groups = _groups(kernel, config.global_size, local, fixed=any(required))
+    geometry = Geometry(
+        simd, platform.grf_bytes, groups, local, config.global_offset, walk, global_size=config.global_size
+    )
+    geometry.local_ids()  # refuses a group that is too large, before anything is allocated for its threads
+    if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
+        raise LaunchError(
+            f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads are more than {MAX_THREADS} threads",
+            GROUPS,
+        )
+    return geometry
+
+
+def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platform: Platform) -> None:
+    """Refuse a text whose inputs lie as on platforms with registers of another size."""
+    own = platform.grf_bytes
+    others = [p for p in PLATFORMS if p.grf_bytes != own]
+    other = (
+        others[-1]
+        if own < others[-1].grf_bytes
+        else next(p for p in reversed(others) if p.generation < platform.generation)
+    )
+    moved = replace(geometry, grf_bytes=other.grf_bytes)
+    wrong = not Layout.of(info, geometry, platform).holds(kernel, info) and Layout.of(info, moved, other).holds(
+        kernel, info
+    )
+    if wrong:
+        names = ", ".join(p.name for p in others)
+        raise LaunchError(
+            f"the inputs of '{kernel.name}' lie as on a platform with registers of {other.grf_bytes} bytes ({names}); those "
+            f"of {platform.name} have {own}: text and platform do not fit",
+            PLATFORM,
+        )
+    private = any(entry.arg_type == "private_base_stateless" for entry in info.payload)
+    if private and platform.thread_number == PLATFORMS[0].thread_number and _numbers_by_state(kernel):
+        first = next(p.name for p in PLATFORMS if p.thread_number != platform.thread_number)
+        raise LaunchError(
+            f"'{kernel.name}' takes the thread's number from %sr0, as compilers do from {first} on; on {platform.name} it "
+            "would be in %hw_id: text and platform do not fit",
+            PLATFORM,
+        )
+
+
+def _numbers_by_state(kernel: Kernel) -> bool:
+    """Whether a text reads element 0 of %sr0 and not %hw_id."""
+    read = {
+        value.var
+        for inst in kernel.instructions
+        for value in inst.values
+        if isinstance(value, General) and (value.row, value.col) == (0, 0)
+    }
+    declared = (kernel.variable(var) for var in read)
+    names = {variable.alias_index for variable in declared if variable is not None and is_alias(variable)}
+    return _STATE in read | names and HW_ID not in read | names
+
+
+def _groups(kernel: Kernel, total: Triple, local: Triple, *, fixed: bool) -> Triple:
+    """How many groups so many work items need, the last of each dimension filled in part."""
+    if fixed and any(items % size for items, size in zip(total, local, strict=True)):
+        raise LaunchError(
+            f"kernel '{kernel.name}' requires groups of {list(local)} work items, which do not divide {list(total)}",
+            GLOBAL_SIZE,
+        )
+    if any(items < size for items, size in zip(total, local, strict=True)):
+        raise LaunchError(f"local_size {list(local)} is larger than global_size {list(total)}", GLOBAL_SIZE)
+    x, y, z = (-(-items // size) for items, size in zip(total, local, strict=True))
+    return x, y, z
+
+
+def _check_registers(kernel: Kernel, geometry: Geometry, shared: Sequence[FileVariable]) -> None:
+    size = Registers(kernel, geometry.grf_bytes, shared).size * geometry.threads
+    if size > MAX_GROUP_REGISTER_BYTES:
+        raise LaunchError(
+            f"the {geometry.threads} threads of a group of '{kernel.name}' have {size} bytes of registers; at most "
+            f"{MAX_GROUP_REGISTER_BYTES} (256 MiB) are allowed",
+            LOCAL_SIZE,
+        )
+
+
+def _end_of_inputs(kernel: Kernel, grf_bytes: int) -> int:
+    return max((entry.offset + entry.size for entry in kernel.inputs), default=grf_bytes)
+
+
+def _static_slm(kernel: Kernel) -> int:
+    """Bytes of shared local memory that the kernel's own attribute asks for, which counts in KB."""
+    return 1024 * (kernel.int_attribute("SLMSize") or 0)

@@ -1,0 +1,151 @@
+"""The memory of one launch: buffers, images, samplers, SLM and symbols, each argument placed once.
+
+Knows memory, not payloads. Invariant: arrays of the configuration are copied, so that a configuration can run again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.sim.launch.config import (
+    MAX_BUFFER_BYTES,
+    Array,
+    BufferArg,
+    DataSection,
+    ImageArg,
+    LaunchError,
+    LocalArg,
+    SamplerArg,
+)
+from visa_lsp.sim.launch.layout import align
+from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.program.payload import InlineSampler
+
+FIRST_HANDLE: Final = 0x1_0000  # above every binding table index
+_HANDLE_STEP: Final = 64
+_SAMPLER_ADDRESSES: Final = {
+    "clamp_edge": "clamp_to_edge",
+    "clamp_border": "clamp",
+    "mirror": "mirrored_repeat",
+    "repeat": "repeat",
+    "none": "none",
+}
+_DIMS: Final = {
+    "image_buffer": 1,
+    "image_1d": 1,
+    "image_1d_array": 2,
+    "image_2d": 2,
+    "image_2d_media": 2,
+    "image_2d_array": 3,
+    "image_3d": 3,
+}
+
+
+class World:
+    """What the threads of one launch share."""
+
+    def __init__(self, slm_bytes: int = 0) -> None:
+        self.memory = Memory()
+        self.surfaces: dict[int, Buffer] = {}
+        self.samplers: dict[int, Sampler] = {}
+        self.symbols: dict[str, int] = {}
+        self.arrays: dict[int | str, Array] = {}  # argument -> its live contents
+        self.slm_bytes = slm_bytes
+        self._buffers: dict[int | str, Buffer] = {}
+        self._locals: dict[int | str, int] = {}
+        self._handles = FIRST_HANDLE
+
+    def buffer(self, key: int | str, arg: BufferArg | ImageArg, image_type: str = "", access: str = "") -> Buffer:
+        """Place the buffer or image of an argument, the first time; give it. ``access`` is what ze_info says of it."""
+        if key not in self._buffers:
+            array = arg.array.copy()
+            name = f"argument {key}"
+            if isinstance(arg, ImageArg):
+                buffer: Buffer = _image(name, arg, array, image_type)
+            else:
+                buffer = Buffer(name, array)
+            buffer.undefined, buffer.access = arg.undefined, arg.access or access
+            self.arrays[key] = array
+            self._buffers[key] = self.memory.add(buffer)
+        return self._buffers[key]
+
+    def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:
+        """Reserve shared local memory for an argument, the first time; give its offset."""
+        if key not in self._locals:
+            self._locals[key] = align(self.slm_bytes, max(1, alignment))
+            self.slm_bytes = self._locals[key] + arg.size
+        return self._locals[key]
+
+    def scratch_space(self, name: str, size: int, *, private: bool = False) -> Buffer:
+        """Place memory that no argument stands for: private data, a printf buffer."""
+        if size > MAX_BUFFER_BYTES:
+            raise LaunchError(f"{name} needs {size} bytes, more than {MAX_BUFFER_BYTES} (1 GiB); launch fewer groups")
+        buffer = self.memory.allocate(name, size)
+        buffer.private = private
+        return buffer
+
+    def surface_handle(self, buffer: Buffer) -> int:
+        """Give a bindless handle for a surface."""
+        self._handles += _HANDLE_STEP
+        self.surfaces[self._handles] = buffer
+        return self._handles
+
+    def sampler_handle(self, sampler: Sampler) -> int:
+        """Give a bindless handle for a sampler."""
+        self._handles += _HANDLE_STEP
+        self.samplers[self._handles] = sampler
+        return self._handles
+
+    def add_symbols(self, symbols: Mapping[str, Array]) -> None:
+        """Place the data that symbols stand for."""
+        for name, array in symbols.items():
+            self.symbols[name] = self.memory.add(Buffer(name, array.copy())).address
+
+    def add_sections(self, sections: tuple[DataSection, ...]) -> None:
+        """Place the program's data, then put addresses into it."""
+        placed = [(s, self.memory.add(Buffer(s.name, bytearray(s.data)))) for s in sections if s.data]
+        for section, buffer in placed:
+            self.symbols.update({name: buffer.address + at for name, at in section.symbols.items()})
+            if section.base:
+                self.symbols[section.base] = buffer.address
+        for section, buffer in placed:
+            for at, name, size in section.pointers:
+                address = self.symbols.get(name)
+                if address is None or not 0 <= at <= buffer.size - size:
+                    raise LaunchError(f"{section.name} has a relocation at byte {at} to '{name}' that cannot be made")
+                raw = buffer.data[at : at + size]
+                moved = int.from_bytes(raw.tobytes(), "little") + address
+                raw[:] = list((moved & (1 << 8 * size) - 1).to_bytes(size, "little"))
+
+
+def inline_sampler(sampler: InlineSampler) -> Sampler:
+    """Give the state of a sampler that is written in the source."""
+    address = _SAMPLER_ADDRESSES.get(sampler.addrmode, sampler.addrmode)
+    return Sampler(address, sampler.filtermode, sampler.normalized)
+
+
+def argument_sampler(arg: SamplerArg) -> Sampler:
+    """Give the state of a sampler argument."""
+    return Sampler(arg.address, arg.filter, arg.normalized)
+
+
+def _image(name: str, arg: ImageArg, array: Array, image_type: str) -> Image:
+    width, height, depth = arg.dims
+    if image_type == "image_1d_array":
+        height, depth = 1, max(height, depth)
+    axes = 3 if depth > 1 else 2 if height > 1 else 1
+    return Image(
+        name,
+        array,
+        width=width,
+        height=height,
+        depth=depth,
+        channels=arg.channels,
+        format=arg.format,
+        dims=_DIMS.get(image_type, axes),
+        layered=image_type.endswith("array") if image_type else None,
+    )

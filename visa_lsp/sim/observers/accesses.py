@@ -1,0 +1,143 @@
+"""The checker of ``access``: reads of buffers that may only be written, writes of buffers that may only be read.
+
+Compilers store a part of a vector by loading all of it and storing it back, so that a load from a ``writeonly`` buffer is
+no finding by itself: it waits for the stores of its lane. Where they cover what was loaded, and put some of it back as it
+was, nothing was made of the value. Invariant: at most ``MOST_LOADS`` loads wait; what is beyond is told as a limit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.sim.faults import Fault, FaultKind
+from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.observers.hooks import Checker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.sim.observers.hooks import Access
+
+MOST_LOADS: Final = 1 << 14
+_READONLY: Final = "readonly"
+_WRITEONLY: Final = "writeonly"
+
+
+class _Load:
+    """What one lane has loaded with one message: places that are not stored yet, and whether one was put back."""
+
+    __slots__ = ("fault", "kept", "left")
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+        self.left: set[tuple[int, int]] = set()
+        self.kept = False
+
+
+class AccessChecker(Checker):
+    """Accesses that an argument does not allow."""
+
+    kinds = frozenset({FaultKind.ACCESS})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._message = 0
+        self._last: tuple[int, int, int] | None = None
+        self._loads: dict[tuple[int, int, int], _Load] = {}  # (thread, message, lane)
+        self._by_place: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}  # (thread, buffer, offset)
+        self._forgot = False
+
+    def group(self, number: tuple[int, int, int]) -> None:
+        """The threads of the group before have ended: what they have loaded was not put back."""
+        del number
+        self.finished()
+
+    def finished(self) -> None:
+        """The run is over."""
+        self._found.extend(load.fault for load in self._loads.values())
+        self._loads.clear()
+        self._by_place.clear()
+
+    def limits(self) -> tuple[str, ...]:
+        """What the checker could not see."""
+        return (
+            (f"access: more than {MOST_LOADS} loads waited for their stores; some were forgotten",)
+            if self._forgot
+            else ()
+        )
+
+    def read(self, access: Access) -> None:
+        """A load from what may only be written."""
+        for row, buffer, offset in self._touched(access, _WRITEONLY):
+            self._wait(access, row, buffer, offset)
+
+    def write(self, access: Access) -> None:
+        """A store to what may only be read; an atomic reads as well."""
+        for row, buffer, offset in self._touched(access, _READONLY):
+            self._tell(access, row, buffer, offset, "writes")
+            break
+        for row, buffer, offset in self._touched(access, _WRITEONLY):
+            if access.kind == "atomic":
+                self._tell(access, row, buffer, offset, "reads")
+                break
+            self._stored(access, row, buffer, offset)
+
+    def _touched(self, access: Access, how: str) -> Iterator[tuple[int, Buffer, int]]:
+        """The accesses to buffers of one kind: row, buffer, offset."""
+        space = access.space
+        if space is None or (isinstance(space, Buffer) and space.access != how):
+            return
+        if isinstance(space, Memory) and not any(buffer.access == how for buffer in space.buffers):
+            return
+        thread = access.thread
+        key = (thread.number, id(thread.frame.code), thread.frame.pc)
+        if key != self._last:
+            self._last, self._message = key, self._message + 1
+        for row, at in enumerate(access.at.tolist()):
+            home = space.find(at, access.size) if isinstance(space, Memory) else (space, at)
+            if home is not None and home[0].access == how and 0 <= home[1] <= home[0].size - access.size:
+                yield row, home[0], home[1]
+
+    def _fault(self, access: Access, row: int, buffer: Buffer, offset: int, verb: str) -> Fault:
+        from visa_lsp.sim.machine import thread_fault
+
+        lane = access.thread.lane(int(access.lanes[min(row, access.lanes.size - 1)]))
+        message = f"{verb} {access.size} bytes at byte {offset} of {buffer.name}, which is {buffer.access}"
+        return thread_fault(access.thread, FaultKind.ACCESS, message, lane=lane, address=int(access.at[row]))
+
+    def _tell(self, access: Access, row: int, buffer: Buffer, offset: int, verb: str) -> None:
+        self._found.append(self._fault(access, row, buffer, offset, verb))
+        access.thread.machine.told = True
+
+    def _wait(self, access: Access, row: int, buffer: Buffer, offset: int) -> None:
+        frame = access.thread.frame
+        control = frame.code.kernel.instructions[frame.pc].get("exec")
+        by_lane = isinstance(control, ExecControl) and not control.no_mask and control.exec_size > 1
+        lane = int(access.lanes[min(row, access.lanes.size - 1)]) if by_lane else -1
+        key = (access.thread.number, self._message, lane)
+        load = self._loads.get(key)
+        if load is None:
+            if len(self._loads) >= MOST_LOADS:
+                self._forgot = True
+                return
+            load = self._loads[key] = _Load(self._fault(access, row, buffer, offset, "reads"))
+        for byte in range(offset, offset + access.size):
+            load.left.add((id(buffer), byte))
+            self._by_place.setdefault((access.thread.number, id(buffer), byte), []).append(key)
+
+    def _stored(self, access: Access, row: int, buffer: Buffer, offset: int) -> None:
+        there = buffer.data[offset : offset + access.size]
+        kept = access.values is not None and bool((access.values[row] == there).all())
+        for byte in range(offset, offset + access.size):
+            for key in self._by_place.pop((access.thread.number, id(buffer), byte), ()):
+                load = self._loads.get(key)
+                if load is None:
+                    continue
+                load.left.discard((id(buffer), byte))
+                load.kept |= kept
+                if not load.left:
+                    del self._loads[key]
+                    if not load.kept:
+                        self._found.append(load.fault)
+                        access.thread.machine.told = True

@@ -1,0 +1,45 @@
+"""The checkers that a run can have, by the names of ``--checks``.
+
+Joins the modules that each hold one; knows nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.sim.observers.accesses import AccessChecker
+from visa_lsp.sim.observers.definedness import UninitialisedChecker
+from visa_lsp.sim.observers.hooks import (
+    AlignmentChecker,
+    BarrierChecker,
+    BoundsChecker,
+    Checker,
+    DivisionChecker,
+)
+from visa_lsp.sim.observers.races import ItemRaceChecker, RaceChecker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
+    "bounds": BoundsChecker,
+    "uninitialised": UninitialisedChecker,
+    "races": RaceChecker,
+    "barriers": BarrierChecker,
+    "alignment": AlignmentChecker,
+    "division": DivisionChecker,
+    "access": AccessChecker,
+    "item-races": ItemRaceChecker,
+}
+ASKED_FOR: Final = frozenset({"item-races"})  # not part of ``all``: they look at more than what this run depends on
+
+
+def checkers(names: str = "all") -> tuple[Checker, ...]:
+    """The checkers of a list by commas: ``all``, ``none``, names. KeyError for an unknown name."""
+    chosen: dict[str, None] = {}
+    for name in (n.strip() for n in names.split(",")):
+        if name == "all":
+            chosen |= dict.fromkeys(n for n in CHECKERS if n not in ASKED_FOR)
+        elif name and name != "none":
+            chosen[name] = None
+    return tuple(CHECKERS[name]() for name in chosen)

@@ -1,0 +1,337 @@
+"""The checker of values that were never written: it follows them through registers, shared and private memory.
+
+Copying and computing with an undefined value is no finding; it is one where the value says where a message goes, decides a
+branch, or is stored into a buffer that others can see. The finding stands where the value was first read, and says where it
+arrived. Shared local, scratch and private memory hold nothing at first (seed 001); buffers of the launch are defined.
+Invariant: changes no register.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.program.model import Combine
+from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.observers.definedness_memory import MemoryFollower
+from visa_lsp.sim.observers.definedness_plan import Kind, Plan, Source, Travel, by_lane, limits_of, places_of, plan_of
+from visa_lsp.sim.observers.hooks import Checker
+from visa_lsp.sim.observers.origins import Origins
+from visa_lsp.sim.observers.shadow import MAX_PAGES, PAGE, UNWRITTEN, RegisterShadow
+from visa_lsp.sim.operands import lane_mask, mask_bits
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.interp import Code, Thread
+    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_ARG: Final = 8
+_BRANCHES: Final = "decides where the kernel goes"
+_ADDRESSES: Final = "says where a message goes"
+_SENT: Final = "is sent"
+
+
+class UninitialisedChecker(Checker):
+    """Variables and memory that are read before they were written, where it shows."""
+
+    wants_instructions = True
+    kinds = frozenset({FaultKind.UNINITIALISED})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._plans: dict[tuple[int, int], Plan] = {}
+        self._origins = Origins(self._found)
+        self._memory = MemoryFollower(self._origins)
+
+    def group(self, number: tuple[int, int, int]) -> None:
+        """A new group has new shared local memory."""
+        del number
+        self._memory.group()
+
+    def read(self, access: Access) -> None:
+        """Remember what a load brings."""
+        self._memory.read(access)
+
+    def write(self, access: Access) -> None:
+        """Look at what a store carries."""
+        self._memory.write(access)
+
+    def limits(self) -> tuple[str, ...]:
+        """What the checker could not follow."""
+        if not self._memory.full:
+            return ()
+        return (
+            f"uninitialised: values are followed through {MAX_PAGES * PAGE >> 20} MiB of memory at most; the rest counts as written",
+        )
+
+    def concerns(self, code: Code, pc: int) -> bool:
+        """Only what touches variables."""
+        if code.kernel.instructions[pc].row.opens_label:
+            return False
+        plan = self._plans[id(code), pc] = plan_of(code, pc)
+        return plan.matters or code.kernel.instructions[pc].row.flow.returns
+
+    def instruction(self, thread: Thread, pc: int) -> None:
+        """Look at the sources, then say what the destinations hold."""
+        frame = thread.frame
+        shadow = self._shadow(thread, frame)
+        plan = self._plans[id(frame.code), pc]
+        mask = (
+            plan.full
+            if plan.no_mask or (plan.kind is Kind.BRANCH and plan.lanes == 1)
+            else frame.emask >> plan.at & plan.full
+        )
+        active = mask
+        if plan.chosen is not None and not plan.selects:
+            active &= plan.chosen(frame)
+        unsure = 0
+        if plan.pred is not None and shadow.pred_bits[plan.pred.var]:
+            unsure = _unsure(plan, frame, shadow, mask)
+        if plan.steady and not unsure:
+            seen = shadow.seen.get(pc)
+            if seen is not None and seen[0] == shadow.epoch and not active & ~seen[1]:
+                return
+            if plan.clean is None or not shadow.get(plan.clean).any():
+                _define(shadow, plan, active)
+                lanes = seen[1] if seen is not None and seen[0] == shadow.epoch else 0
+                shadow.seen[pc] = (shadow.epoch, lanes | active)
+                return
+        if active or unsure:
+            self._slowly(thread, plan, shadow, active, unsure)
+
+    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+        """Say what a load brought, and what a function gives back."""
+        del pc
+        if frame.shadow is not None:
+            self._memory.end(frame.shadow)
+        if thread.frame is not frame and frame.shadow is not None and frame not in thread.frames:
+            caller = thread.frame.shadow
+            if caller is not None:
+                layout = thread.frame.code.layout
+                at = layout.offset(_ARG)
+                caller.back(frame.shadow, layout.predefined_end, slice(at, at + layout.byte_size(_ARG)))
+
+    def _shadow(self, thread: Thread, frame: Frame) -> RegisterShadow:
+        found: RegisterShadow | None = frame.shadow
+        if found is None:
+            caller = thread.frames[-1] if thread.frames else None
+            found = frame.shadow = RegisterShadow(frame, self._shadow(thread, caller) if caller is not None else None)
+        elif found.bytes.size != frame.regs.size:
+            found.grow(frame.regs.size)
+        return found
+
+    def _slowly(self, thread: Thread, plan: Plan, shadow: RegisterShadow, active: int, unsure: int) -> None:
+        origin = 0
+        if unsure and plan.pred is not None:
+            origin = self._origins.of_predicate(thread, shadow, plan.pred.var)
+            if plan.kind is not Kind.VALUE:
+                self._origins.tell(
+                    thread, origin, _BRANCHES if plan.kind is Kind.BRANCH else "decides which lanes a message has"
+                )
+                unsure = 0
+        if plan.kind is Kind.VALUE:
+            self._value(thread, plan, shadow, active, unsure, origin)
+            return
+        for sampler, cell in plan.cells_read:
+            states = shadow.samplers if sampler else shadow.surfaces
+            if states[cell] and active:
+                self._origins.tell(thread, self._origins.of_state(thread, states, sampler, cell), _ADDRESSES)
+        for start, count, _ in plan.addresses_read:
+            self._address(thread, shadow, start, count, active, plan.lanes)
+        data: list[Array] = []
+        for source in plan.sources:
+            cells = self._cells(thread, shadow, source, plan, active)
+            if plan.kind is Kind.RECORDED:
+                if cells.size and cells.all():
+                    self._origins.tell(thread, int(cells.max()), _SENT)
+            elif source.address:
+                worst = self._worst(cells, plan, active)
+                if worst:
+                    self._origins.tell(thread, worst, _BRANCHES if plan.kind is Kind.BRANCH else _ADDRESSES)
+            else:
+                data.append(cells)
+        _define(shadow, plan, active)
+        if plan.kind is Kind.MESSAGE:
+            self._memory.begin(plan, data)
+
+    def _value(self, thread: Thread, plan: Plan, shadow: RegisterShadow, active: int, unsure: int, origin: int) -> None:
+        """Carry undefined values from sources to destinations."""
+        frame = thread.frame
+        lanes = plan.lanes
+        result: Array = np.zeros(lanes, np.uint16)
+        exact: Array | None = None
+        for source in plan.sources:
+            chosen = active
+            if plan.selects and plan.chosen is not None and source.touch.field in ("src0", "src1"):
+                bits = plan.chosen(frame)
+                chosen &= bits if source.touch.field == "src0" else ~bits & plan.full
+            cells = self._cells(thread, shadow, source, plan, chosen)
+            if plan.travel is Travel.BYTE and cells.shape[0] == lanes:
+                size = plan.targets[0].touch.size if plan.targets else cells.shape[1]
+                cells = cells[:, :size].copy()
+                if source.sure is not None:
+                    cells[:, source.sure[:size]] = 0
+                exact = cells if exact is None else np.maximum(exact, cells)
+            else:
+                here = by_lane(cells, lanes)
+                here[~lane_mask(chosen, lanes)] = 0
+                result = np.maximum(result, here)
+        for start, count, is_address in plan.addresses_read:
+            found = self._address(thread, shadow, start, count, active, lanes, told=is_address)
+            result = np.maximum(result, found)
+        if plan.state_read is not None:
+            sampler, cell = plan.state_read
+            states = shadow.samplers if sampler else shadow.surfaces
+            if states[cell]:
+                result[:] = self._origins.of_state(thread, states, sampler, cell)
+        if plan.travel is Travel.FOUR and lanes % 4 == 0:
+            result = np.repeat(result.reshape(-1, 4).max(axis=1), 4)
+        elif plan.travel is Travel.WHOLE:
+            result[:] = result.max()
+        if plan.preds_read:
+            self._read_predicates(thread, plan, shadow, result)
+        if unsure:
+            doubtful = lane_mask(unsure, lanes)
+            result[doubtful] = origin
+            if exact is not None:
+                exact[doubtful] = origin
+            active |= unsure
+        self._written(plan, shadow, frame, active, result, exact)
+
+    def _written(
+        self, plan: Plan, shadow: RegisterShadow, frame: Frame, active: int, result: Array, exact: Array | None
+    ) -> None:
+        on = lane_mask(active, plan.lanes)
+        for target in plan.targets:
+            places = places_of(target, frame)
+            if target.places is None:
+                places = np.clip(places, 0, shadow.bytes.size - 1)
+            if places.shape[0] != plan.lanes:
+                shadow.put(places, int(result.max()) if active else 0)
+            elif exact is not None and exact.shape == places.shape:
+                shadow.put(places[on], np.maximum(exact, result[:, None])[on])
+            else:
+                shadow.put(places[on], np.broadcast_to(result[on, None], (int(on.sum()), places.shape[1])))
+        for var in plan.preds_written:
+            bits = mask_bits(result != 0) & active
+            origin = int(result[on].max()) if bits else 0
+            old = shadow.pred_bits[var] & ~(active << plan.at)
+            shadow.pred_bits[var] = old | bits << plan.at
+            if origin:
+                shadow.pred_origin[var] = origin
+                shadow.epoch += 1
+        if plan.address_written is not None:
+            start, count = plan.address_written
+            cells = shadow.addresses[start : start + count]
+            cells[on[: cells.size]] = result[: cells.size][on[: cells.size]]
+        if plan.state_written is not None:
+            sampler, cell = plan.state_written
+            (shadow.samplers if sampler else shadow.surfaces)[cell] = int(result.max())
+
+    def _read_predicates(self, thread: Thread, plan: Plan, shadow: RegisterShadow, result: Array) -> None:
+        frame = thread.frame
+        bits = 0
+        for var in plan.preds_read:
+            bits |= shadow.pred_bits[var]
+        if plan.logic:  # a defined 0 decides an and, a defined 1 an or
+            for var in plan.preds_read:
+                value = frame.preds[var] if plan.logic == "or" else ~frame.preds[var]
+                bits &= ~(value & ~shadow.pred_bits[var])
+        if not bits:
+            return
+        var = next(v for v in plan.preds_read if shadow.pred_bits[v])
+        if not plan.preds_written:
+            declared = thread.frame.code.kernel.predicates[var - 1].num_elements
+            if bits & (1 << declared) - 1:
+                result[:] = np.maximum(result, self._origins.of_predicate(thread, shadow, var))
+            return
+        here = lane_mask(bits >> plan.at & plan.full, plan.lanes)
+        if here.any():
+            result[here] = np.maximum(result[here], self._origins.of_predicate(thread, shadow, var))
+
+    def _cells(self, thread: Thread, shadow: RegisterShadow, source: Source, plan: Plan, active: int) -> Array:
+        """Where the bytes of an operand's cells come from; what was never written gets this place as its origin."""
+        places = places_of(source, thread.frame)
+        cells = shadow.get(places) if source.places is not None else shadow.find(places)
+        if not cells.any():
+            return cells
+        low, high = limits_of(thread.frame, source)
+        cells[(places[:, 0] < low) | (places[:, -1] >= high)] = 0  # those are the bounds checker's
+        rows = cells.shape[0]
+        if rows % plan.lanes == 0 and plan.lanes > 1:
+            cells[~np.tile(lane_mask(active, plan.lanes), rows // plan.lanes)] = 0
+        fresh = cells == UNWRITTEN
+        if fresh.any():
+            cells[fresh] = self._origins.of_register(thread, source, plan, places, fresh)
+        return cells
+
+    def _address(
+        self,
+        thread: Thread,
+        shadow: RegisterShadow,
+        start: int,
+        count: int,
+        active: int,
+        lanes: int,
+        *,
+        told: bool = True,
+    ) -> Array:
+        """Where address elements come from, per lane; ``told``: they are used as addresses, which shows."""
+        cells = shadow.addresses[start : start + count].copy()
+        out = np.zeros(lanes, np.uint16)
+        if not cells.any():
+            return out
+        out = (
+            np.repeat(cells, -(-lanes // cells.size))[:lanes] if cells.size > 1 else np.full(lanes, cells[0], np.uint16)
+        )
+        out[~lane_mask(active, lanes)] = 0
+        fresh = out == UNWRITTEN
+        if fresh.any():
+            out[fresh] = self._origins.of_address(thread, start)
+        if told and out.any():
+            self._origins.tell(thread, int(out.max()), "says which register is meant")
+            out[:] = 0
+        return out
+
+    def _worst(self, cells: Array, plan: Plan, active: int) -> int:
+        if plan.lanes > 1 and cells.shape[0] % plan.lanes == 0:
+            return int(by_lane(cells, plan.lanes)[lane_mask(active, plan.lanes)].max(initial=0))
+        return int(cells.max(initial=0))
+
+
+def _unsure(plan: Plan, frame: Frame, shadow: RegisterShadow, mask: int) -> int:
+    """Lanes for which an undefined predicate bit decides."""
+    assert plan.pred is not None
+    undefined = shadow.pred_bits[plan.pred.var] >> plan.at & plan.full
+    value = frame.preds[plan.pred.var] >> plan.at & plan.full
+    if plan.pred.combine is Combine.ANY:
+        return mask if undefined and not value & ~undefined else 0
+    if plan.pred.combine is Combine.ALL:
+        return mask if undefined and not ~value & plan.full & ~undefined else 0
+    return undefined & mask
+
+
+def _define(shadow: RegisterShadow, plan: Plan, active: int) -> None:
+    """The destinations of an instruction with clean sources, or of a message."""
+    if not active:
+        return
+    for target in plan.targets:
+        if target.places is None:
+            continue
+        places = target.places
+        rows = places.shape[0]
+        if active != plan.full and rows % plan.lanes == 0 and plan.lanes > 1:
+            places = places[np.tile(lane_mask(active, plan.lanes), rows // plan.lanes)]
+        shadow.put(places, 0)
+    for var in plan.preds_written:
+        shadow.pred_bits[var] &= ~(active << plan.at)
+    if plan.address_written is not None:
+        start, count = plan.address_written
+        cells = shadow.addresses[start : start + count]
+        cells[lane_mask(active, plan.lanes)[: cells.size]] = 0
+    if plan.state_written is not None:
+        sampler, cell = plan.state_written
+        (shadow.samplers if sampler else shadow.surfaces)[cell] = 0

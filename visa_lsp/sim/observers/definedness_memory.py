@@ -1,0 +1,199 @@
+"""Undefined values in memory that a launch does not fill: shared local, scratch, private memory, undefined buffers.
+
+Listens to the accesses of one message at a time: what it loads goes to the message's destination afterwards, what it stores
+is kept here or, where others can see it, reported. Knows no instruction but by its plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.observers.origins import STORED
+from visa_lsp.sim.observers.shadow import MAX_PAGES, UNWRITTEN, MemoryShadow, RegisterShadow
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.observers.definedness_plan import Plan
+    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.origins import Origins
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Load:
+    """What one access of a message brought: origins of ``rows`` of ``size`` bytes for ``lanes``."""
+
+    number: int  # of the access in its message
+    start: int  # bytes that the message moved before
+    rows: Array
+    lanes: Array
+    cells: Array
+    fresh: Array
+    size: int
+
+
+class MemoryFollower:
+    """The shadows of memory, and the message under way."""
+
+    def __init__(self, origins: Origins) -> None:
+        self._origins = origins
+        self._pages = [MAX_PAGES]
+        self._shared: MemoryShadow | None = None
+        self._scratch: dict[int, MemoryShadow] = {}
+        self._private: dict[int, MemoryShadow] = {}
+        self._plan: Plan | None = None
+        self._data: list[Array] = []
+        self._loaded: list[_Load] = []
+        self._partly: set[int] = set()  # lanes for which the message loads something defined
+        self._number = 0
+        self._cursor = 0
+
+    def group(self) -> None:
+        """A new group has new shared local memory, and its threads new scratch."""
+        for shadow in (self._shared, *self._scratch.values()):
+            if shadow is not None:
+                shadow.free()
+        self._shared = None
+        self._scratch.clear()
+
+    @property
+    def full(self) -> bool:
+        """Whether there is memory that could not be followed."""
+        return self._pages[0] <= 0
+
+    def begin(self, plan: Plan, data: list[Array]) -> None:
+        """A message starts; ``data`` are the origins of its data operands, cell by cell."""
+        self._plan, self._data, self._number, self._cursor = plan, data, 0, 0
+        self._loaded.clear()
+        self._partly.clear()
+
+    def end(self, shadow: RegisterShadow) -> None:
+        """The instruction is done: what it loaded is in its destination."""
+        if self._plan is not None and self._loaded:
+            for load in self._loaded:
+                padding = load.fresh & np.isin(load.lanes, list(self._partly))[:, None]
+                for number in np.unique(load.cells[padding]).tolist():
+                    load.cells[padding & (load.cells == number)] = self._origins.quiet(number)
+            _land(self._plan, shadow, self._loaded)
+        self._plan = None
+
+    def read(self, access: Access) -> None:
+        """Remember what a load brings."""
+        if self._plan is None:
+            return
+        for shadow, at, rows in self._memories(access):
+            self._load(access, shadow, at, rows)
+        self._number += 1
+        self._cursor += access.at.size * access.size
+
+    def write(self, access: Access) -> None:
+        """Look at what a store carries, or keep it in the shadow of memory that only the group sees."""
+        plan = self._plan
+        if plan is None or not access.at.size:
+            return
+        carried = self._carried(plan, access)
+        outside = np.ones(access.at.size, bool)
+        for shadow, at, rows in self._memories(access):
+            outside[rows] = False
+            if access.kind == "atomic":
+                self._load(access, shadow, at, rows)
+                if not plan.replaces:
+                    continue
+            cells = np.zeros((rows.size, access.size), np.uint16) if carried is None else carried[rows]
+            shadow.put((at[:, None] + np.arange(access.size)).reshape(-1), cells.reshape(-1))
+        self._number += 1
+        self._cursor += access.at.size * access.size
+        if carried is not None and access.space is not None:
+            # A cell of which some bytes are defined may be padded: only what is undefined as a whole is told.
+            whole = carried[outside & (carried != 0).all(axis=1)]
+            for number in np.unique(whole).tolist():
+                self._origins.tell(access.thread, number, STORED)
+
+    def _load(self, access: Access, shadow: MemoryShadow, at: Array, rows: Array) -> None:
+        cells = shadow.get((at[:, None] + np.arange(access.size)).reshape(-1)).reshape(at.size, access.size)
+        fresh = cells == UNWRITTEN
+        if fresh.any():
+            first = int(np.flatnonzero(fresh.any(axis=1))[0])
+            cells[fresh] = self._origins.of_memory(access, int(at[first]), int(rows[first]))
+        lanes = access.lanes[np.minimum(rows, access.lanes.size - 1)]
+        self._partly.update(lanes[(cells == 0).any(axis=1)].tolist())
+        if cells.any():
+            self._loaded.append(_Load(self._number, self._cursor, rows, lanes, cells, fresh, access.size))
+
+    def _carried(self, plan: Plan, access: Access) -> Array | None:
+        """Where the bytes of each row of a store come from; None where all are defined."""
+        if not any(cells.any() for cells in self._data):
+            return None
+        out = np.zeros((access.at.size, access.size), np.uint16)
+        for cells in self._data:
+            if cells.shape[0] % plan.lanes == 0 and plan.lanes > 1:
+                rows = cells.reshape(-1, plan.lanes, cells.shape[1])
+                if access.kind == "atomic" or plan.together:
+                    row = rows.max(axis=0)[access.lanes].max(axis=1, keepdims=True)
+                else:
+                    row = rows[min(self._number, rows.shape[0] - 1)][access.lanes][:, : access.size]
+                out = np.maximum(out, row)
+                continue
+            flat = cells.reshape(-1)
+            need = access.at.size * access.size
+            if self._cursor + need <= flat.size:
+                out = np.maximum(out, flat[self._cursor : self._cursor + need].reshape(out.shape))
+        return out
+
+    def _memories(self, access: Access) -> list[tuple[MemoryShadow, Array, Array]]:
+        """The shadows of what a message touches that holds nothing at first: offsets, and rows of the access."""
+        space, thread = access.space, access.thread
+        if space is None:
+            return []
+        rows = np.arange(access.at.size)
+        if isinstance(space, Memory):
+            found = []
+            for buffer in space.buffers:
+                if buffer.private or buffer.undefined:
+                    offsets = access.at - buffer.address
+                    inside = (offsets >= 0) & (offsets <= buffer.size - access.size)
+                    if inside.any():
+                        found.append((self._of_private(buffer), offsets[inside], rows[inside]))
+            return found
+        if space is thread.group.slm:
+            if self._shared is None:
+                self._shared = MemoryShadow(self._pages)
+            shadow = self._shared
+        elif space is thread.scratch:
+            shadow = self._scratch.setdefault(thread.number, MemoryShadow(self._pages))
+        elif space.private or space.undefined:
+            shadow = self._of_private(space)
+        else:
+            return []
+        inside = (access.at >= 0) & (access.at <= space.size - access.size)
+        return [(shadow, access.at[inside], rows[inside])]
+
+    def _of_private(self, buffer: Buffer) -> MemoryShadow:
+        return self._private.setdefault(id(buffer), MemoryShadow(self._pages))
+
+
+def _land(plan: Plan, shadow: RegisterShadow, loaded: list[_Load]) -> None:
+    """Put what loads brought into their destination: row by row and lane by lane, or byte by byte in order."""
+    for target in plan.targets:
+        if target.places is None:
+            continue
+        places = target.places
+        by_lane = plan.lanes > 1 and places.shape[0] % plan.lanes == 0
+        grid = places.reshape(-1, plan.lanes, places.shape[1]) if by_lane else places
+        for load in loaded:
+            if not by_lane:
+                flat = places.reshape(-1)
+                at = load.start + (load.rows[:, None] * load.size + np.arange(load.size)).reshape(-1)
+                fits = at < flat.size
+                shadow.put(flat[at[fits]], load.cells.reshape(-1)[fits])
+                continue
+            for row in range(grid.shape[0]) if plan.together else (min(load.number, grid.shape[0] - 1),):
+                into = grid[row][load.lanes]
+                if plan.together or load.size > into.shape[1]:
+                    shadow.put(into, np.broadcast_to(load.cells.max(axis=1, keepdims=True), into.shape))
+                else:
+                    shadow.put(into[:, : load.size], load.cells)

@@ -1,0 +1,177 @@
+"""The places that read what was never written, and what is said of them: once each, where the value shows.
+
+A number stands for a place in the shadows of registers and memory; it is given when a value that was never written is
+first read. Invariant: a place is reported at most once, whatever became of its value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.sim.faults import Fault, FaultKind
+from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.observers.shadow import UNWRITTEN, RegisterShadow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.sim.interp import Thread
+    from visa_lsp.sim.observers.definedness_plan import Plan, Source
+    from visa_lsp.sim.observers.hooks import Access
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_MOST: Final = 60_000
+STORED: Final = "is stored"
+
+
+@dataclass(slots=True)
+class _Origin:
+    """A place that read something never written."""
+
+    what: str
+    name: str
+    kernel: str
+    pc: int
+    line: int
+    lanes: tuple[int, ...]  # of the thread; none where the whole thread is meant
+    told: bool = False
+    quiet: bool = False  # part of what was loaded together is defined: it may be padding, and storing it is no finding
+
+
+class Origins:
+    """All places of a run; findings go to ``found``."""
+
+    def __init__(self, found: list[Fault]) -> None:
+        self._found = found
+        self._origins: list[_Origin] = []
+        self._numbers: dict[tuple[int, int, object], int] = {}
+        self._quiet: dict[int, int] = {}
+
+    def of_register(self, thread: Thread, source: Source, plan: Plan, places: Array, fresh: Array) -> int:
+        """Bytes of a variable, or of the register file."""
+        frame = thread.frame
+        var = source.touch.var
+        key = (id(frame.code), frame.pc, var)
+        known = self._numbers.get(key)
+        if known is not None:
+            return known
+        bad = np.flatnonzero(fresh.any(axis=1))
+        first = int(bad[0])
+        layout, kernel = frame.code.layout, frame.code.kernel
+        byte, element = places[first][fresh[first]], ""
+        found = var if var >= 0 else layout.at(int(byte[0]))
+        name = kernel.variable_name(found) if found is not None else "the register file"
+        if found is not None:
+            byte = byte - layout.offset(found)
+            type_ = kernel.variable_type(found)
+            if var < 0 and type_ is not None:  # an address register led there: the text does not show where
+                elements = sorted({int(n) // type_.size for n in byte})
+                numbers = str(elements[0]) if len(elements) == 1 else f"{elements[0]} to {elements[-1]}"
+                element = f" (element{'' if len(elements) == 1 else 's'} {numbers})"
+        more = f", and so {'has' if bad.size == 2 else 'have'} {bad.size - 1} more" if bad.size > 1 else ""
+        by_lane = places.shape[0] % plan.lanes == 0 and plan.lanes > 1
+        lanes = [first % plan.lanes, *(bad % plan.lanes).tolist()] if by_lane else []
+        return self._new(
+            thread,
+            key,
+            f"bytes {int(byte[0])} to {int(byte[-1])} of {name}{element} were never written{more}",
+            name if found is not None else "",
+            lanes,
+        )
+
+    def of_memory(self, access: Access, at: int, row: int) -> int:
+        """Bytes of memory that a launch does not fill."""
+        frame = access.thread.frame
+        key = (id(frame.code), frame.pc, "memory")
+        known = self._numbers.get(key)
+        if known is not None:
+            return known
+        name = "private memory"
+        home = (access.space, 0) if isinstance(access.space, Buffer) else None
+        if isinstance(access.space, Memory):
+            home = access.space.find(int(access.at[row]))
+        if home is not None and not home[0].private:
+            name = home[0].name
+        lanes = [int(access.lanes[row])] if row < access.lanes.size else []
+        return self._new(
+            access.thread, key, f"bytes {at} to {at + access.size - 1} of {name} were never written", "", lanes
+        )
+
+    def of_predicate(self, thread: Thread, shadow: RegisterShadow, var: int) -> int:
+        """A predicate variable, or what its bits were computed from."""
+        if shadow.pred_origin[var] != UNWRITTEN:
+            return shadow.pred_origin[var]
+        kernel = thread.frame.code.kernel
+        name = kernel.string(kernel.predicates[var - 1].name_index) or f"P{var}"
+        key = (id(thread.frame.code), thread.frame.pc, f"P{var}")
+        return self._numbers.get(key) or self._new(thread, key, f"predicate {name} was never written", name)
+
+    def of_state(self, thread: Thread, states: list[int], sampler: bool, cell: int) -> int:
+        """A surface or sampler variable."""
+        if states[cell] != UNWRITTEN:
+            return states[cell]
+        frame = thread.frame
+        bases = frame.code.layout.sampler_base if sampler else frame.code.layout.surface_base
+        number = max((i for i, base in enumerate(bases) if base <= cell), default=0)
+        kernel, word = frame.code.kernel, "sampler" if sampler else "surface"
+        declared = kernel.samplers[number : number + 1] if sampler else kernel.surfaces[number - 6 : number - 5]
+        name = kernel.string(declared[0].name_index) if declared else f"{word} {number}"
+        key = (id(frame.code), frame.pc, f"{word}{cell}")
+        return self._numbers.get(key) or self._new(thread, key, f"{word} variable {name} was never written", name)
+
+    def of_address(self, thread: Thread, start: int) -> int:
+        """An address element that was never written."""
+        kernel = thread.frame.code.kernel
+        bases = thread.frame.code.layout.address_base
+        var = max(i for i, base in enumerate(bases) if base <= start)
+        name = kernel.string(kernel.addresses[var].name_index) or f"A{var}"
+        key = (id(thread.frame.code), thread.frame.pc, f"A{var}")
+        return self._numbers.get(key) or self._new(thread, key, f"address variable {name} was never written", name)
+
+    def _new(
+        self, thread: Thread, key: tuple[int, int, object], what: str, name: str, numbers: Sequence[int] = ()
+    ) -> int:
+        if len(self._origins) >= _MOST:
+            return _MOST + UNWRITTEN
+        frame = thread.frame
+        kernel = frame.code.kernel
+        told = (frame.code.lane(frame.pc, number) for number in numbers)
+        lanes = tuple(dict.fromkeys(lane for lane in told if lane is not None))
+        self._origins.append(_Origin(what, name, kernel.name, frame.pc, kernel.instructions[frame.pc].line, lanes))
+        number = self._numbers[key] = len(self._origins) + UNWRITTEN
+        return number
+
+    def quiet(self, number: int) -> int:
+        """The same place, for values that are undefined beside defined ones, as the padding of a structure is."""
+        known = self._quiet.get(number)
+        if known is None:
+            origin = self._origins[number - UNWRITTEN - 1]
+            self._origins.append(replace(origin, quiet=True))
+            known = self._quiet[number] = len(self._origins) + UNWRITTEN
+        return known
+
+    def tell(self, thread: Thread, number: int, sink: str) -> None:
+        """Report an origin, once."""
+        origin = self._origins[number - UNWRITTEN - 1]
+        if origin.told or (origin.quiet and sink == STORED):
+            return
+        origin.told = True
+        frame = thread.frame
+        place = ""
+        if (origin.kernel, origin.pc) != (frame.code.kernel.name, frame.pc):
+            line = frame.code.kernel.instructions[frame.pc].line
+            place = f" by instruction {frame.pc}" + (f", line {line + 1}" if line >= 0 else "")
+            place = place.replace(" by ", " at ") if sink != STORED else place
+        thread.machine.told = True
+        self._found.append(
+            Fault(
+                FaultKind.UNINITIALISED, f"{origin.what}; the value {sink}{place}", origin.kernel, thread.group.id,
+                thread.number, origin.lanes[0] if origin.lanes else None, origin.pc, origin.line,
+                other=f"the declaration of {origin.name}" if origin.name else None, variable=origin.name,
+                items=thread.work_items(origin.lanes or None),
+            )
+        )  # fmt: skip

@@ -1,0 +1,713 @@
+"""The checkers of data races: two parties at the same bytes, nothing that orders them, one writing, not both atomically.
+
+A party is a hardware thread (``races``), or one work item (``item-races``): lanes of a thread run in step, which orders them
+at this SIMD width only. What orders parties is in ``happened``: barriers of all kinds, and fences with atomics. What only a
+barrier orders, and no fence of that memory before it, is a note. Per byte the last plain writer, up to two readers and up to
+two atomics are kept, by pages that are made when they are touched, so that the size of a buffer does not matter; of more
+than ``MAX_TABLES`` tables the oldest pages are forgotten, and of parties beyond ``MOST_PARTIES`` all. Both is told as a
+limit. A write that changes nothing races only with one that does: compilers let all threads store the same value. An atomic
+that changes nothing only reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and
+with the loaded value, is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store
+different values at one place are a race too.
+Invariant: a party is named by group, thread, instruction and source line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.sim.faults import Fault, FaultKind, WorkItem
+from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.observers.happened import GLOBAL, SHARED, Clocks
+from visa_lsp.sim.observers.hooks import Checker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.program.model import Inst
+    from visa_lsp.sim.group import Barrier
+    from visa_lsp.sim.interp import Code, Thread
+    from visa_lsp.sim.observers.hooks import Access
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+PAGE_BITS: Final = 14
+PAGE: Final = 1 << PAGE_BITS
+MAX_TABLES: Final = 6144  # 384 MiB: a table has a number of four bytes for each byte of a page
+MAX_PAGES: Final = MAX_TABLES // 3  # 32 MiB, without atomics
+MOST_PARTIES: Final = 1 << 21  # 56 MiB
+MOST_GUESSES: Final = 1 << 16
+_NOBODY: Final = -1
+_GROUP, _THREAD, _CLOCK, _HOW, _CODE, _PC, _ALL = range(7)
+# How a party touches memory. Silent: it stores what is there. Tried: an atomic that changes nothing. Guess: see above.
+_PLAIN, _ATOMIC, _SILENT, _READ, _TRIED, _GUESS = range(6)
+_GUESSED_BYTES: Final = 8
+
+
+def _any_of(*hows: int) -> Array:
+    return np.isin(np.arange(6), hows)
+
+
+_CHANGED: Final = _any_of(_PLAIN)
+_STORED: Final = _any_of(_PLAIN, _SILENT)
+_EXCHANGED: Final = _any_of(_ATOMIC)
+_LOOKED: Final = _any_of(_READ, _TRIED)
+_READERS: Final = _any_of(_READ, _TRIED, _GUESS)
+_PLAIN_READERS: Final = _any_of(_READ, _GUESS)
+_LAST_WITH_ORDERED_SHARED: Final = 109  # generations below Gen11 need no fence of shared local memory
+
+
+class _Page:
+    """Numbers of the parties that wrote and read the bytes of a page last."""
+
+    __slots__ = ("atomic", "other_atomic", "reader", "second", "writer")
+
+    def __init__(self) -> None:
+        self.writer: Array = np.full(PAGE, _NOBODY, np.int32)
+        self.reader: Array = np.full(PAGE, _NOBODY, np.int32)
+        self.second: Array = np.full(PAGE, _NOBODY, np.int32)
+        self.atomic: Array | None = None
+        self.other_atomic: Array | None = None
+
+    @property
+    def tables(self) -> int:
+        return 3 if self.atomic is None else 5
+
+    def atomics(self) -> tuple[Array, Array]:
+        if self.atomic is None or self.other_atomic is None:
+            self.atomic = np.full(PAGE, _NOBODY, np.int32)
+            self.other_atomic = np.full(PAGE, _NOBODY, np.int32)
+        return self.atomic, self.other_atomic
+
+
+@dataclass(slots=True, eq=False)
+class _Part:
+    """The bytes of a message that lie in one page: places in it, and the number of the access that each belongs to."""
+
+    buffer: Buffer
+    page: _Page
+    base: int
+    at: Array
+    rows: Array
+    lanes: Array
+
+    def of(self, chosen: Array) -> _Part:
+        return _Part(self.buffer, self.page, self.base, self.at[chosen], self.rows[chosen], self.lanes[chosen])
+
+
+class RaceChecker(Checker):
+    """Races on shared local memory and on buffers."""
+
+    kinds = frozenset({FaultKind.RACE})
+    items = False  # whether lanes are parties
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pages: dict[tuple[int, int], _Page] = {}
+        self._buffers: dict[int, Buffer] = {}  # kept alive, so that their ids stay theirs
+        self._tables = 0
+        self._clocks = Clocks()
+        self._codes: list[Code] = []
+        self._numbers: dict[tuple[int, int], tuple[int, dict[tuple[int, int, bool], int]]] = {}
+        self._parties: Array = np.zeros((7, 64), np.int32)
+        self._count = 0
+        self._group = -1
+        self._forgot = False
+        self._guessing: bool | None = None  # whether the program has a compare-exchange
+        self._loaded: dict[tuple[int, int, int], bytes] = {}  # (party, buffer, offset) -> what it has loaded
+        self._joined: dict[tuple[int, int, int], int] = {}  # (party, buffer, offset) -> who stores the same value there
+        self._waiting: dict[tuple[int, int, int], list[Fault]] = {}  # races of loads that may turn out to be guesses
+
+    def group(self, number: tuple[int, int, int]) -> None:
+        """A new group: its shared local memory is another."""
+        del number
+        self._end_group()
+        self._group += 1
+        self._clocks.group(self._group)
+
+    def finished(self) -> None:
+        """The run is over: what no compare-exchange has checked is a race."""
+        self._end_group()
+
+    def _end_group(self) -> None:
+        for faults in self._waiting.values():
+            self._found.extend(faults)
+        self._waiting.clear()
+        self._loaded.clear()
+        self._joined.clear()
+        self._numbers.clear()
+        gone = {key for key, buffer in self._buffers.items() if not buffer.address}
+        if gone:
+            self._pages = {key: page for key, page in self._pages.items() if key[0] not in gone}
+            self._buffers = {key: buffer for key, buffer in self._buffers.items() if key not in gone}
+            self._tables = sum(page.tables for page in self._pages.values())
+
+    def limits(self) -> tuple[str, ...]:
+        """What the checker could not see."""
+        told = []
+        name = "item-races" if self.items else "races"
+        if self._forgot:
+            told.append(
+                f"{name}: at most {MAX_PAGES * PAGE >> 20} MiB and {MOST_PARTIES} accesses are remembered; earlier ones were forgotten"
+            )
+        if self._clocks.gave_up:
+            told.append(f"{name}: too many threads or places of atomics; what lies beyond counts as ordered")
+        return tuple(told)
+
+    # ---- what orders threads
+
+    def arrived(self, thread: Thread, barrier: Barrier) -> None:
+        """A thread arrives at a barrier."""
+        self._clocks_of(thread)
+        ordered = thread.machine.dispatch.platform.generation <= _LAST_WITH_ORDERED_SHARED
+        self._clocks.arrive(thread.number, _threads(thread), barrier, orders_shared=ordered)
+
+    def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
+        """A thread goes on after a round of a barrier."""
+        self._clocks_of(thread)
+        self._clocks.leave(thread.number, thread.group.threads, barrier, generation)
+
+    def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
+        """A thread has fenced its accesses."""
+        self._clocks_of(thread)
+        lanes = [n for n in range(self._clocks.lanes) if thread.frame.emask >> n & 1] if self.items else [0]
+        self._clocks.fence(thread.number, _threads(thread), memories, lanes)
+
+    def _clocks_of(self, thread: Thread) -> Clocks:
+        if self.items and self._clocks.lanes == 1 and thread.machine.dispatch.simd > 1:
+            self._clocks = Clocks(thread.machine.dispatch.simd)
+            self._clocks.group(self._group)
+        return self._clocks
+
+    # ---- accesses
+
+    def read(self, access: Access) -> None:
+        """Someone else may have written there."""
+        if access.space is None or not access.at.size:
+            return
+        mine = self._party(access, _READ)
+        if self._guesses(access.thread):
+            self._remember(access, mine)
+        for part, _ in self._watched(access):
+            self._read(access, part, _chosen(mine, part.rows), tried=False)
+
+    def _read(self, access: Access, part: _Part, me: Any, *, tried: bool) -> None:
+        page, at = part.page, part.at
+        self._compare(access, part, me, page.writer[at], "reads what was written by", _CHANGED)
+        if page.atomic is not None and page.other_atomic is not None and not tried:
+            for table in (page.atomic, page.other_atomic):
+                self._compare(access, part, me, table[at], "reads what was written by", _EXCHANGED)
+        # Two readers of different parties are enough for any writer to meet one that is not itself.
+        first, how = page.reader[at], self._parties[_HOW]
+        if self._one(first, me):
+            return
+        free = (first == _NOBODY) | ~self._near(first, me, access.thread)
+        if tried:  # what is read plainly meets more
+            second = page.second[at]
+            plain = how[first] == _READ
+            mine = self._parties[_THREAD, first] == self._parties[_THREAD, me]
+            page.reader[at] = np.where(free & ~(plain & mine), me, first)
+            left = ~free & ((second == _NOBODY) | (how[second] == _TRIED) | ~self._near(second, me, access.thread))
+            page.second[at[left]] = _chosen(me, left)
+            return
+        free |= how[first] == _TRIED
+        _keep(page.reader, page.second, at, me, np.where(free, me, first))
+
+    def write(self, access: Access) -> None:
+        """Someone else may have read or written there."""
+        if access.space is None or not access.at.size:
+            return
+        if access.kind == "atomic":
+            self._atomic(access)
+            return
+        if access.values is not None and access.at.size > 1 and not (access.at[1:] > access.at[:-1]).all():
+            self._lanes(access, access.values)
+        mine = self._party(access, _PLAIN)
+        for part, changed in self._watched(access):
+            if changed is not None and not changed.all():
+                self._silent(access, part.of(~changed))
+                part = part.of(changed)  # noqa: PLW2901
+                if not part.at.size:
+                    continue
+            me = _chosen(mine, part.rows)
+            self._written(access, part, me, _STORED, _READERS)
+            if part.page.atomic is not None and part.page.other_atomic is not None:
+                for table in (part.page.atomic, part.page.other_atomic):
+                    self._compare(access, part, me, table[part.at], "writes what was written by", _EXCHANGED)
+            part.page.writer[part.at] = me
+
+    def _written(self, access: Access, part: _Part, me: Any, writers: Array, readers: Array) -> None:
+        """Meet those that touched the bytes plainly."""
+        for table, verb, hows in (
+            (part.page.writer, "writes what was written by", writers),
+            (part.page.reader, "writes what was read by", readers),
+            (part.page.second, "writes what was read by", readers),
+        ):
+            if self._compare(access, part, me, table[part.at], verb, hows):
+                break
+
+    def _atomic(self, access: Access) -> None:
+        wrote, tried = self._party(access, _ATOMIC), self._party(access, _TRIED)
+        for part, changed in self._watched(access):
+            if changed is not None and not changed.all():
+                still = part.of(~changed)
+                self._read(access, still, _chosen(tried, still.rows), tried=True)
+                part = part.of(changed)  # noqa: PLW2901
+                if not part.at.size:
+                    continue
+            me = _chosen(wrote, part.rows)
+            self._written(access, part, me, _STORED, _PLAIN_READERS)
+            first, second = self._atomics(part.page)
+            known = first[part.at]
+            free = (known == _NOBODY) | ~self._near(known, me, access.thread)
+            _keep(first, second, part.at, me, np.where(free, me, known))
+        if access.compared is not None:
+            self._check_guesses(access, access.compared, wrote)
+        self._order(access)  # what it takes orders what follows, not the atomic itself
+
+    def _atomics(self, page: _Page) -> tuple[Array, Array]:
+        self._tables -= page.tables
+        found = page.atomics()
+        self._tables += page.tables
+        return found
+
+    def _silent(self, access: Access, part: _Part) -> None:
+        """A write of what is there already: kept where no other writer is in the way."""
+        me = _chosen(self._party(access, _SILENT), part.rows)
+        page, at = part.page, part.at
+        writers = page.writer[at]
+        free = (writers == _NOBODY) | ~self._near(writers, me, access.thread)
+        mine = (self._parties[_THREAD, writers] == self._parties[_THREAD, me]) & (
+            self._parties[_GROUP, writers] == self._group
+        )
+        kept = free & ~(mine & (writers != _NOBODY))
+        page.writer[at[kept]] = _chosen(me, kept)
+        # Where another stores the same value unordered, what is read afterwards is one's own as well.
+        for n in np.flatnonzero(~kept & (writers != _NOBODY) & ~mine).tolist():
+            if len(self._joined) >= MOST_GUESSES:
+                del self._joined[next(iter(self._joined))]
+            owner = int(self._parties[_THREAD, me if np.ndim(me) == 0 else me[n]])
+            self._joined[owner, id(part.buffer), part.base + int(at[n])] = int(writers[n])
+
+    def _lanes(self, access: Access, values: Array) -> None:
+        """Lanes of one message that store different values at one place: which stays is undefined (seed 001)."""
+        order = np.argsort(access.at, kind="stable")
+        at, rows = access.at[order], values[order]
+        bad = np.flatnonzero((at[1:] == at[:-1]) & (rows[1:] != rows[:-1]).any(axis=1))
+        if not bad.size or access.space is None:
+            return
+        first, second = (int(access.lanes[order[bad[0] + i]]) for i in (0, 1))
+        found = _split(access.space, at[bad[:1]], access.size)
+        if first == second or not found or found[0][0].private or not found[0][1].size:
+            return
+        buffer, offset = found[0][0], int(found[0][1][0])
+        line = access.thread.frame.code.kernel.instructions[access.thread.frame.pc].line
+        self._find(
+            FaultKind.RACE,
+            access.thread,
+            f"writes another value than lane {first} of the same message, at byte {offset} of {buffer.name}",
+            lane=second,
+            address=offset,
+            other=f"lane {first} of the same thread" + (f", line {line + 1}" if line >= 0 else ""),
+            other_line=line,
+        )
+
+    def _order(self, access: Access) -> None:
+        if access.space is None:
+            return
+        thread, clocks = access.thread, self._clocks_of(access.thread)
+        lanes, whole = self._item_lanes(access) if self.items else (None, False)
+        together = [n for n in range(clocks.lanes) if thread.frame.emask >> n & 1] if whole else []
+        for buffer, offsets, rows in _split(access.space, access.at, access.size):
+            shared = _is_shared(thread, buffer)
+            if lanes is None:
+                places = [(id(buffer), offset) for offset in np.unique(offsets).tolist()]
+                clocks.atomic(thread.number, _threads(thread), places, shared=shared)
+                continue
+            for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
+                place = [(id(buffer), offset)]
+                for lane in together or [int(lanes[row])]:
+                    clocks.atomic(thread.number, _threads(thread), place, lane=lane, shared=shared)
+
+    # ---- guesses
+
+    def _guesses(self, thread: Thread) -> bool:
+        if self._guessing is None:
+            dispatch = thread.machine.dispatch
+            self._guessing = any(
+                any(compares(inst) for inst in body.instructions)
+                for body in (dispatch.kernel, *dispatch.functions.values())
+            )
+        return self._guessing
+
+    def _remember(self, access: Access, mine: Any) -> None:
+        """Keep what a load brings."""
+        if access.space is None or access.size > _GUESSED_BYTES:
+            return
+        for buffer, offsets, rows in _split(access.space, access.at, access.size):
+            if buffer.private:
+                continue
+            for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
+                if len(self._loaded) >= MOST_GUESSES:
+                    del self._loaded[next(iter(self._loaded))]
+                key = (self._owner(mine, row), id(buffer), offset)
+                self._loaded[key] = buffer.data[offset : offset + access.size].tobytes()
+
+    def _owner(self, mine: Any, row: int) -> int:
+        number = mine if np.ndim(mine) == 0 else mine[row]
+        return int(self._parties[_THREAD, int(number)])
+
+    def _check_guesses(self, access: Access, compared: Array, mine: Any) -> None:
+        """A compare-exchange: where it compares with what its party has loaded, that load was a guess."""
+        if access.space is None:
+            return
+        first: dict[tuple[int, int, int], bytes | None] = {}  # only the exchange that follows a load checks it
+        for buffer, offsets, rows in _split(access.space, access.at, access.size):
+            for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
+                owner = self._owner(mine, row)
+                key = (owner, id(buffer), offset)
+                if key not in first:
+                    first[key] = self._loaded.pop(key, None)
+                if first[key] != compared[row].tobytes():
+                    continue
+                for fault in self._waiting.pop(key, ()):
+                    self._guess(access.thread, fault)
+                self._mark(buffer, np.arange(offset, offset + access.size), owner)
+
+    def _guess(self, thread: Thread, fault: Fault) -> None:
+        thread.machine.told = True
+        self._found.append(
+            replace(fault, note=True, message=f"{fault.message}; a compare-exchange checks what was loaded")
+        )
+
+    def _mark(self, buffer: Buffer, places: Array, owner: int) -> None:
+        """The party's loads of some bytes are guesses."""
+        for number in np.unique(places >> PAGE_BITS).tolist():
+            page = self._pages.get((id(buffer), number))
+            if page is None:
+                continue
+            at = places[places >> PAGE_BITS == number] & PAGE - 1
+            for table in (page.reader, page.second):
+                for party in np.unique(table[at]).tolist():
+                    group, thread, _, how, code, pc, all_ = self._parties[:, party].tolist()
+                    if party == _NOBODY or (group, thread, how) != (self._group, owner, _READ):
+                        continue
+                    guess = self._number(owner, self._codes[code], pc, _GUESS, int(self._parties[_CLOCK, party]), all_)
+                    table[at] = np.where(table[at] == party, guess, table[at])
+
+    # ---- parties
+
+    def _item_lanes(self, access: Access) -> tuple[Array, bool]:
+        """The lane that makes each access, and whether the message is one for all lanes of its thread."""
+        thread = access.thread
+        frame = thread.frame
+        simd = self._clocks_of(thread).lanes
+        control = frame.code.kernel.instructions[frame.pc].get("exec")
+        active = frame.emask & (1 << simd) - 1
+        if not isinstance(control, ExecControl) or control.no_mask:
+            first = (active & -active).bit_length() - 1 if active else 0
+            return np.full(access.at.size, first), bool(active & active - 1)
+        lanes = access.lanes[np.minimum(np.arange(access.at.size), access.lanes.size - 1)] + control.mask_offset
+        return np.minimum(lanes, simd - 1), False
+
+    def _party(self, access: Access, how: int) -> Any:
+        """The number of whoever makes an access; where lanes are parties, one for each access."""
+        thread = access.thread
+        frame = thread.frame
+        clocks = self._clocks_of(thread)
+        if not self.items:
+            clock = clocks.clock(thread.number, _threads(thread))
+            return self._number(thread.number, frame.code, frame.pc, how, clock, 0)
+        lanes, whole = self._item_lanes(access)
+        together = np.zeros(lanes.size, bool)
+        if access.kind == "write" and lanes.size > 1 and np.unique(access.at).size < access.at.size:
+            _, where, counts = np.unique(access.at, return_inverse=True, return_counts=True)
+            together = counts[where.reshape(-1)] > 1  # of different values `_lanes` tells
+        chosen, places = np.unique(2 * lanes + together, return_inverse=True)
+        numbers = []
+        for number in chosen.tolist():
+            lane, several = divmod(number, 2)
+            clock = clocks.clock(thread.number, _threads(thread), lane)
+            item = thread.number * clocks.lanes + lane
+            numbers.append(self._number(item, frame.code, frame.pc, how, clock, int(whole or several)))
+        return np.array(numbers, np.int32)[places.reshape(-1)]
+
+    def _number(self, party: int, code: Code, pc: int, how: int, clock: int, whole: int) -> int:
+        key = (party, id(code))
+        found = self._numbers.get(key)
+        if found is None or found[0] != clock:
+            found = self._numbers[key] = (clock, {})
+        number = found[1].get((pc, how, bool(whole)))
+        if number is not None:
+            return number
+        if self._count >= MOST_PARTIES:
+            self._forget()
+            found = self._numbers[key] = (clock, {})
+        number = found[1][pc, how, bool(whole)] = self._count
+        if number >= self._parties.shape[1]:
+            self._parties = np.concatenate([self._parties, np.zeros_like(self._parties)], axis=1)
+        self._parties[:, number] = (self._group, party, clock, how, self._code(code), pc, whole)
+        self._count += 1
+        return number
+
+    def _code(self, code: Code) -> int:
+        for number, known in enumerate(self._codes):
+            if known is code:
+                return number
+        self._codes.append(code)
+        return len(self._codes) - 1
+
+    def _forget(self) -> None:
+        self._forgot = True
+        self._pages.clear()
+        self._tables = 0
+        self._numbers.clear()
+        self._count = 0
+
+    # ---- who meets whom
+
+    def _one(self, others: Array, me: Any) -> bool:
+        """Whether all parties are this one."""
+        return bool((others == me).all())
+
+    def _near(self, others: Array, me: Any, thread: Thread) -> Array:
+        """Which parties are not ordered with this one, as far as its own group knows."""
+        column = self._parties
+        same = column[_GROUP, others] == self._group
+        ordered = column[_CLOCK, others] <= self._known(others, me, thread, 0)
+        return np.asarray(~(same & (self._own(others, me) | ordered)))
+
+    def _known(self, others: Array, me: Any, thread: Thread, row: int) -> Array:
+        """How much of other parties of the group this one knows: a row of the clocks' table."""
+        column = self._parties
+        table = self._clocks.table(thread.number, _threads(thread))
+        mine, theirs = column[_THREAD, me], column[_THREAD, others]
+        if self.items:
+            # What all lanes do together stands under one of them; of that one itself, a neighbour knows what all know.
+            mine = np.where((mine == theirs) & ((column[_ALL, others] | column[_ALL, me]) == 1), theirs ^ 1, mine)
+        last = len(table) - 1
+        return np.asarray(table[np.minimum(mine, last), row, np.minimum(theirs, last)])
+
+    def _own(self, others: Array, me: Any) -> Array:
+        """Which parties are the same one, whose accesses stand in the order of the program."""
+        column = self._parties
+        if not self.items:
+            return np.asarray(column[_THREAD, others] == column[_THREAD, me])
+        lanes = self._clocks.lanes
+        own = (column[_THREAD, others] == column[_THREAD, me]) & (column[_ALL, others] == 0) & (column[_ALL, me] == 0)
+        # What all lanes store is one value: each finds it, whoever stored it last. What all load, each loads for itself.
+        thread = column[_THREAD, others] // lanes == column[_THREAD, me] // lanes
+        stored = (column[_ALL, others] == 1) & _STORED[column[_HOW, others]]
+        reads = _LOOKED[column[_HOW, me]]
+        return np.asarray(own | (thread & stored & reads))
+
+    def _compare(self, access: Access, part: _Part, me: Any, others: Array, verb: str, hows: Array) -> bool:
+        """Report the parties that race with this one; whether there are any."""
+        if self._clocks.gave_up or self._one(others, _NOBODY) or (not self.items and self._one(others, me)):
+            return False
+        column = self._parties
+        met = (others != _NOBODY) & hows[column[_HOW, others]]
+        if not met.any():
+            return False
+        bad = met & self._near(others, me, access.thread)
+        if not bad.any():
+            return self._clocks.partial and self._unfenced(access, part, me, others, verb, met)
+        thread = access.thread
+        far = bad & (column[_GROUP, others] != self._group)
+        if far.any():
+            pairs = np.unique(np.stack([others[far], np.broadcast_to(me, others.shape)[far]]), axis=1)
+            for other, own in pairs.T.tolist():
+                group, who, clock = (int(column[i, other]) for i in (_GROUP, _THREAD, _CLOCK))
+                if self._clocks.ordered(group, who, clock, int(column[_THREAD, own])):
+                    bad &= ~((others == other) & (np.broadcast_to(me, others.shape) == own))
+            if not bad.any():
+                return False
+        if self._joined and access.kind == "read":
+            for n in np.flatnonzero(bad).tolist():
+                owner = int(column[_THREAD, int(np.broadcast_to(me, others.shape)[n])])
+                place = (owner, id(part.buffer), part.base + int(part.at[n]))
+                bad[n] = self._joined.get(place) != int(others[n])
+            if not bad.any():
+                return False
+        first = int(np.flatnonzero(bad)[0])
+        other, own = int(others[first]), int(np.broadcast_to(me, others.shape)[first])
+        since = "another thread since the last barrier"
+        if int(column[_GROUP, other]) != self._group:
+            since = "a thread of another group"
+        elif self.items and column[_THREAD, other] // self._clocks.lanes == thread.number:
+            since = "another lane of the same thread"
+        self._race(access, part, first, other, own, f"{verb} {since}")
+        return True
+
+    def _unfenced(self, access: Access, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
+        """Accesses that a barrier orders, and no fence of that memory before it."""
+        column, thread = self._parties, access.thread
+        memory = SHARED if _is_shared(thread, part.buffer) else GLOBAL
+        seen = column[_CLOCK, others] <= self._known(others, me, thread, memory)
+        bad = met & (column[_GROUP, others] == self._group) & ~self._own(others, me) & ~seen
+        if not bad.any():
+            return False
+        first = int(np.flatnonzero(bad)[0])
+        what = "shared local memory" if memory == SHARED else "global memory"
+        text = f"{verb} another {'item' if self.items else 'thread'} before a barrier, which nothing fenced {what} for"
+        self._race(
+            access, part, first, int(others[first]), int(np.broadcast_to(me, others.shape)[first]), text, note=True
+        )
+        return True
+
+    def _race(
+        self, access: Access, part: _Part, first: int, number: int, own: int, what: str, *, note: bool = False
+    ) -> None:
+        from visa_lsp.sim.machine import thread_fault
+
+        thread = access.thread
+        group, other, _, how, code, pc, all_ = (int(n) for n in self._parties[:, number])
+        kernel = self._codes[code].kernel
+        line = kernel.instructions[pc].line if pc < len(kernel.instructions) else -1
+        where = f", line {line + 1}" if line >= 0 else ""
+        there, items = self._group_id(thread, group), tuple[WorkItem, ...]()
+        if self.items:
+            other, lane = divmod(other, self._clocks.lanes)
+            ids = None if all_ else thread.machine.dispatch.item(there, other, lane)
+            items = () if ids is None else (WorkItem(lane, *ids),)
+            where = f", instruction {pc}{where}" if all_ else f", lane {lane}, instruction {pc}{where}"
+        else:
+            where = f", instruction {pc}{where}"
+        fault = thread_fault(
+            thread, FaultKind.RACE, f"{what}, at byte {part.base + int(part.at[first])} of {part.buffer.name}",
+            lane=thread.lane(int(part.lanes[first])), address=part.base + int(part.at[first]),
+            other=f"group {there}, thread {other}{where}", other_line=line, other_kernel=kernel.name, other_items=items,
+        )  # fmt: skip
+        if note:
+            self._found.append(replace(fault, note=True))
+            thread.machine.told = True
+            return
+        mine = thread.frame.code.kernel.instructions[thread.frame.pc]
+        theirs = kernel.instructions[pc] if pc < len(kernel.instructions) else None
+        if how == _GUESS and compares(mine):
+            self._guess(thread, fault)
+            return
+        row = int(access.at[part.rows[first]])
+        offset = row - part.buffer.address if isinstance(access.space, Memory) else row
+        if how == _ATOMIC and access.kind == "read" and theirs is not None and compares(theirs):
+            key = (int(self._parties[_THREAD, own]), id(part.buffer), offset)
+        elif how == _READ and compares(mine) and group == self._group:
+            key = (int(self._parties[_THREAD, number]), id(part.buffer), offset)
+        else:
+            self._found.append(fault)
+            thread.machine.told = True
+            return
+        self._waiting.setdefault(key, []).append(fault)
+
+    # ---- places
+
+    def _watched(self, access: Access) -> Iterator[tuple[_Part, Array | None]]:
+        """Page by page the bytes of a message, and which of them it changes (None: not known, all)."""
+        if access.space is None or not access.at.size:
+            return
+        for buffer, offsets, rows in _split(access.space, access.at, access.size):
+            if buffer.private or not offsets.size:
+                continue
+            at = (offsets[:, None] + np.arange(access.size)).reshape(-1)
+            each = np.repeat(rows, access.size)
+            lanes = access.lanes[np.minimum(each, access.lanes.size - 1)]
+            changed = None
+            if access.values is not None:
+                changed = buffer.data[at] != access.values[rows].reshape(-1)
+            elif access.changes is not None:
+                changed = access.changes[each]
+            self._buffers[id(buffer)] = buffer
+            numbers = at >> PAGE_BITS
+            for number in np.unique(numbers).tolist():
+                here = numbers == number
+                part = _Part(
+                    buffer,
+                    self._page(buffer, number),
+                    number << PAGE_BITS,
+                    at[here] & PAGE - 1,
+                    each[here],
+                    lanes[here],
+                )
+                yield part, changed[here] if changed is not None else None
+
+    def _page(self, buffer: Buffer, number: int) -> _Page:
+        key = (id(buffer), number)
+        found = self._pages.get(key)
+        if found is None:
+            while self._pages and (self._tables >= MAX_TABLES or len(self._pages) >= MAX_PAGES):
+                self._forgot = True
+                self._tables -= self._pages.pop(next(iter(self._pages))).tables
+            found = self._pages[key] = _Page()
+            self._tables += found.tables
+        return found
+
+    def _group_id(self, thread: Thread, number: int) -> tuple[int, int, int]:
+        """The id of a group by its place in the order of the run."""
+        if number == self._group:
+            return thread.group.id
+        x, y, _ = thread.machine.dispatch.groups
+        return number % x, number // x % y, number // (x * y)
+
+
+class ItemRaceChecker(RaceChecker):
+    """Races between work items, also of one thread: lanes in step are not ordered at another SIMD width."""
+
+    items = True
+
+
+def compares(inst: Inst) -> bool:
+    """Whether an instruction is a compare-exchange."""
+    mnemonic, code = inst.row.mnemonic, inst.get("op")
+    if "atomic" not in mnemonic:
+        return False
+    return mnemonic.endswith("cas") or (
+        isinstance(code, int) and ATOMIC_OP_TEXT.get(code & 31) in ("cmpxchg", "fcmpwr")
+    )
+
+
+def _chosen(party: Any, where: Array) -> Any:
+    """The parties of some rows; one for all where there is one."""
+    return party if np.ndim(party) == 0 else party[where]
+
+
+def _keep(first: Array, second: Array, at: Array, me: Any, found: Array) -> None:
+    """Keep parties in two tables: those that have no room in the first, or lose it to another of their message."""
+    first[at] = found
+    lost = first[at] != me
+    second[at[lost]] = _chosen(me, lost)
+
+
+def _is_shared(thread: Thread, buffer: Buffer) -> bool:
+    return buffer is thread.group.slm
+
+
+def _threads(thread: Thread) -> int:
+    return thread.machine.dispatch.threads_per_group
+
+
+def _split(space: Buffer | Memory, at: Array, size: int) -> list[tuple[Buffer, Array, Array]]:
+    """The buffers that hold accesses, with offsets and the numbers of the accesses."""
+    rows = np.arange(at.size)
+    if isinstance(space, Buffer):
+        inside = (at >= 0) & (at <= space.size - size)
+        return [(space, at[inside], rows[inside])]
+    found = []
+    while rows.size:
+        home = space.find(int(at[rows[0]]))
+        if home is None:
+            rows = rows[1:]
+            continue
+        buffer = home[0]
+        offsets = at[rows] - buffer.address
+        inside = (offsets >= 0) & (offsets <= buffer.size - size)
+        if not inside[0]:
+            rows = rows[1:]
+            continue
+        found.append((buffer, offsets[inside], rows[inside]))
+        rows = rows[~inside]
+    return found

@@ -1,0 +1,146 @@
+"""``emit`` for a text that was written by hand: inputs mean what their names and types say.
+
+Knows the names that the runtime fills, and hints in order or by name. Invariant: every input gets an entry, or the kernel
+is refused with the input at fault.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.zeinfo.emit.slots import EmitError, Hint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.zeinfo.emit.entries import Entries
+    from visa_lsp.zeinfo.emit.said import Said
+    from visa_lsp.zeinfo.emit.slots import Payload, Slot
+    from visa_lsp.zeinfo.facts import Uses
+
+IMPLICIT: Final = {
+    "global_id_offset": 12, "local_size": 12, "enqueued_local_size": 12, "group_count": 12, "global_size": 12,
+    "work_dimensions": 4,
+}  # fmt: skip
+
+
+class HandArguments:
+    """The arguments of one kernel."""
+
+    def __init__(self, kernel: Kernel, payload: Payload, uses: Uses, said: Said, entries: Entries) -> None:
+        self.kernel = kernel
+        self.payload = payload
+        self.uses = uses
+        self.said = said
+        self.out = entries
+        self.private = False
+
+    def write(self, hints: Sequence[Hint] | Mapping[str, Hint] | None) -> None:
+        """Write every entry."""
+        rest = self._implicit(self.payload.rest)
+        if isinstance(hints, dict):
+            self._by_name(rest, hints)
+        elif hints is not None:
+            self._in_order(rest, list(hints))  # type: ignore[arg-type]
+        else:
+            self._by_type(rest)
+
+    def _fail(self, message: str, slot: Slot | None = None) -> EmitError:
+        return EmitError(self.kernel.name, message, -1 if slot is None else slot.index)
+
+    def _implicit(self, slots: list[Slot]) -> list[Slot]:
+        rest = []
+        for slot in slots:
+            name = slot.name.lower()
+            told = self.said.entry(slot.name)
+            if told is not None:
+                self.out.place(told[0], slot.offset, slot.size, **({} if told[1] is None else {"arg_index": told[1]}))
+                self.private |= told[0] == "private_base_stateless"
+            elif name not in IMPLICIT:
+                rest.append(slot)
+            elif slot.size > IMPLICIT[name]:
+                raise self._fail(f".input {slot.name} has {slot.size} bytes, {name} has {IMPLICIT[name]}", slot)
+            else:
+                self.out.place(name, slot.offset, slot.size)
+        return rest
+
+    def _by_type(self, slots: list[Slot]) -> None:
+        for slot in slots:
+            address = slot.is_scalar("uq", 8) or slot.is_scalar("q", 8)
+            if address:
+                self.out.buffer(self.out.next, slot, None, address=True)
+            else:
+                self._argument(slot, "value" if slot.kind == 0 else "sampler" if slot.kind == 1 else "buffer")
+        for number in sorted(self.uses.surfaces):
+            self.out.surface(self.out.next, number, "", f"bti({number})")
+
+    def _by_name(self, slots: list[Slot], hints: Mapping[str, Hint]) -> None:
+        missing = next((s for s in slots if s.name not in hints), None)
+        if missing is not None:
+            raise self._fail(f"nothing is said of .input {missing.name}", missing)
+        for slot in slots:
+            self._argument(slot, hints[slot.name].kind, hints[slot.name].image_type)
+        names = {s.name for s in slots}
+        for name, hint in hints.items():
+            if name.startswith("bti(") and name.endswith(")") and name[4:-1].isdigit():
+                self.out.surface(self.out.next, int(name[4:-1]), _image_type(hint), name)
+            elif name not in names:
+                raise self._fail(f"there is no .input '{name}'")
+
+    def _in_order(self, slots: list[Slot], hints: list[Hint]) -> None:
+        rest = list(slots)
+        stateful = bool(self.uses.surfaces)
+        surfaces = 0
+        for number, hint in enumerate(hints):
+            if hint.kind in ("buffer", "image"):
+                first = rest[0] if rest else None
+                if first is not None and first.kind == 2:
+                    self._argument(rest.pop(0), hint.kind, hint.image_type)
+                elif first is not None and hint.kind == "buffer" and first.kind == 0 and first.size == 8:
+                    taken = surfaces if stateful else None
+                    self.out.buffer(self.out.next, rest.pop(0), taken, address=taken is None)
+                    surfaces += stateful
+                else:
+                    self.out.surface(self.out.next, surfaces, _image_type(hint), f"arg{number}")
+                    surfaces += 1
+            elif hint.kind == "sampler" and not (rest and rest[0].kind == 1):
+                self.out.sampler(self.out.next, None, f"arg{number}")
+            elif not rest:
+                raise self._fail(f"argument {number} ({hint.kind}) has no .input")
+            else:
+                self._taken(rest, hint)
+        if rest:
+            raise self._fail(f"{rest[0].title} belongs to no argument", rest[0])
+
+    def _taken(self, rest: list[Slot], hint: Hint) -> None:
+        """One argument from one input, or a vector by value from an input for each element."""
+        first = rest.pop(0)
+        if hint.kind != "value" or hint.count == 1 or first.elements >= hint.count:
+            self._argument(first, hint.kind)
+            return
+        parts = [first]
+        while rest and len(parts) < hint.count and rest[0].offset <= parts[-1].end and rest[0].type == first.type:
+            parts.append(rest.pop(0))
+        self.out.value(self.out.next, parts)
+
+    def _argument(self, slot: Slot, kind: str, image_type: str = "") -> None:
+        """An argument whose value, address or handle lies in the payload."""
+        index = self.out.next
+        if slot.kind == 0 and kind == "value":
+            self.out.value(index, [slot])
+        elif slot.kind == 0 and kind == "local":
+            self.out.local(index, slot)
+        elif kind == "sampler" and slot.kind == 1:
+            self.out.sampler(index, slot, slot.name)
+        elif slot.kind == 2 and kind in ("buffer", "image"):
+            self.out.bindless(index, slot, _image_type(Hint(kind, image_type=image_type)))
+        elif slot.kind == 0 and kind == "buffer" and slot.size == 8:
+            self.out.buffer(index, slot, None, address=True)
+        else:
+            what = ("a general variable", "a sampler", "a surface")[min(slot.kind, 2)]
+            raise self._fail(f".input {slot.name} is {what} of {slot.size} bytes, the argument is a {kind}", slot)
+
+
+def _image_type(hint: Hint) -> str:
+    return (hint.image_type or "image_2d") if hint.kind == "image" else ""

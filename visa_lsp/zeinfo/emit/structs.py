@@ -1,0 +1,85 @@
+"""Structs by value in a compiler's dump: scalars, one after the other, that have to be cut into structs again.
+
+Measured: each member stands in a dword of its own or more, in the order of the source; the bytes behind the last member are
+members too, so that the members of a struct reach its end. Knows sizes and alignment only. Invariant: what is ``sure`` is the
+only way in which members of their natural alignment fill the structs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.zeinfo.emit.entries import type_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.zeinfo.emit.slots import Slot
+
+_VECTORS: Final = (16, 8, 4, 2)
+_MAX_PIECES: Final = 400
+_MAX_SPLITS: Final = 20_000
+
+
+class Parts(Struct, frozen=True):
+    """The members of one struct, each with its place in it."""
+
+    parts: list[tuple[Slot, int]]
+    sure: bool
+
+
+def struct_parts(pieces: Sequence[Slot], sizes: Sequence[int]) -> list[Parts] | None:
+    """Cut the pieces into structs of these sizes; None where they do not fit."""
+    if len(pieces) > _MAX_PIECES:
+        return None
+    best: tuple[int, list[Parts]] | None = None
+    for number, split in enumerate(_splits(pieces, sizes)):
+        guesses = sum(not found.sure for found in split)
+        if best is None or guesses < best[0]:
+            best = guesses, split
+        if not guesses or number > _MAX_SPLITS:
+            break
+    return best[1] if best else None
+
+
+def _splits(pieces: Sequence[Slot], sizes: Sequence[int]) -> Iterator[list[Parts]]:
+    if not sizes:
+        if not pieces:
+            yield []
+        return
+    for count in range(len(pieces) - len(sizes) + 1, 0, -1):
+        found = _placed(pieces[:count], sizes[0])
+        if found is None:
+            continue
+        for rest in _splits(pieces[count:], sizes[1:]):
+            yield [found, *rest]
+
+
+def _placed(pieces: Sequence[Slot], size: int) -> Parts | None:
+    """Place members by their natural alignment, else runs of one type as vectors, else as far as they reach."""
+    plain, end = _lay(pieces, vectors=False)
+    if end == size:
+        return Parts(plain, sure=True)
+    wide, wide_end = _lay(pieces, vectors=True)
+    if wide_end == size:
+        return Parts(wide, sure=False)
+    return Parts(plain, sure=False) if end < size else None
+
+
+def _lay(pieces: Sequence[Slot], *, vectors: bool) -> tuple[list[tuple[Slot, int]], int]:
+    found: list[tuple[Slot, int]] = []
+    at = index = 0
+    while index < len(pieces):
+        each = type_bytes(pieces[index].type)
+        run = 1
+        while index + run < len(pieces) and pieces[index + run].type == pieces[index].type:
+            run += 1
+        many = next((v for v in _VECTORS if v <= run), 1) if vectors else 1
+        at = -(-at // (each * many)) * each * many
+        for piece in pieces[index : index + many]:
+            found.append((piece, at))
+            at += piece.size
+        index += many
+    return found, at
