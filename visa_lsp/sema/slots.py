@@ -128,11 +128,11 @@ def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[
     for name, item in zip(names, items, strict=True):
         kind = row.fields[row.index[name]].kind
         if kind is FieldKind.VECTOR:
-            values[name] = operands.vector(ctx, slot, item)  # type: ignore[arg-type]
+            values[name] = operands.vector(ctx, slot, item)
         elif isinstance(item, tree.Literal) and item.suffix is None:
             values[name] = ctx.number(item.value)
         else:
-            ctx.problem("operand-class", item.span, slot=slot, got=operands.describe(ctx, item))  # type: ignore[arg-type]
+            ctx.problem("operand-class", item.span, slot=slot, got=operands.describe(ctx, item))
     return tuple(values[name] for name in names)
 
 

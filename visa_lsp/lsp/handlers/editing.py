@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
@@ -183,12 +184,13 @@ def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
     document = analysis.document
     base = document.line_of(at)
     return placed(
-        index_of(document).parts[at].memo, _EDITS, encoding, base, lambda: _edits_form(analysis, at, base, encoding)
+        index_of(document).parts[at].memo, _EDITS, encoding, base, partial(_edits_form, analysis, at, encoding)
     )
 
 
-def _edits_form(analysis: Analysis, at: int, base: int, encoding: Encoding) -> Form:
+def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> Form:
     document = analysis.document
+    base = document.line_of(at)
     out: list[bytes] = []
     lines: list[int] = []
     for run in format_runs(analysis, at):

@@ -240,19 +240,23 @@ def _file_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
             yield [value for value in _symbols_of(ls, path) if wanted.search(value["name"])]
 
 
+# The symbols of a file that is not open: of a state of the file, and of the units of columns.
+_SYMBOLS: Final = Key[list[dict[str, Any]]]("symbols")
+
+
 def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
     """All symbols of a file that is not open."""
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return []
-    known = ls.files.kept(uri + "#symbols", stamp, ls.encoding)
-    if not isinstance(known, list):
+    known = ls.files.kept(_SYMBOLS, uri, stamp, ls.encoding)
+    if known is None:
         analysis = ls.files.analysis(path)
         entries = workspace_symbols(analysis, "") if analysis is not None else ()
         known = (
             [_information(ls, uri, analysis.document, entry, holder) for entry, holder in entries] if analysis else []
         )
-        ls.files.keep(uri + "#symbols", stamp, ls.encoding, known)
+        ls.files.keep(_SYMBOLS, uri, stamp, ls.encoding, known)
     return known
 
 
