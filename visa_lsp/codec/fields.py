@@ -20,7 +20,6 @@ from visa_lsp.program.model import (
     NULL_RAW,
     Address,
     Combine,
-    FieldValue,
     General,
     Immediate,
     Indirect,
@@ -29,6 +28,7 @@ from visa_lsp.program.model import (
     PredicateOperand,
     RawOperand,
     State,
+    Value,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import VectorOperand
 
-Value: TypeAlias = FieldValue | ExecControl
 Reader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[Value, int]]
 # A reader of what may stand in a list.
 ItemReader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[ListItem, int]]
