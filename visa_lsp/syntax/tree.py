@@ -157,7 +157,7 @@ class Literal(Struct, frozen=True):
 class Group(Struct, frozen=True):
     """``(a, b)`` standing as an operand: a pair of numbers, a list of labels, a surface with its index."""
 
-    items: tuple[Operand | Expr, ...]
+    items: tuple[Operand, ...]
     span: Span
 
 

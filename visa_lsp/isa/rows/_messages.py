@@ -5,7 +5,7 @@ Knows no family of its own. Invariant: every helper returns plain rows, slots an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP
 from visa_lsp.isa.model import Instruction, Modifier, Operation, Role, Shape, Slot, Trait, layout
@@ -13,8 +13,10 @@ from visa_lsp.isa.types import UD, D, F
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from visa_lsp.isa.lane import Meaning
+    from visa_lsp.isa.rows._more import More
 
 _SEED_ATOMICS: Final = {"imin": ATOMIC_OP["minsint"], "imax": ATOMIC_OP["maxsint"]}
 ATOMIC_WORDS: Final = Modifier(
@@ -107,10 +109,15 @@ def message(
     meaning: Meaning,
     summary: str,
     detail: str,
-    **more: object,
+    **more: Unpack[More],
 ) -> Instruction:
     """A message row. ``predicable`` follows from the layout: a message without a predicate field takes none."""
     items = layout(fields)
+    rest: More = {
+        "predicable": any(f.name == "pred" for f in items),
+        **more,
+        "traits": _traits(mnemonic, family) | more.get("traits", Trait.PLAIN),
+    }
     return Instruction(
         mnemonic,
         opcode,
@@ -121,9 +128,5 @@ def message(
         meaning=meaning,
         summary=summary,
         detail=detail,
-        **{
-            "predicable": any(f.name == "pred" for f in items),
-            **more,
-            "traits": _traits(mnemonic, family) | cast("Trait", more.get("traits", Trait.PLAIN)),
-        },  # type: ignore[arg-type]
+        **rest,
     )

@@ -14,13 +14,18 @@ and CISA.y for what only text 4.2 has. The words live in ``isa.lsc_codes``.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows._messages import message
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from visa_lsp.isa.rows._more import More
 
 _DG2: Final = since("DG2")
 _XE2: Final = since("BMG")
@@ -79,17 +84,18 @@ def _untyped(
     meaning: Meaning,
     summary: str,
     detail: str,
-    *pitfalls: str,
+    *traps: str,
     fields: str = _UNTYPED,
     extra: tuple[Modifier, ...] = (),
     sub: int | None = None,
-    **more: object,
+    **more: Unpack[More],
 ) -> Instruction:
     code = lsc_codes.SUB.get(name, sub)
+    rest: More = {"platforms": _DG2, "doc_page": "LSC_UNTYPED", "seed": None, "pitfalls": traps, **more}
     return message(
         f"lsc_{name}", 0x89 if name in lsc_codes.SUB else None, "lsc", f"sub:b={code} {fields}", slots,
         (_UGM, *CACHES, *extra), meaning, summary, detail,
-        **{"platforms": _DG2, "doc_page": "LSC_UNTYPED", "seed": None, "pitfalls": pitfalls} | more,
+        **rest,
     )  # fmt: skip
 
 
@@ -99,17 +105,18 @@ def _typed(
     meaning: Meaning,
     summary: str,
     detail: str,
-    *pitfalls: str,
+    *traps: str,
     extra: tuple[Modifier, ...] = (),
     sub: int | None = None,
     fields: str = _TYPED,
-    **more: object,
+    **more: Unpack[More],
 ) -> Instruction:
     code = lsc_codes.SUB.get(name, sub)
+    rest: More = {"platforms": _DG2, "doc_page": "LSC_TYPED", "seed": None, "pitfalls": traps, **more}
     return message(
         f"lsc_{name}", 0x8A if name in lsc_codes.SUB else None, "lsc", f"sub:b={code} {fields}", slots,
         (_TGM, *CACHES, *extra), meaning, summary, detail,
-        **{"platforms": _DG2, "doc_page": "LSC_TYPED", "seed": None, "pitfalls": pitfalls} | more,
+        **rest,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ The three field names hold the same thing; they differ because the table tells r
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
@@ -23,6 +23,11 @@ from visa_lsp.isa.platforms import since, until
 from visa_lsp.isa.rows._messages import message
 from visa_lsp.isa.rows.shapes import CHANNELS, IMAGE, SAMPLER, SURFACE, raw, vec
 from visa_lsp.isa.types import UD, UW, F
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from visa_lsp.isa.rows._more import Forms, More
 
 _V41: Final = frozenset({Dialect.V41})
 _V42: Final = frozenset({Dialect.V42})
@@ -90,7 +95,7 @@ def _forms(
     sampler: bool = True,
     only42: bool = False,
     recorded: bool = True,
-    **more: object,
+    **more: Unpack[More],
 ) -> tuple[Instruction, ...]:
     """The rows of one mnemonic. ``only42``: unknown to text 4.1; ``recorded`` False: in no object either."""
     flags = opcode == 0x6D
@@ -99,14 +104,14 @@ def _forms(
         ((_SAMPLER64, _SURFACE64), "sampler:r surface:r") if sampler else ((_SURFACE64,), "surface:r")
     )
     tail = "n:count payload:raws" + (" divs:b!" if flags else "")
-    common: dict[str, object] = {"exec_sizes": _SIZES, "seed": None} | more
 
     def row(
         number: int | None, op: str, fields: str, slots: tuple[Slot, ...], dialects: frozenset[Dialect]
     ) -> Instruction:
+        rest: More = {"dialects": dialects, "exec_sizes": _SIZES, "seed": None, **more}
         return message(
             mnemonic, number, "sampler", f"{op}:w={code}/0xff {_LAYOUT} {fields}", slots,
-            (*_flags(op, code, sample=flags), channels), meaning, summary, detail, **{"dialects": dialects} | common,
+            (*_flags(op, code, sample=flags), channels), meaning, summary, detail, **rest,
         )  # fmt: skip
 
     paired = f"dst:r {tail} paired:r?"
@@ -117,44 +122,45 @@ def _forms(
     return (new, bindless) if only42 else (old, new, bindless)
 
 
-def _sample(mnemonic: str, code: int, parameters: str, how: str, **more: object) -> tuple[Instruction, ...]:
-    settings: dict[str, object] = {"pitfalls": (_ALIGNED, _GAPS), "doc_page": "3D_SAMPLE"} | more
+def _sample(mnemonic: str, code: int, parameters: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
+    rest: Forms = {"pitfalls": (_ALIGNED, _GAPS), "doc_page": "3D_SAMPLE", **more}
     return _forms(
         mnemonic, 0x6D, code, Effect("sample_3d"),
         f"Sample an image {how}.",
         f"For each lane filters the image at (u, v, r) {how} and returns the chosen channels, red first, each channel of all "
         f"lanes together. Parameters: {parameters}."
         + (" Texel offsets come with the parameters." if "_po" in mnemonic else ""),
-        **settings,  # type: ignore[arg-type]
+        **rest,
     )  # fmt: skip
 
 
-def _load(mnemonic: str, code: int, parameters: str, how: str, **more: object) -> tuple[Instruction, ...]:
-    settings: dict[str, object] = {
+def _load(mnemonic: str, code: int, parameters: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
+    rest: Forms = {
         "pitfalls": (_ALIGNED, "Coordinates are integers, in texels."),
         "doc_page": "3D_LOAD",
-    } | more
+        **more,
+    }
     return _forms(
         mnemonic, 0x6E, code, Effect("load_3d"),
         f"Read texels of an image {how}.",
         f"For each lane reads the texel at (u, v, r) {how}, without a filter, and returns the chosen channels, red first, each "
         f"channel of all lanes together. Parameters: {parameters}.",
-        sampler=False, **settings,  # type: ignore[arg-type]
+        sampler=False, **rest,
     )  # fmt: skip
 
 
-def _sample4(mnemonic: str, code: int, parameters: str, how: str, **more: object) -> tuple[Instruction, ...]:
+def _sample4(mnemonic: str, code: int, parameters: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
     pitfalls = (
         "The word behind the dot is one channel, not a mask; the object holds its number.",
         "For `.A` of sample4_po_c one tool wrote the mask 8 instead of 3 on XeHP_SDV and DG2.",
     )
-    settings: dict[str, object] = {"pitfalls": pitfalls, "doc_page": "3D_SAMPLE4"} | more
+    rest: Forms = {"pitfalls": pitfalls, "doc_page": "3D_SAMPLE4", **more}
     return _forms(
         mnemonic, 0x6F, code, Effect("sample4"),
         f"Fetch a channel of the four texels around a point {how}.",
         f"For each lane fetches one channel of the four texels that a bilinear filter at (u, v, r) would mix {how}, and returns "
         f"them unmixed. Parameters: {parameters}.",
-        channels=_CHANNEL, **settings,  # type: ignore[arg-type]
+        channels=_CHANNEL, **rest,
     )  # fmt: skip
 
 
@@ -200,7 +206,7 @@ def _simd(mnemonic: str, opcode: int, states: tuple[Slot, ...], fields: str, wha
 _OUTPUT: Final = {"16-full": 0, "16-downsampled": 0x10, "8-full": 0x20, "8-downsampled": 0x30}
 _AVS_FORMAT: Final = {"AVS_16_FULL": 0, "AVS_16_DOWN_SAMPLE": 1, "AVS_8_FULL": 2, "AVS_8_DOWN_SAMPLE": 3}
 _AVS_MODE: Final = {"AVS_16x4": 0, "AVS_8x4": 1, "AVS_16x8": 2, "AVS_4x4": 3}
-_NEW: Final[dict[str, object]] = {"only42": True, "recorded": False, "platforms": _XE2}
+_NEW: Final[Forms] = {"only42": True, "recorded": False, "platforms": _XE2}
 
 
 def _float(name: str, doc: str) -> Slot:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows.shapes import IM, INT, NEWEST_ONLY, G, I
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from visa_lsp.isa.rows._more import More
 
 _DIVERGENT: Final = "In divergent control flow it is undefined: every thread of the group has to arrive, once."
 _GROUPS: Final = "Only thread groups have barriers."
@@ -38,13 +43,13 @@ def _sync(
     page: str,
     slots: tuple[Slot, ...] = (),
     modifiers: tuple[Modifier, ...] = (),
-    **more: object,
+    **more: Unpack[More],
 ) -> Instruction:
     """Make a row without parenthesis and predicate."""
+    rest: More = {"exec_style": ExecStyle.NONE, "predicable": False, "doc_page": page, "seed": None, **more}
     return Instruction(
         mnemonic, opcode, "sync", layout(record), slots, modifiers,
-        exec_style=ExecStyle.NONE, predicable=False, meaning=Effect(meaning),
-        summary=summary, detail=detail, doc_page=page, seed=None, **more,  # type: ignore[arg-type]
+        meaning=Effect(meaning), summary=summary, detail=detail, **rest,
     )  # fmt: skip
 
 

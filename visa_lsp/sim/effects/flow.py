@@ -18,7 +18,7 @@ from visa_lsp.sim.operands import Enable, Op, Site, predicate_bits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.model import Kernel, Value
     from visa_lsp.sim.registers import Frame
 
 _END: Final = -1
@@ -41,7 +41,7 @@ def _taken(site: Site) -> Enable:
     return lambda f: f.emask & bits(f) << at
 
 
-def _target(site: Site, label: object) -> int:
+def _target(site: Site, label: Value) -> int:
     place = site.code.labels.get(label) if isinstance(label, int) else None
     if place is None:
         raise site.fault(f"label {label} is not defined")

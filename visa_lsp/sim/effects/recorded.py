@@ -18,6 +18,7 @@ from visa_lsp.program.model import NULL_RAW, AddressOf, General, Immediate, Indi
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -82,7 +83,7 @@ def _state(site: Site, number: int, *, sampler: bool) -> Part:
     return lambda f: (f.surfaces[cell] & 0xFFFFFFFF).to_bytes(4, "little")
 
 
-def _bytes(site: Site, operand: object, name: str) -> Part | None:
+def _bytes(site: Site, operand: Value, name: str) -> Part | None:
     if isinstance(operand, RawOperand):
         size = _size(site, operand, name)
         view = site.raw_view(operand, "u1", 1, size, size) if size else None

@@ -24,6 +24,7 @@ from visa_lsp.sim.values import DTYPE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.sim.effects.filtering import Offsets
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -187,21 +188,28 @@ def load_3d(site: Site) -> Op:
 
 def texel_offset(word: int) -> tuple[int, int, int]:
     """Offsets along u, v, r: four signed bits each, u highest."""
-    u, v, r = (word >> shift & 15 for shift in (8, 4, 0))
-    return tuple(x - 16 if x > 7 else x for x in (u, v, r))  # type: ignore[return-value]
+
+    def signed(shift: int) -> int:
+        bits = word >> shift & 15
+        return bits - 16 if bits > 7 else bits
+
+    return signed(8), signed(4), signed(0)
 
 
-def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -> tuple[Array | int, ...]:
+def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -> Offsets:
     """Texel offsets per lane along u, v, r, from parameters of their own or from the low bits of another."""
     if "offu" in reads:
-        return (*(reads[n](f)[active].astype(np.int64) for n in ("offu", "offv")), 0)
+        u, v = (reads[n](f)[active].astype(np.int64) for n in ("offu", "offv"))
+        return u, v, 0
     if "offsets" not in reads:
         return 0, 0, 0
     word = reads["offsets"](f)[active].astype(np.int64)
-    shifts = (8, 4, 0) if bits == 4 else (0, 6)
     half = 1 << bits - 1
-    fields = tuple((word >> shift & 2 * half - 1 ^ half) - half for shift in shifts)
-    return fields if bits == 4 else (*fields, 0)
+
+    def signed(shift: int) -> Array:
+        return (word >> shift & 2 * half - 1 ^ half) - half
+
+    return (signed(8), signed(4), signed(0)) if bits == 4 else (signed(0), signed(6), 0)
 
 
 def _sampler(site: Site) -> Callable[[Frame], Sampler]:
@@ -231,10 +239,11 @@ def sample_3d(site: Site) -> Op:
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
         u, v, r = (reads[n](f)[active].astype(np.float64) for n in ("u", "v", "r"))
-        moved = _lane_offsets(reads, f, active, 4)
-        offset = tuple(a + b for a, b in zip(texel_offset(offset_of(f)), moved, strict=True))
+        du, dv, dr = texel_offset(offset_of(f))
+        lane_u, lane_v, lane_r = _lane_offsets(reads, f, active, 4)
+        offset = du + lane_u, dv + lane_v, dr + lane_r
         reference = reads["ref"](f)[active] if "ref" in reads else None
-        return filtered(image, state(f), u, v, r, offset, reference)  # type: ignore[arg-type]
+        return filtered(image, state(f), u, v, r, offset, reference)
 
     return _texel_message(site, texels_of)
 
