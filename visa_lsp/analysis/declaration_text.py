@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from visa_lsp.syntax.tree import SUBROUTINE
+
 ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
 # An input directive, with the variable and what stands behind it.
 INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
 # A directive that begins a subroutine, with its name.
-FUNCTION: Final = re.compile(r'\s*\.function(?![A-Za-z0-9_])\s*"?([^"\s]*)')
+FUNCTION: Final = re.compile(rf'\s*{re.escape(SUBROUTINE)}(?![A-Za-z0-9_])\s*"?([^"\s]*)')
 _CLASS: Final = re.compile(r"v_type\s*=\s*([A-Z])")
 
 

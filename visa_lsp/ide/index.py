@@ -20,7 +20,7 @@ from visa_lsp.ide.words import Needle, bits_of, lines_with, needle
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.session import Session
-from visa_lsp.syntax.tree import Instruction, Scope
+from visa_lsp.syntax.tree import SUBROUTINE, Instruction, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -276,7 +276,7 @@ class Index:
         """(line, name, column of the name) of each subroutine of a body."""
         for line, text in self.directives(group):
             match = _HEAD.match(text)
-            if match is not None and match.group(1) == ".function" and (match.group(2) or match.group(3)):
+            if match is not None and match.group(1) == SUBROUTINE and (match.group(2) or match.group(3)):
                 yield line, match.group(2) or match.group(3), match.start(2 if match.group(2) else 3)
 
     def inputs(self, group: Group) -> Iterator[tuple[int, str]]:

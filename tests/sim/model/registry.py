@@ -22,7 +22,7 @@ EFFECTS = {
     **sampler.EFFECTS,
 }
 # Media threads run in an order that satisfies every dependency, so that ``wait`` has nothing to wait for.
-NOTHING = frozenset({"nop", "fence", "wait"})
+NOTHING = frozenset({"nop", "fence", "fence_global", "fence_shared", "wait"})
 
 
 def model_of(row: Instruction):

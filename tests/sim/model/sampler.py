@@ -342,6 +342,7 @@ EFFECTS = {
     "sample_3d": sample,
     "sample": sample,
     "load_3d": load,
+    "load_mcs": load,
     "load": load,
     "sample4": sample4,
     "sample_unorm": sample_unorm,
