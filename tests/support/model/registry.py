@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.sim.model import lanes, lsc, matrix, messages, moves, sampler, typed
+from tests.support.model import lanes, lsc, matrix, messages, moves, sampler, typed
 from visa_lsp.isa.lane import Effect, Lane
 
 if TYPE_CHECKING:
-    from tests.sim.model.state import State
+    from tests.support.model.state import State
     from visa_lsp.isa.model import Instruction
     from visa_lsp.program.model import Inst
 
