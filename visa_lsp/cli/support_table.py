@@ -76,7 +76,7 @@ def page(effects: Collection[str], table: Table = TABLE) -> str:
 
 def _lines(effects: Collection[str], table: Table) -> Iterator[str]:
     yield _HEAD
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, dict[str, None]] = {}
     rows = sorted(table.rows, key=lambda r: (r.mnemonic.lower(), r.opcode if r.opcode is not None else 999))
     lines: dict[str, None] = {}
     yield "| mnemonic | opcode | dialects | platforms | parsed | encoded | decoded | simulated |"
@@ -84,9 +84,7 @@ def _lines(effects: Collection[str], table: Table) -> Iterator[str]:
     for row in rows:
         reason = simulated(row, effects)
         if reason is not None:
-            names = reasons.setdefault(reason, [])
-            if row.mnemonic not in names:
-                names.append(row.mnemonic)
+            reasons.setdefault(reason, {})[row.mnemonic] = None
         lines[_row(row, reason)] = None
     yield from lines
     yield ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot
+from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot, Trait
 from visa_lsp.isa.operands import MODIFIER_TEXT, ST, OperandModifier
 from visa_lsp.isa.types import DF, UQ, ExecControl, Q
 from visa_lsp.program.model import (
@@ -271,10 +271,9 @@ def _lsc(names: Names, inst: Inst, slot: Slot) -> str:
     register = raw(names, value, bare=True) if isinstance(value, RawOperand) else ""
     match slot.shape:
         case Shape.LSC_DATA:
-            quad = inst.row.mnemonic.rpartition("_")[2] == "quad" or "_quad_" in inst.row.mnemonic
             shape = lsc_codes.data_shape_text(
                 _int(inst, "datasize"), _int(inst, "elems"), _int(inst, "order"), _int(inst, "chmask"),
-                quad=quad, v42=names.v42,
+                quad=inst.row.has(Trait.QUAD), v42=names.v42,
             )  # fmt: skip
             return register + shape
         case Shape.LSC_DATA_2D:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.isa.model import Mark
+from visa_lsp.isa.table import TABLE
 from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ class Link:
     tooltip: str
 
 
-_FILE: Final = re.compile(r'^[^\S\n]*\.?(?:FILE|file)[^\S\n]+"([^"\n]+)"', re.MULTILINE)
+_MARKS: Final = TABLE.marks(Mark.FILE)
+_FILE: Final = re.compile(rf'^[^\S\n]*(?:{"|".join(map(re.escape, _MARKS))})[^\S\n]+"([^"\n]+)"', re.MULTILINE)
 _PATHS: Final = re.compile(
     r'^[^\S\n]*\.kernel_attr[^\S\n]+(?:AsmName|OutputAsmPath)[^\S\n]*=[^\S\n]*"([^"\n]+)"', re.MULTILINE
 )
@@ -78,7 +81,7 @@ def _files(part: Part) -> list[Link]:
     known = part.memo.get(_FILES)
     if known is None:
         text, known = part.chunk.text, []
-        if "FILE" in text or "file" in text or ".kernel_attr" in text:
+        if any(word in text for word in _MARKS) or ".kernel_attr" in text:
             for pattern, what in ((_FILE, "source file"), (_PATHS, "output of the compiler")):
                 for match in pattern.finditer(text):
                     line, span = _place(text, match, 1)

@@ -19,7 +19,7 @@ from visa_lsp.ide.index.memo import new_memo
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.session import Session
-from visa_lsp.syntax.tree import Instruction, Scope
+from visa_lsp.syntax.tree import SUBROUTINE, Instruction, Scope
 from visa_lsp.syntax.words import chunks_with, lines_with
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ class Index:
         """(line, name, column of the name) of each subroutine of a body."""
         for line, text in self.directives(group):
             match = _HEAD.match(text)
-            if match is not None and match.group(1) == ".function" and (match.group(2) or match.group(3)):
+            if match is not None and match.group(1) == SUBROUTINE and (match.group(2) or match.group(3)):
                 yield line, match.group(2) or match.group(3), match.start(2 if match.group(2) else 3)
 
     def inputs(self, group: Group) -> Iterator[tuple[int, str]]:

@@ -74,6 +74,8 @@ def _traits(mnemonic: str, family: str) -> Trait:
         found |= Trait.WRITES
     if mnemonic.endswith("_quad"):
         found |= Trait.CHANNELS
+    if mnemonic.endswith("_quad") or "_quad_" in mnemonic:
+        found |= Trait.QUAD
     if mnemonic.endswith("_status"):
         found |= Trait.RESIDENCY
     if mnemonic.startswith(_IMAGES):
@@ -88,6 +90,8 @@ def _traits(mnemonic: str, family: str) -> Trait:
         found |= Trait.MEDIA
     if mnemonic.startswith(("raw_send", "rt_write", "urb_write")):
         found |= Trait.MAY_END
+    if mnemonic.endswith("_eot"):
+        found |= Trait.ENDS
     if mnemonic.startswith(("oword_", "svm_block_")):
         found |= Trait.BLOCK
     if family == "svm":

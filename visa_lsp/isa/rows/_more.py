@@ -53,12 +53,16 @@ class More(TypedDict, total=False):
     lacks: tuple[Lack, ...]
     operations: Mapping[str, Operation]
     atomic: Atomic | None
+    update: str
     chooses: bool
     negates: bool
     inverts: bool
     unmodified: frozenset[str]
     narrow_immediates: bool
     saturation_dropped: bool
+    parameters: tuple[str, ...]
+    half_parameters: tuple[str, ...]
+    foreign: Mapping[str, str]
     pitfalls: tuple[str, ...]
     doc_page: str | None
     seed: str | None

@@ -127,6 +127,17 @@ _SOURCES: Final = (
 )
 
 
+# What some operations do to the word in memory, in the words of the older messages; others are called as those are.
+_UPDATES: Final = {
+    "iinc": "inc", "idec": "dec", "iadd": "add", "isub": "sub", "store": "xchg", "smin": "minsint", "smax": "maxsint",
+    "umin": "min", "umax": "max", "fcas": "fcmpwr",
+}  # fmt: skip
+
+
+def _update(atomic: lsc_codes.Atomic) -> str:
+    return _UPDATES.get(atomic.name, atomic.name)
+
+
 def _atomic_detail(atomic: lsc_codes.Atomic, what: str) -> str:
     return (
         f"For each lane writes {atomic.doc} to {what} and returns the old value in dst, without another access in between. "
@@ -139,7 +150,7 @@ def _untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
         f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_atomic"),
         f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
         "Both data operands are written, %null where the operation has no use for them.",
-        atomic=atomic,
+        atomic=atomic, update=_update(atomic),
     )  # fmt: skip
 
 
@@ -149,7 +160,7 @@ def _typed_atomic(atomic: lsc_codes.Atomic) -> Instruction:
         f"Atomic per lane on an image: {atomic.doc}.", _atomic_detail(atomic, "the pixel at its coordinates"),
         "The data shape is `d32`, without a channel mask.",
         fields=f"{_TYPED} msaa:b?", extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),),
-        atomic=atomic,
+        atomic=atomic, update=_update(atomic),
     )  # fmt: skip
 
 
@@ -214,6 +225,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "For each lane writes 1 to 64 consecutive elements of the given size, taken from the registers in the order in "
         "which `lsc_load` would put them.",
         _PACKED, _TRANSPOSED, _NO_SCALE,
+        foreign={"store": ""},
     ),
     _untyped(
         "store_strided", (_STRIDED, _SRC), Effect("lsc_store_strided"),
@@ -246,7 +258,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2),
             Effect("lsc_atomic"),
             f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
-            sub=sub, dialects=_V42, platforms=_XE2,
+            sub=sub, dialects=_V42, platforms=_XE2, update=_update(atomic),
         )
         for sub, atomic in _BF_ATOMICS
     ),

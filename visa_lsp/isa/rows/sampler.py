@@ -122,44 +122,57 @@ def _forms(
     return (new, bindless) if only42 else (old, new, bindless)
 
 
-def _sample(mnemonic: str, code: int, parameters: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
-    rest: Forms = {"pitfalls": (_ALIGNED, _GAPS), "doc_page": "3D_SAMPLE", **more}
+def _words(parameters: str) -> tuple[str, ...]:
+    """The parameters that prose names, one a payload operand: ``u, bias and offsets`` is ``u`` and ``bias+offsets``."""
+    return tuple(word.replace(" and ", "+") for word in parameters.split(", "))
+
+
+def _sample(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
+    rest: Forms = {
+        "pitfalls": (_ALIGNED, _GAPS),
+        "doc_page": "3D_SAMPLE",
+        "parameters": _words(payload),
+        **more,
+    }
     return _forms(
         mnemonic, 0x6D, code, Effect("sample_3d"),
         f"Sample an image {how}.",
         f"For each lane filters the image at (u, v, r) {how} and returns the chosen channels, red first, each channel of all "
-        f"lanes together. Parameters: {parameters}."
+        f"lanes together. Parameters: {payload}."
         + (" Texel offsets come with the parameters." if "_po" in mnemonic else ""),
         **rest,
     )  # fmt: skip
 
 
-def _load(mnemonic: str, code: int, parameters: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
+def _load(
+    mnemonic: str, code: int, payload: str, how: str, effect: str = "load_3d", /, **more: Unpack[Forms]
+) -> tuple[Instruction, ...]:
     rest: Forms = {
         "pitfalls": (_ALIGNED, "Coordinates are integers, in texels."),
         "doc_page": "3D_LOAD",
+        "parameters": _words(payload),
         **more,
     }
     return _forms(
-        mnemonic, 0x6E, code, Effect("load_3d"),
+        mnemonic, 0x6E, code, Effect(effect),
         f"Read texels of an image {how}.",
         f"For each lane reads the texel at (u, v, r) {how}, without a filter, and returns the chosen channels, red first, each "
-        f"channel of all lanes together. Parameters: {parameters}.",
+        f"channel of all lanes together. Parameters: {payload}.",
         sampler=False, **rest,
     )  # fmt: skip
 
 
-def _sample4(mnemonic: str, code: int, parameters: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
+def _sample4(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
     pitfalls = (
         "The word behind the dot is one channel, not a mask; the object holds its number.",
         "For `.A` of sample4_po_c one tool wrote the mask 8 instead of 3 on XeHP_SDV and DG2.",
     )
-    rest: Forms = {"pitfalls": pitfalls, "doc_page": "3D_SAMPLE4", **more}
+    rest: Forms = {"pitfalls": pitfalls, "doc_page": "3D_SAMPLE4", "parameters": _words(payload), **more}
     return _forms(
         mnemonic, 0x6F, code, Effect("sample4"),
         f"Fetch a channel of the four texels around a point {how}.",
         f"For each lane fetches one channel of the four texels that a bilinear filter at (u, v, r) would mix {how}, and returns "
-        f"them unmixed. Parameters: {parameters}.",
+        f"them unmixed. Parameters: {payload}.",
         channels=_CHANNEL, **rest,
     )  # fmt: skip
 
@@ -271,7 +284,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Ask which level of detail a sample would use.",
         "For each lane returns the level of detail that `sample_3d` would choose: clamped in R, unclamped in G; B and A are "
         "undefined. Parameters: u, v, r, ai.",
-        only42=True, doc_page="3D_SAMPLE", pitfalls=(_ALIGNED,),
+        only42=True, doc_page="3D_SAMPLE", pitfalls=(_ALIGNED,), parameters=_words("u, v, r, ai"),
     ),
     *_sample("sample_d_c_mlod", 17, "ref, mlod, u, dudx, dudy, v, dvdx, dvdy, r, ai", "with derivatives, a minimum level and a comparison", **_NEW),
     *_sample("sample_mlod", 18, "mlod, u, v, r, ai", "at no less than a given level of detail", **_NEW),
@@ -288,8 +301,11 @@ ROWS: Final[tuple[Instruction, ...]] = (
     *_sample("sample_po_d_c", 59, "ref, u, dudx, dudy, v, dvdx, dvdy, offsets and r, lod", "with texel offsets per lane, derivatives, and compare", **_NEW),
     *_load("load_3d", 7, "u, v, lod, r", "at a given level of detail"),
     *_load("load_lz", 26, "u, v, r", "at level of detail 0"),
-    *_load("load_2dms_w", 28, "si, mcsl, mcsh, u, v, r, lod", "with several samples, sample si"),
-    *_load("load_mcs", 29, "u, v, r, lod", "from its multisample control surface"),
+    *_load(
+        "load_2dms_w", 28, "si, mcsl, mcsh, u, v, r, lod", "with several samples, sample si",
+        half_parameters=_words("si, mcs0, mcs1, mcs2, mcs3, u, v, r, lod"),
+    ),
+    *_load("load_mcs", 29, "u, v, r, lod", "from its multisample control surface", "load_mcs"),
     *_load("load_l", 27, "lod, u, v, r", "at a given level of detail, which stands first", **_NEW),
     *_sample4("sample4", 8, "u, v, r, ai", "at level 0"),
     *_sample4("sample4_c", 16, "ref, u, v, r, ai", "and compare each with a reference value"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.isa.model import FieldKind, Role
+from visa_lsp.isa.model import FieldKind, Role, Trait
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import NULL_RAW, AddressOf, General, Immediate, Indirect, RawOperand
 
@@ -40,7 +40,7 @@ def record(site: Site, reason: str) -> Op:
     parts = list(_parts(site))
     targets = [t for slot in site.inst.row.slots if slot.role is Role.WRITE for t in _targets(site, slot.name)]
     enable = site.enable() if site.has("exec") else None
-    ends = site.inst.row.mnemonic.endswith("_eot")
+    ends = site.inst.row.has(Trait.ENDS)
     pc = site.pc
 
     def op(f: Frame) -> int | None:
