@@ -37,6 +37,8 @@ def integer(word, v, kind, count=32):
     match word, v:
         case "add", (a, b):
             return a + b
+        case "sub", (a, b):
+            return a - b
         case "mul", (a, b):
             return a * b
         case "mad", (a, b, c):
@@ -226,6 +228,8 @@ def floating(word, v, kind):
     match word, v:
         case (("add" | "add3"), _):
             return _sum(v)
+        case "sub", (a, b):
+            return _sum([a, _product(Fraction(-1), b)])
         case "mul", (a, b):
             return _product(a, b)
         case "mad", (a, b, c):
