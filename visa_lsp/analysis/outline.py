@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import FUNCTION, INPUT, decl_lines, facts_in, first_instruction, instructions_in
+from visa_lsp.analysis.line_classes import SINGLE
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
@@ -170,11 +171,12 @@ class Outline:
         declared = sorted([(names.place(name), name) for name in self.names if name in names.decl])
         behind = tuple(self._declared_behind(names, chunks))
         order = tuple([name for _, name in declared])
+        scoped = tuple(self._declared_apart(names, chunks))
         self.of = kind, versions
-        key = kind, versions, self._codes, meaning, behind, order
+        key = kind, versions, self._codes, meaning, behind, order, scoped
         if key != self.key:
             self.key = key
-            self._class = self._class_of(kind, versions, names, behind, order)
+            self._class = None if scoped else self._class_of(kind, versions, names, behind, order)
             if self._class in _clean:
                 self._clean_key = key
 
@@ -186,6 +188,15 @@ class Outline:
                 where, number = names.place(name)
                 if where > index or (where == index and decl_lines(chunks[index])[number] > offset):
                     yield name
+
+    def _declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
+        """The declarations of names whose token does not say which of them counts, and the braces between those."""
+        apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
+        for index, number in names.declared(apart):
+            facts = facts_in(chunks[index])
+            yield index, decl_lines(chunks[index])[number], facts.decls[number] + facts.rests[number]
+        if apart:
+            yield from self.directives.braces
 
     def _class_of(
         self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...], order: tuple[str, ...]
