@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import INPUT, decl_lines, facts_in, instructions_in, label_lines
@@ -40,7 +41,7 @@ from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.document import common
 from visa_lsp.syntax.parse import MAX_LINE
-from visa_lsp.syntax.words import chunks_with, learn_words
+from visa_lsp.syntax.words import AT_ONCE, chunks_with, learn_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -434,7 +435,7 @@ class BodyFindings:
     def _touch(self, changed: set[str], where: set[int] | None, todo: dict[int, list[int] | None]) -> None:
         """Note the lines of chunks, or of some of them, that mention a changed name."""
         few = len(changed) <= _FEW_NAMES
-        for index in chunks_with(self.chunks, changed):
+        for index in chunks_with(self.chunks, changed, AT_ONCE):
             known = todo.get(index, [])
             if known is None or (where is not None and index not in where):
                 continue
@@ -539,7 +540,7 @@ class BodyFindings:
                 verdict = others.get(line_class)
                 if verdict is None:
                     lines.waiting[offset] = line_class
-                    dirty.update(n for n in NAME.findall(line) if names.is_coupled(n))
+                    dirty.update(names.coupled(NAME.findall(line)))
                 else:
                     self._place(lines, offset, line, verdict, dirty)
 
@@ -569,7 +570,7 @@ class BodyFindings:
     def _alone(self, lines: ChunkLines, offset: int, line: str, dirty: set[str]) -> None:
         lines.alone.add(offset)
         if len(line) <= MAX_LINE:
-            dirty.update(n for n in NAME.findall(line) if self._names.is_coupled(n))
+            dirty.update(self._names.coupled(NAME.findall(line)))
 
     def _place(self, lines: ChunkLines, offset: int, line: str, verdict: tuple[int, ...], dirty: set[str]) -> None:
         """Put a line where the verdict on its class says."""
@@ -630,7 +631,7 @@ class BodyFindings:
             if not name:
                 continue
             known = name in self._names.decl and self._decl_place(name) < (index, offset)
-            if not known or self._names.is_coupled(name):
+            if not known or self._names.coupled((name,)):
                 self._lines[index].alone.add(offset)
                 dirty.add(name)
 
@@ -849,15 +850,14 @@ class BodyFindings:
                 if len(seen) > SUSPECTS:
                     return
 
-    def _words(self, document: Document, index: int, offset: int) -> set[str]:
-        code = document.code(self._line(document, index, offset))
-        return set(NAME.findall(code)) if len(code) <= MAX_LINE else set()
+    def _words(self, document: Document, index: int, offset: int) -> frozenset[str]:
+        return _names_of(document.code(self._line(document, index, offset)))
 
     def _coupled(self, document: Document, places: set[Place], more: set[str]) -> set[Place]:
         """The other lines that the findings of some lines depend on: of a missing name as many as a message tells of."""
         wanted: set[str] = set(more)
         for index, offset in places:
-            wanted.update([n for n in self._words(document, index, offset) if self._names.is_coupled(n)])
+            wanted.update(self._names.coupled(self._words(document, index, offset)))
         unknown = {n for n in wanted if n[0] != "\x0f" and self._names.tokens[n] == UNKNOWN}
         # Names without a digit stand in classes as they are, where all declared names have one.
         plain = [name for name in unknown if not any(map(str.isdigit, name))]
@@ -894,7 +894,7 @@ class BodyFindings:
         for line, (index, offset) in lines_of.items():
             missing = frozenset(judged.missing.get(line, ()))
             told = judged.subjects.get(line, set()).union(names_in(missing))
-            subjects = {n for n in self._words(document, index, offset) if self._names.is_coupled(n)} | told
+            subjects = told.union(self._names.coupled(self._words(document, index, offset)))
             news |= told if (index, offset) not in known else set()
             needs: set[str] = set()
             if any(self._names.tokens[name] == SINGLE for name in subjects if name[0] != "\x0f"):
@@ -914,9 +914,7 @@ class BodyFindings:
         shaping = {self._line(document, *place) for place in outline.shaping} | setup.version_lines
         names: set[str] = set()
         for line in lines | shaping:
-            code = document.code(line)
-            if len(code) <= MAX_LINE:
-                names.update(NAME.findall(code))
+            names.update(_names_of(document.code(line)))
         return lines | shaping | self._declarations(document, names)
 
     def _declarations(self, document: Document, wanted: set[str]) -> set[int]:
@@ -1014,6 +1012,12 @@ def _may_have(line_class: str, names: Iterable[str]) -> bool:
         return True
     # Of a declaration it is the token; what that stands for has the names.
     return line_class[0] == DECLARATION and any(UNKNOWN in definition_of(token) for token in tokens_in(line_class))
+
+
+@lru_cache(maxsize=512)
+def _names_of(code: str) -> frozenset[str]:
+    """The names in a line: it is asked for them when it is judged, and when its findings are kept."""
+    return frozenset(NAME.findall(code)) if len(code) <= MAX_LINE else frozenset()
 
 
 def _braces_in(chunks: Iterable[Chunk]) -> list[str]:

@@ -23,6 +23,7 @@ from visa_lsp.syntax.document import same_head, same_tail
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+_COUPLED: Final = frozenset({UNKNOWN, SINGLE})
 # Where an input stands matters to no other line, only that it stands somewhere.
 _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 
@@ -97,9 +98,10 @@ class Names:
             else SINGLE
         )
 
-    def is_coupled(self, name: str) -> bool:
-        """Whether findings about a name in one line depend on other lines that have it."""
-        return self.tokens[name] in (UNKNOWN, SINGLE) or name in self.odd
+    def coupled(self, names: Iterable[str]) -> list[str]:
+        """Those of some names that findings about in one line depend on other lines that have them."""
+        tokens, odd = self.tokens, self.odd
+        return [name for name in names if tokens[name] in _COUPLED or name in odd]
 
     def tokens_of(self, code: str) -> list[tuple[int, str, str]]:
         """(column, text, token) of the names and values of a line."""

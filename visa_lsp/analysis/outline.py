@@ -59,33 +59,46 @@ class Directives:
 
     def __init__(self, facts: Sequence[Facts]) -> None:
         self.places = [(i, offset, text) for i, f in enumerate(facts) if f.specials for offset, text in f.specials]
-        texts = [text for _, _, text in self.places]
-        self.texts = texts
-        self.opening = texts[0] if texts and _OPENING.match(texts[0]) else None
-        self.versions = [place for place in self.places if _VERSION.match(place[2])]
+        self.texts = [text for _, _, text in self.places]
+        self.opening = self.texts[0] if self.texts and _OPENING.match(self.texts[0]) else None
+        self.versions: list[tuple[int, int, str]] = []
+        self.braces: list[tuple[int, int, str]] = []
         self.inputs: dict[str, list[Place]] = {}
-        for i, offset, text in self.places:
-            match = INPUT.match(text)
-            if match is not None:
-                self.inputs.setdefault(match.group(1), []).append((i, offset))
-        self.broken = {match.group(1) for text in texts if (match := _BROKEN.match(text))}
-        parts = [(i, offset, name) for i, offset, text in self.places if (name := _function_in(text))]
-        self.parts = [(i, offset) for i, offset, _ in parts]
-        self.part_names = [name for _, _, name in parts]
+        self.broken: set[str] = set()
+        self.parts: list[Place] = []
+        self.part_names: list[str] = []
+        self.shaping: set[Place] = set()
+        attributes = []
+        for index, offset, text in self.places:
+            if _ATTRIBUTE.match(text):
+                if not rule_sets().attributes.match(text):
+                    continue
+                attributes.append(text)
+            elif match := INPUT.match(text):
+                self.inputs.setdefault(match.group(1), []).append((index, offset))
+                continue
+            elif _VERSION.match(text):
+                self.versions.append((index, offset, text))
+            elif text.lstrip()[0] in "{}":
+                self.braces.append((index, offset, text))
+            elif match := _BROKEN.match(text):
+                self.broken.add(match.group(1))
+            elif name := _function_in(text):
+                self.parts.append((index, offset))
+                self.part_names.append(name)
+            self.shaping.add((index, offset))
+        self.attributes = tuple(attributes)
         self.functions = set(self.part_names)
-        asked = rule_sets().attributes
-        self.attributes = tuple([text for text in texts if asked.match(text)])
-        plain = [p for p in self.places if asked.match(p[2]) or not _ATTRIBUTE.match(p[2])]
-        inputs = {place for places in self.inputs.values() for place in places}
-        self.shaping = {(i, offset) for i, offset, _ in plain} - inputs
-        self.braces = [place for place in self.places if place[2].lstrip()[0] in "{}"]
+
+
+_NONE: Final = Directives(())
 
 
 class Outline:
     """The lines of the outline, and what they say. ``update`` brings it up to the chunks of its body."""
 
     def __init__(self) -> None:
-        self.directives = Directives(())
+        self.directives = _NONE
         self.places: list[Place] = []
         self.names: dict[str, int] = {}  # in these lines, with the first of them that has it
         self.key: object = None

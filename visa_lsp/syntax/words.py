@@ -18,8 +18,8 @@ _APART: Final = {code: " " for code in range(128) if chr(code) not in _IN_WORDS}
 _BITS: Final = 1 << 16
 # Of a text that is not all ASCII the bits deny nothing.
 _ALL: Final = bytes([255] * (_BITS // 8))
-# How many chunks one question may take apart into words; the others are searched, and wait for the next.
-_AT_ONCE: Final = 40
+# How many chunks a question may take apart into words where more questions follow.
+AT_ONCE: Final = 40
 
 
 class Needle(NamedTuple):
@@ -60,10 +60,12 @@ def may_have(chunk: Chunk, needle: Needle) -> bool:
     return all(bits[at] & bit for at, bit in needle.places) if bits else needle.text in chunk.text
 
 
-def chunks_with(chunks: Iterable[Chunk], names: Iterable[str]) -> Iterator[int]:
-    """The numbers of the chunks that may have one of some names in them, be it in a comment."""
+def chunks_with(chunks: Iterable[Chunk], names: Iterable[str], fresh: int = 0) -> Iterator[int]:
+    """The numbers of the chunks that may have one of some names in them, be it in a comment.
+
+    Up to ``fresh`` chunks are taken apart into words for the questions that follow; others of that kind are searched.
+    """
     needles = [needle(name) for name in names]
-    fresh = _AT_ONCE
     for index, chunk in enumerate(chunks):
         if not chunk.words and fresh:
             fresh -= 1

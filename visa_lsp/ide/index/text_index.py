@@ -20,7 +20,7 @@ from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, 
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction, Scope
-from visa_lsp.syntax.words import chunks_with, lines_with
+from visa_lsp.syntax.words import AT_ONCE, chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -308,7 +308,7 @@ class Index:
         found: list[int] = []
         for group in groups:
             chunks = self.document.chunks[group.first : group.end]
-            for at in chunks_with(chunks, wanted):
+            for at in chunks_with(chunks, wanted, AT_ONCE):
                 base = self.document.line_of(group.first + at)
                 found += [base + line for line in lines_with(chunks[at].text, wanted)]
                 if most is not None and len(found) > most:
