@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import INPUT, decl_lines, facts_in, instructions_in, label_lines
@@ -33,7 +32,7 @@ from visa_lsp.analysis.line_classes import (
     with_values,
 )
 from visa_lsp.analysis.names import Names, Setting
-from visa_lsp.analysis.outline import NAME, Directives, Outline, Place
+from visa_lsp.analysis.outline import BROKEN, NAME, Directives, Outline, Place, names_of
 from visa_lsp.analysis.rule_sets import CLASSES, SUSPECTS, rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
@@ -613,7 +612,7 @@ class BodyFindings:
             lines.decls.add(offset)
 
     def _sort_directives(self, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
-        """Inputs that nothing declares, and subroutines, are judged as lines with such names are, not with the outline."""
+        """Inputs that nothing declares, subroutines and broken declarations are judged as lines, not with the outline."""
         here = bisect_left(self.directives.parts, (index, 0))
         for at in range(here, len(self.directives.parts)):
             part, offset = self.directives.parts[at]
@@ -626,7 +625,11 @@ class BodyFindings:
             if self.directives.part_names[at] and (offsets is None or offset in offsets):
                 dirty.add(self.directives.part_names[at])
         for offset, text in self._facts[index].specials:
-            match = INPUT.match(text) if offsets is None or offset in offsets else None
+            if offsets is not None and offset not in offsets:
+                continue
+            if BROKEN.match(text):
+                self._alone(self._lines[index], offset, text, dirty)
+            match = INPUT.match(text)
             name = match.group(1) if match is not None else ""
             if not name:
                 continue
@@ -851,7 +854,7 @@ class BodyFindings:
                     return
 
     def _words(self, document: Document, index: int, offset: int) -> frozenset[str]:
-        return _names_of(document.code(self._line(document, index, offset)))
+        return names_of(document.code(self._line(document, index, offset)))
 
     def _coupled(self, document: Document, places: set[Place], more: set[str]) -> set[Place]:
         """The other lines that the findings of some lines depend on: of a missing name as many as a message tells of."""
@@ -914,7 +917,7 @@ class BodyFindings:
         shaping = {self._line(document, *place) for place in outline.shaping} | setup.version_lines
         names: set[str] = set()
         for line in lines | shaping:
-            names.update(_names_of(document.code(line)))
+            names.update(names_of(document.code(line)))
         return lines | shaping | self._declarations(document, names)
 
     def _declarations(self, document: Document, wanted: set[str]) -> set[int]:
@@ -1012,12 +1015,6 @@ def _may_have(line_class: str, names: Iterable[str]) -> bool:
         return True
     # Of a declaration it is the token; what that stands for has the names.
     return line_class[0] == DECLARATION and any(UNKNOWN in definition_of(token) for token in tokens_in(line_class))
-
-
-@lru_cache(maxsize=512)
-def _names_of(code: str) -> frozenset[str]:
-    """The names in a line: it is asked for them when it is judged, and when its findings are kept."""
-    return frozenset(NAME.findall(code)) if len(code) <= MAX_LINE else frozenset()
 
 
 def _braces_in(chunks: Iterable[Chunk]) -> list[str]:

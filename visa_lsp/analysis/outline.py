@@ -8,6 +8,7 @@ Invariant: while ``key`` stays, so do the findings about the outline, up to wher
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import FUNCTION, INPUT, decl_lines, facts_in, first_instruction, instructions_in
@@ -17,6 +18,7 @@ from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import codes_in
+from visa_lsp.syntax.parse import MAX_LINE
 from visa_lsp.syntax.tree import BodyDirective, Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
@@ -33,17 +35,26 @@ _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
 # An attribute; what is wrong with one that no rule about lines asks for shows in the outline alone.
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 # A declaration that is broken so early that only the grammar reads it; it declares its name all the same.
-_BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
+BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 # The first words of what computes nothing.
 _NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is FlowClass.NOTE})
 _NOTE: Final = re.compile(rf"\s*(?:\([^()]*\)\s*)?(?:{'|'.join(_NOTES)})", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
+_SIGNS: Final = re.compile(r"[ $@?-]")
 _QUOTED: Final = re.compile(r'"[^"]*"')
 # Outlines of any body in this process that had no findings, and how many characters a kept one may have.
 _clean: set[object] = set()
 _MOST_CLEAN: Final = 1024
 _LONGEST: Final = 20_000
 Place = tuple[int, int]  # chunk of the body, line of the chunk
+
+
+@lru_cache(maxsize=512)
+def names_of(code: str) -> frozenset[str]:
+    """The names in a line: it is asked for them when it is judged, and when its findings are kept."""
+    found = NAME.findall(code) if len(code) <= MAX_LINE else []
+    # Of a name with other signs in it a directive takes what stands before them.
+    return frozenset(found).union([name for name in _SIGNS.split(" ".join(found)) if name])
 
 
 class Directives:
@@ -81,7 +92,7 @@ class Directives:
                 self.versions.append((index, offset, text))
             elif text.lstrip()[0] in "{}":
                 self.braces.append((index, offset, text))
-            elif match := _BROKEN.match(text):
+            elif match := BROKEN.match(text):
                 self.broken.add(match.group(1))
             elif name := _function_in(text):
                 self.parts.append((index, offset))
@@ -175,7 +186,7 @@ class Outline:
         if codes != self._codes:
             self._codes, self.names = codes, {}
             for at, code in enumerate(codes):
-                for name in NAME.findall(code):
+                for name in sorted(names_of(code)):
                     self.names.setdefault(name, at)
 
     def update(self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk]) -> None:
