@@ -163,7 +163,7 @@ class BodyFindings:
             again
             or len(fresh) != 1
             or len(old) != 1
-            or head in self._outline.chunks
+            or self._outline.is_touched(head, has_code=fresh[0].has_code or old[0].has_code)
             or fresh[0].has_code != old[0].has_code
             or fresh[0].decls
             or old[0].decls

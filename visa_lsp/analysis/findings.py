@@ -287,13 +287,14 @@ class Findings:
         self.others = others  # of the text as a whole; few
 
     @cached_property
-    def _chunk_lines(self) -> dict[int, int]:
+    def chunk_lines(self) -> dict[int, int]:
+        """The first line of each chunk, by ``id``."""
         document = self.document
         return {id(chunk): document.line_of(index) for index, chunk in enumerate(document.chunks)}
 
     def line_of(self, anchor: Anchor) -> int:
         """The line of an anchor in the snapshot."""
-        return self._chunk_lines[id(anchor.chunk)] + anchor.offset
+        return self.chunk_lines[id(anchor.chunk)] + anchor.offset
 
     @cached_property
     def all(self) -> tuple[Diagnostic, ...]:

@@ -138,12 +138,12 @@ class Outline:
         if self._class is not None:
             _clean.add(self._class)
 
-    @property
-    def chunks(self) -> set[int]:
-        """The chunks that its lines stand in, and those before the first instruction."""
-        first = self.first_code[0] if self.first_code is not None else 1 << 60
-        last = {self.last_code[0][0]} if self.last_code else set[int]()
-        return {index for index, _ in self.places} | last | ({first} if self.first_code is not None else set())
+    def is_touched(self, index: int, *, has_code: bool) -> bool:
+        """Whether lines of a chunk are in the outline, or could be: what looks like code before the first, or behind the last."""
+        if any(place[0] == index for place in self.places):
+            return True
+        first = self.first_code is None or index <= self.first_code[0]
+        return has_code and (first or not self.last_code or index >= self.last_code[0][0])
 
     def place(self, chunks: Sequence[Chunk]) -> None:
         """Find the lines anew."""

@@ -13,7 +13,7 @@ from visa_lsp.lsp.encode import diagnostic_text, fixed_part
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from visa_lsp.analysis.findings import Finding, Findings
     from visa_lsp.diagnostics import Diagnostic, Rule
@@ -31,11 +31,16 @@ class Template(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The findings of one chunk as text, with the lines that stand in it."""
+    """The findings of one chunk as text, with the first lines of the chunks that the findings have places in."""
 
     findings: tuple[Finding, ...]
-    lines: tuple[int, ...]
+    chunks: tuple[tuple[int, int], ...]  # by ``id``, with the first line
+    first: int  # the line of the first one
     text: str
+
+    def stands(self, findings: tuple[Finding, ...], line_of: Mapping[int, int]) -> bool:
+        """Whether the text is that of some findings, where chunks begin in these lines."""
+        return self.findings is findings and all(line_of.get(chunk) == line for chunk, line in self.chunks)
 
 
 class Setting(NamedTuple):
@@ -62,12 +67,14 @@ class Published:
             self._setting, self._templates, self._parts = same, {}, {}
         pieces: list[tuple[int, str]] = []
         parts: dict[int, tuple[Chunk, Part]] = {}
+        line_of = found.chunk_lines
         for chunk, some in found.parts:
             known = self._parts.get(id(chunk))
-            part = self._part(found, some, known[1] if known is not None and known[0] is chunk else None, setting)
-            parts[id(chunk)] = chunk, part
-            if part.text:
-                pieces.append((part.lines[0], part.text))
+            if known is None or known[0] is not chunk or not known[1].stands(some, line_of):
+                known = chunk, self._part(found, some, setting)
+            parts[id(chunk)] = known
+            if known[1].text:
+                pieces.append((known[1].first, known[1].text))
         for other in found.others:
             if setting.shows(other.rule):
                 line = found.document.position(other.span.start)[0]
@@ -81,24 +88,23 @@ class Published:
             pieces.sort(key=lambda piece: piece[0])
         return ", ".join([text for _, text in pieces])
 
-    def _part(self, found: Findings, some: tuple[Finding, ...], known: Part | None, setting: Setting) -> Part:
-        shown = tuple([f for f in some if setting.shows(f.judged.rule)])
-        lines = tuple([found.line_of(anchor) for finding in shown for anchor in finding.anchors])
-        if known is not None and known.lines == lines and all(map(_is, known.findings, shown)):
-            return known
-        texts, at = [], 0
-        for finding in shown:
+    def _part(self, found: Findings, some: tuple[Finding, ...], setting: Setting) -> Part:
+        texts = []
+        chunks: dict[int, int] = {}
+        first = -1
+        for finding in some:
+            if not setting.shows(finding.judged.rule):
+                continue
+            for anchor in finding.anchors:
+                chunks[id(anchor.chunk)] = found.chunk_lines[id(anchor.chunk)]
+            lines = [found.line_of(anchor) for anchor in finding.anchors]
+            first = lines[0] if first < 0 else first
             # A finding that has moved along with its lines is the same but for its anchors.
             template = self._templates.get(id(finding.judged))
             if template is None or template.judged is not finding.judged:
                 template = self._templates[id(finding.judged)] = _template(finding, found, setting)
-            texts.append(template.text % tuple([lines[at + anchor] + down for anchor, down in template.holes]))
-            at += len(finding.anchors)
-        return Part(shown, lines, ", ".join(texts))
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
+            texts.append(template.text % tuple([lines[anchor] + down for anchor, down in template.holes]))
+        return Part(some, tuple(chunks.items()), first, ", ".join(texts))
 
 
 def _template(finding: Finding, found: Findings, setting: Setting) -> Template:
