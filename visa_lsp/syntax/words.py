@@ -66,14 +66,23 @@ def chunks_with(chunks: Iterable[Chunk], names: Iterable[str], fresh: int = 0) -
     Up to ``fresh`` chunks are taken apart into words for the questions that follow; others of that kind are searched.
     """
     needles = [needle(name) for name in names]
+    # Nearly every name is one word: then a look at its bit says all.
+    bits = [wanted.places[0] for wanted in needles if len(wanted.places) == 1]
+    others = [wanted for wanted in needles if len(wanted.places) != 1]
     for index, chunk in enumerate(chunks):
         if not chunk.words and fresh:
             fresh -= 1
             learn_words(chunk)
-        for wanted in needles:
-            if may_have(chunk, wanted):
-                yield index
-                break
+        if words := chunk.words:
+            for at, bit in bits:
+                if words[at] & bit:
+                    yield index
+                    break
+            else:
+                if others and any(may_have(chunk, wanted) for wanted in others):
+                    yield index
+        elif any(may_have(chunk, wanted) for wanted in needles):
+            yield index
 
 
 def lines_with(text: str, names: Iterable[str]) -> Iterator[int]:

@@ -27,6 +27,7 @@ from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.published import Published, Setting
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Protocol
+from visa_lsp.syntax.words import learn_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -195,6 +196,9 @@ def _settle(analysis: Analysis) -> None:
     settled = analysis.document.session.part(Settled)
     if not settled.done:
         settled.done = True
+        # The first edit of a declaration asks which chunks have its name in them.
+        for chunk in analysis.document.chunks if analysis.document.line_count >= SHORT_TEXT else ():
+            learn_words(chunk)
         gc.collect(0)
         gc.freeze()
 
