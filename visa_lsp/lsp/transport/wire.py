@@ -8,6 +8,7 @@ read when the client ends the server.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 import logging
@@ -32,6 +33,8 @@ _INTERRUPTED: Final = 130
 _YOUNG: Final = 3_000
 _TOO_MANY: Final = 50_000
 _OFTEN: Final = 500
+# Bytes that a pipe to the client may hold, where the system lets that be chosen.
+_ROOM: Final = 1 << 20
 Change = tuple[tuple[int, int, int, int] | None, str]
 
 
@@ -161,11 +164,20 @@ def _tidy() -> None:
         gc.collect(1 if older >= _OFTEN else 0)
 
 
+def _widen(stream: BinaryIO) -> None:
+    """Make room in a pipe for a thousand findings: else each 64 KiB of them wait for the client to be given its turn."""
+    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+        import fcntl
+
+        fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _ROOM)
+
+
 class _Outbox:
     """Standard output as the library writes to it; it is the process's, so the end of a session only flushes it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        _widen(stream)
 
     def write(self, data: bytes) -> None:
         self._stream.write(data)
