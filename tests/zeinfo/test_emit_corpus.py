@@ -36,7 +36,7 @@ from visa_lsp.zeinfo.emit.document import emitted  # noqa: E402
 from visa_lsp.zeinfo.emit.said import said_of  # noqa: E402
 from visa_lsp.zeinfo.emit.slots import slots_of  # noqa: E402
 from visa_lsp.zeinfo.read import read  # noqa: E402
-from visa_lsp.zeinfo.source import Source  # noqa: E402
+from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402
 
 CASES: dict = {}
@@ -78,7 +78,9 @@ def verdict(kernel, platform) -> tuple[str, str]:
     hints = {kernel: [_hint(a) for a in case.args]}
     made = emitted([module.kernels[0]], where(platform), hints)
     (texts,) = kernel_texts(Analysis.of((zebin.parent / f"{kernel}.visaasm").read_text(), platform), "k")
-    wrong = [d.message for d in (*validate(made.text), *disagreements(Source.of(made.text), [texts], where(platform)))]
+    wrong = [
+        d.message for d in (*validate(made.text), *disagreements(ZeInfoSource.of(made.text), [texts], where(platform)))
+    ]
     expected = buffers(module, info, case, platform, sections)
     equal = same(expected, buffers(module, read(made.text)[0], case, platform, sections))
     names = [s.name for s in slots_of(module.kernels[0])] + ["slm_size", "private_base_stateless", "sampler "]

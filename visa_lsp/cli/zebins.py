@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.zeinfo.zebin import Note
+    from visa_lsp.zeinfo.zebin import ElfNote
 
 
 def zebin_of(name: str, data: bytes) -> Zebin:
@@ -98,7 +98,7 @@ def _lists(name: str, zebin: Zebin) -> Iterator[str]:
             yield f"  note {printable(note.owner)} {NOTE_NAMES.get(note.type, str(note.type))}: {_note(note)}"
 
 
-def _note(note: Note) -> str:
+def _note(note: ElfNote) -> str:
     if note.type in (4, 5) and note.data.rstrip(b"\0").isascii():
         return printable(note.data.rstrip(b"\0").decode("latin-1"))
     return f"0x{int.from_bytes(note.data, 'little'):x}" if len(note.data) <= 8 else note.data.hex()

@@ -18,11 +18,11 @@ from visa_lsp.program.model import GenBinary, Module
 
 if TYPE_CHECKING:
     from visa_lsp.codec.records import BodyEntry
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Kernel
 
 
-def decode(data: bytes, table: Table = TABLE) -> Module:
+def decode(data: bytes, table: InstructionTable = TABLE) -> Module:
     """The module of an object of version 3.0 to 4.x."""
     data = bytes(data)
     header = read_header(data)

@@ -21,7 +21,7 @@ from visa_lsp.codec.records import (
     RELOCATION,
     SIZE_ENTRY,
     WRITTEN_VERSION,
-    Layout,
+    ObjectLayout,
 )
 from visa_lsp.program.model import GenBinary
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Attribute, FileVariable, Kernel, Module, StateVariable, Variable
 
-_LAYOUT: Final = Layout(WRITTEN_VERSION)
+_LAYOUT: Final = ObjectLayout(WRITTEN_VERSION)
 
 
 def encode(module: Module) -> bytes:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.isa.model import Field, Instruction
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.isa.types import ExecControl
     from visa_lsp.program.model import FieldValue
 
@@ -85,7 +85,7 @@ _FILLED: Final[dict[Shape, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ExpectedConstant:
     """A constant at a fixed distance behind the opcode."""
 
     at: int
@@ -101,7 +101,7 @@ class Form:
     row: Instruction
     template: list[Value]
     steps: tuple[tuple[int, Reader], ...]
-    checks: tuple[Check, ...]
+    checks: tuple[ExpectedConstant, ...]
 
     def matches(self, code: bytes, at: int) -> bool:
         """Whether the constants at fixed places agree."""
@@ -130,7 +130,7 @@ class _InstructionError(Exception):
 class InstructionReader:
     """Reads instruction records of one version. Forms of an opcode are compiled when it is first met."""
 
-    def __init__(self, table: Table, version: tuple[int, int] = (4, 1)) -> None:
+    def __init__(self, table: InstructionTable, version: tuple[int, int] = (4, 1)) -> None:
         self.table = table
         self.readers = Readers(version)
         self.forms: dict[int, tuple[Form, ...]] = {}
@@ -198,7 +198,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
         typed = ((i, OLD_TYPED_READERS.get(row.fields[i].name) or _reader(row, i, readers)) for i in order)
         return Form(row, template, tuple(typed), ())
     steps: list[tuple[int, Reader]] = []
-    checks: list[Check] = []
+    checks: list[ExpectedConstant] = []
     unsaid = _unsaid(row)
     distance: int | None = 0  # behind the opcode; None behind the first field of varying size
     for index, field in enumerate(row.fields):
@@ -213,7 +213,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
         if field.const is not None:
             if distance is not None and size is not None:
                 mask = field.const_mask & (1 << 8 * size) - 1
-                checks.append(Check(distance, size, mask, field.const & mask))
+                checks.append(ExpectedConstant(distance, size, mask, field.const & mask))
             else:
                 read = _checked(read, field.const, field.const_mask)
         distance = None if distance is None or size is None else distance + size

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, Numbering, killed, masks_of, taken_of
+from visa_lsp.flow.masks import Atoms, BitFields, killed, masks_of, taken_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Liveness:
         for variable, mask in end.items():
             masks.setdefault(variable, set()).add(mask)
         self._atoms = Atoms(masks)
-        self.numbering = Numbering(self._atoms.widths)
+        self.numbering = BitFields(self._atoms.widths)
         needed = [self._pack(of) for of, _ in reads]
         overwritten = [self._pack(of) for _, of in reads]
         last = self._pack(end)

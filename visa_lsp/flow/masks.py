@@ -59,7 +59,7 @@ def _groups(masks: Iterable[int]) -> list[int]:
     return sorted(atoms)
 
 
-class Numbering:
+class BitFields:
     """One integer for codes by variable: each variable has a field of bits, of the width given."""
 
     def __init__(self, widths: Mapping[int, int]) -> None:

@@ -30,7 +30,7 @@ class Template(NamedTuple):
     holes: tuple[tuple[int, int], ...]
 
 
-class Part(NamedTuple):
+class PublishedChunk(NamedTuple):
     """The findings of one chunk as text, with the lines that stand in it."""
 
     findings: tuple[Finding, ...]
@@ -38,7 +38,7 @@ class Part(NamedTuple):
     text: str
 
 
-class Setting(NamedTuple):
+class PublishOptions(NamedTuple):
     """What the text depends on besides the findings: how columns are counted, and what the client wants to see."""
 
     uri: str
@@ -53,15 +53,15 @@ class Published:
     def __init__(self) -> None:
         self._setting: tuple[object, ...] = ()
         self._templates: dict[int, Template] = {}
-        self._parts: dict[int, tuple[Chunk, Part]] = {}
+        self._parts: dict[int, tuple[Chunk, PublishedChunk]] = {}
 
-    def text(self, found: Findings, setting: Setting) -> str:
+    def text(self, found: Findings, setting: PublishOptions) -> str:
         """All findings as the members of a JSON array."""
         same = setting.uri, setting.encoding, setting.related, setting.shows
         if same != self._setting:
             self._setting, self._templates, self._parts = same, {}, {}
         pieces: list[tuple[int, str]] = []
-        parts: dict[int, tuple[Chunk, Part]] = {}
+        parts: dict[int, tuple[Chunk, PublishedChunk]] = {}
         for chunk, some in found.parts:
             known = self._parts.get(id(chunk))
             part = self._part(found, some, known[1] if known is not None and known[0] is chunk else None, setting)
@@ -81,7 +81,9 @@ class Published:
             pieces.sort(key=lambda piece: piece[0])
         return ", ".join([text for _, text in pieces])
 
-    def _part(self, found: Findings, some: tuple[Finding, ...], known: Part | None, setting: Setting) -> Part:
+    def _part(
+        self, found: Findings, some: tuple[Finding, ...], known: PublishedChunk | None, setting: PublishOptions
+    ) -> PublishedChunk:
         shown = tuple([f for f in some if setting.shows(f.judged.rule)])
         lines = tuple([found.line_of(anchor) for finding in shown for anchor in finding.anchors])
         if known is not None and known.lines == lines and all(map(_is, known.findings, shown)):
@@ -94,14 +96,14 @@ class Published:
                 template = self._templates[id(finding.judged)] = _template(finding, found, setting)
             texts.append(template.text % tuple([lines[at + anchor] + down for anchor, down in template.holes]))
             at += len(finding.anchors)
-        return Part(shown, lines, ", ".join(texts))
+        return PublishedChunk(shown, lines, ", ".join(texts))
 
 
 def _is(one: object, other: object) -> bool:
     return one is other
 
 
-def _template(finding: Finding, found: Findings, setting: Setting) -> Template:
+def _template(finding: Finding, found: Findings, setting: PublishOptions) -> Template:
     document, holes = found.document, list[tuple[int, int]]()
     spots = iter(finding.spots)
 

@@ -180,7 +180,7 @@ class StateVariable(Struct, frozen=True):
     attributes: tuple[Attribute, ...] = ()
 
 
-class Label(Struct, frozen=True):
+class LabelEntry(Struct, frozen=True):
     """A label; ``kind`` 0 block, 1 subroutine."""
 
     name_index: int
@@ -215,7 +215,7 @@ class Kernel(Struct, frozen=True):
     variables: tuple[Variable, ...] = ()
     addresses: tuple[StateVariable, ...] = ()
     predicates: tuple[StateVariable, ...] = ()
-    labels: tuple[Label, ...] = ()
+    labels: tuple[LabelEntry, ...] = ()
     samplers: tuple[StateVariable, ...] = ()
     surfaces: tuple[StateVariable, ...] = ()
     vmes: tuple[StateVariable, ...] = ()

@@ -18,13 +18,13 @@ from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.sema.context import Binding
+    from visa_lsp.sema.context import BindingPass
 
 _READ = Slot("address", Shape.RAW, Role.READ, doc="address register")
 _TYPED_NAMES = ("u", "v", "r", "lod")
 
 
-def bind(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def bind(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
     """Bind one operand of an LSC shape; the fields it fills go to ``values``."""
     if isinstance(node, tree.Junk):
         return None
@@ -57,7 +57,7 @@ def _set(values: dict[str, object], **fields: object) -> None:
             values[name] = value
 
 
-def _data(ctx: Binding, slot: Slot, node: tree.Ref, values: dict[str, object]) -> object:
+def _data(ctx: BindingPass, slot: Slot, node: tree.Ref, values: dict[str, object]) -> object:
     value = operands.raw(ctx, slot, node, bare=True)
     values[slot.name] = value
     tag = node.suffix
@@ -87,7 +87,7 @@ def _data(ctx: Binding, slot: Slot, node: tree.Ref, values: dict[str, object]) -
     return None
 
 
-def _model(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> bool:
+def _model(ctx: BindingPass, node: tree.AddressRef, values: dict[str, object]) -> bool:
     """Address type, surface and surface index."""
     code = lsc_codes.ADDRTYPE[node.model.text]
     surface: object = Immediate(UD, 0)
@@ -101,7 +101,7 @@ def _model(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> bo
     return surface is not None and index is not None
 
 
-def _scalar(ctx: Binding, node: tree.Ref | tree.Expr, *, wide: bool = False) -> object:
+def _scalar(ctx: BindingPass, node: tree.Ref | tree.Expr, *, wide: bool = False) -> object:
     """One element of a variable, or a number: what stands where the grammar says ``VecOpRegOrImm``."""
     if not isinstance(node, tree.Ref):
         value = ctx.number(node)
@@ -125,7 +125,7 @@ def _scalar(ctx: Binding, node: tree.Ref | tree.Expr, *, wide: bool = False) -> 
     return General(symbol.id, row, col, SCALAR_REGION)
 
 
-def _register(ctx: Binding, node: tree.Ref | tree.Expr) -> RawOperand | None:
+def _register(ctx: BindingPass, node: tree.Ref | tree.Expr) -> RawOperand | None:
     """An address register, ``V`` or ``V.32``."""
     if not isinstance(node, tree.Ref):
         ctx.problem("operand-class", node.span, slot=_READ, got="number")
@@ -137,7 +137,7 @@ def _register(ctx: Binding, node: tree.Ref | tree.Expr) -> RawOperand | None:
     return value if isinstance(value, RawOperand) else None
 
 
-def _size(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> bool:
+def _size(ctx: BindingPass, node: tree.AddressRef, values: dict[str, object]) -> bool:
     if node.suffix is None:
         ctx.problem("missing-address-size", node.span, words=tuple(lsc_codes.ADDRSIZE))
         return False
@@ -149,7 +149,7 @@ def _size(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> boo
     return True
 
 
-def _address(ctx: Binding, slot: Slot, node: tree.AddressRef, values: dict[str, object]) -> object:
+def _address(ctx: BindingPass, slot: Slot, node: tree.AddressRef, values: dict[str, object]) -> object:
     item = node.items[0]
     if _is_null(item) and len(node.items) == 1 and node.suffix is None:
         # An access without an address, in text 4.2: the grammar gives it this size.
@@ -187,7 +187,7 @@ def _is_null(item: tree.AddressItem) -> bool:
     return item.scale is None and item.offset is None and isinstance(base, tree.Ref) and base.name.text == "%null"
 
 
-def _block_address(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> object:
+def _block_address(ctx: BindingPass, node: tree.AddressRef, values: dict[str, object]) -> object:
     if node.items[0].pair is not None and "payload" in values:
         values["payload"] = 1
         values["immx"], values["immy"] = (ctx.number(part) for part in node.items[0].pair)
@@ -207,7 +207,7 @@ def _block_address(ctx: Binding, node: tree.AddressRef, values: dict[str, object
     return tuple(members) if None not in members else None
 
 
-def _typed_address(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> object:
+def _typed_address(ctx: BindingPass, node: tree.AddressRef, values: dict[str, object]) -> object:
     ok = _model(ctx, node, values) & _size(ctx, node, values)
     if len(node.items) > len(_TYPED_NAMES):
         ctx.problem("address-items", node.span, got=len(node.items), wanted="at most u, v, r and lod")
@@ -222,7 +222,7 @@ def _typed_address(ctx: Binding, node: tree.AddressRef, values: dict[str, object
     return tuple(members) if ok and None not in members else None
 
 
-def _typed_block(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> object:
+def _typed_block(ctx: BindingPass, node: tree.AddressRef, values: dict[str, object]) -> object:
     if not _model(ctx, node, values):
         return None
     if len(node.items) != 2:
@@ -238,7 +238,7 @@ def _typed_block(ctx: Binding, node: tree.AddressRef, values: dict[str, object])
     return tuple(members) if None not in members else None
 
 
-def _surface_only(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def _surface_only(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
     """``bti(0x4)``, with a register in brackets in 4.2."""
     if isinstance(node, tree.AddressRef):
         ok = _model(ctx, node, values)

@@ -15,12 +15,12 @@ from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from visa_lsp.sema.context import Binding
+    from visa_lsp.sema.context import BindingPass
 
 _INT_BITS = {FieldKind.U8: 8, FieldKind.U16: 16}
 
 
-def bind_operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def bind_operand(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
     """Bind one operand and put its value into the fields that its shape fills."""
     value: object
     match slot.shape:
@@ -63,7 +63,7 @@ def items_of(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else ()
 
 
-def _raw_or_vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
+def _raw_or_vector(ctx: BindingPass, slot: Slot, node: tree.Operand) -> object:
     if isinstance(node, tree.Ref) and node.dot is not None and node.region is None:
         return operands.raw(ctx, slot, node)
     return operands.vector(ctx, _for_numbers(slot), node)
@@ -84,7 +84,7 @@ def _word(node: tree.Operand) -> tree.Word | None:
     return None
 
 
-def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
+def _plain(ctx: BindingPass, slot: Slot, node: tree.Operand, row: Row) -> object:
     """Labels, names, strings, numbers and keywords."""
     if isinstance(node, tree.Junk):
         return None
@@ -118,7 +118,7 @@ def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
     return None
 
 
-def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def _group(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
     names = slot.name.split(",")
     slot = slot if slot.classes else _for_numbers(slot)
     items = list(node.items) if isinstance(node, tree.Group) else []
@@ -136,7 +136,7 @@ def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[
     return tuple(values[name] for name in names)
 
 
-def _variable(ctx: Binding, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def _variable(ctx: BindingPass, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
     word = _word(node)
     if word is None:
         ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))

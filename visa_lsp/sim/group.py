@@ -34,7 +34,7 @@ class Barrier:
         self.generation += 1
 
 
-class Group:
+class ThreadGroup:
     """A thread group: its id, shared local memory and barriers."""
 
     def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:

@@ -26,14 +26,14 @@ from visa_lsp.sim.effects.recorded import record
 from visa_lsp.sim.faults import FaultKind, KernelFault, WorkItem
 from visa_lsp.sim.lanes import compile_lane
 from visa_lsp.sim.operands import Op, Site, Touch
-from visa_lsp.sim.registers import Frame, Layout
+from visa_lsp.sim.registers import Frame, RegisterLayout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.flow.storage import Storage
     from visa_lsp.program.model import FileVariable, Inst, Kernel
-    from visa_lsp.sim.group import Group
+    from visa_lsp.sim.group import ThreadGroup
     from visa_lsp.sim.machine import Machine
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -58,7 +58,7 @@ class Code:
 
     def __init__(self, kernel: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
         self.kernel = kernel
-        self.layout = Layout(kernel, grf_bytes, shared)
+        self.layout = RegisterLayout(kernel, grf_bytes, shared)
         for item in kernel.inputs:
             if item.kind & 7 == 0:  # an alias may stand behind the end of its variable
                 self.layout.need(self.layout.offset(item.id) + item.size)
@@ -236,7 +236,7 @@ def _end(f: Frame) -> int | None:
 class Thread:
     """One hardware thread of a group: its frames, and the loop that runs it."""
 
-    def __init__(self, machine: Machine, group: Group, number: int, frame: Frame) -> None:
+    def __init__(self, machine: Machine, group: ThreadGroup, number: int, frame: Frame) -> None:
         self.machine = machine
         self.group = group
         self.number = number

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.sim.dispatch import RunResult, Sent
+from visa_lsp.sim.dispatch import RecordedMessages, RunResult
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
-from visa_lsp.sim.group import Barrier, Group
+from visa_lsp.sim.group import Barrier, ThreadGroup
 from visa_lsp.sim.interp import Code, Thread, Wait
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.hooks import Observer
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, GroupShape
     from visa_lsp.sim.faults import WorkItem
     from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.operands import Op
 
 QUANTUM: Final = 20_000
@@ -53,7 +53,7 @@ class Machine:
         self._faults: list[Fault] = []
         self._seen: set[tuple[FaultKind, str, int, str, bool]] = set()
         self._frame_bytes = 0
-        self._sent: dict[tuple[str, int], Sent] = {}
+        self._sent: dict[tuple[str, int], RecordedMessages] = {}
         self._codes: dict[int, Code] = {}
         self._traced: dict[int, list[Op]] = {}
         self._free: dict[int, list[Frame]] = {}
@@ -139,14 +139,14 @@ class Machine:
         gx, gy, gz = self.dispatch.groups
         return ((x, y, z) for z in range(gz) for y in range(gy) for x in range(gx))
 
-    def start(self, number: tuple[int, int, int]) -> tuple[Group, list[Thread]]:
+    def start(self, number: tuple[int, int, int]) -> tuple[ThreadGroup, list[Thread]]:
         """A group and its threads, each at its first instruction."""
         dispatch = self.dispatch
         shape = dispatch.shape(number)
-        group = Group(number, dispatch.slm_bytes, shape.threads)
+        group = ThreadGroup(number, dispatch.slm_bytes, shape.threads)
         return group, [self._make_thread(group, n, shape) for n in range(shape.threads)]
 
-    def _make_thread(self, group: Group, number: int, shape: GroupShape) -> Thread:
+    def _make_thread(self, group: ThreadGroup, number: int, shape: GroupShape) -> Thread:
         dispatch = self.dispatch
         frame = self.acquire(dispatch.kernel)
         layout = frame.code.layout
@@ -290,7 +290,7 @@ class Machine:
             return scratch
         return None
 
-    def accessed(self, access: Access) -> None:
+    def accessed(self, access: MemoryAccess) -> None:
         """Tell the observers of a message."""
         for observer in self.observers:
             (observer.read if access.kind == "read" else observer.write)(access)
@@ -333,7 +333,7 @@ class Machine:
             known.count += 1
             return
         inst = kernel.instructions[pc]
-        self._sent[kernel.name, pc] = Sent(
+        self._sent[kernel.name, pc] = RecordedMessages(
             inst.row.mnemonic, reason, kernel.name, pc, inst.line, thread.group.id, thread.number, tuple(payload())
         )
 

@@ -31,7 +31,7 @@ STATELESS_SURFACE: Final = 0xFF
 _NULL_GRFS: Final = 32
 
 
-class Layout:
+class RegisterLayout:
     """Byte offsets of the variables of a kernel in its register file. ``size`` grows as operands ask for more."""
 
     def __init__(self, kernel: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:

@@ -62,7 +62,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class ElfSymbol:
     """A symbol; ``section`` is a number into ``Zebin.sections``, or -1."""
 
     name: str
@@ -85,7 +85,7 @@ class Relocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ElfNote:
     """An entry of a note section."""
 
     section: str
@@ -102,9 +102,9 @@ class Zebin:
     type: int
     flags: int
     sections: tuple[Section, ...]
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[ElfSymbol, ...]
     relocations: tuple[Relocation, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[ElfNote, ...]
 
     def section(self, name: str) -> Section | None:
         """The section of a name."""
@@ -187,9 +187,9 @@ def _zebin(file: Any, data: bytes) -> Zebin:
         if room < 0:
             raise ZebinError("a damaged ELF file: its sections have more bytes than the file can hold")
         sections.append(_section(section, data, index))
-    symbols: list[Symbol] = []
+    symbols: list[ElfSymbol] = []
     relocations: list[Relocation] = []
-    notes: list[Note] = []
+    notes: list[ElfNote] = []
     for index, section in enumerate(sections):
         raw = file.get_section(index)
         if section.type == 2:
@@ -231,10 +231,10 @@ def _number(value: int | str) -> int:
     return value if isinstance(value, int) else _TYPE_NUMBERS.get(value, -1)
 
 
-def _symbols(table: Any, sections: int) -> Iterator[Symbol]:
+def _symbols(table: Any, sections: int) -> Iterator[ElfSymbol]:
     for symbol in table.iter_symbols():
         at = symbol["st_shndx"]
-        yield Symbol(
+        yield ElfSymbol(
             symbol.name,
             symbol["st_value"],
             symbol["st_size"],
@@ -251,14 +251,14 @@ def _relocations(section: Any, table: Any, target: str) -> Iterator[Relocation]:
         yield Relocation(target, entry["r_offset"], entry["r_info_type"], symbol.name if symbol else "", addend)
 
 
-def _notes(section: Section) -> Iterator[Note]:
+def _notes(section: Section) -> Iterator[ElfNote]:
     data, at = section.data, 0
     while at + 12 <= len(data):
         name_size, size, kind = struct.unpack_from("<3I", data, at)
         start = at + 12 + (name_size + 3 & ~3)
         if start + size > len(data):
             return
-        yield Note(
+        yield ElfNote(
             section.name,
             data[at + 12 : at + 12 + name_size].rstrip(b"\0").decode("latin-1"),
             kind,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from visa_lsp.checks.support.body_flow import steps_of_body
-from visa_lsp.checks.support.facts import Facts
+from visa_lsp.checks.support.facts import BodyFacts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
@@ -41,7 +41,7 @@ class CheckContext(Struct, frozen=True):
     bound: BoundModule
     platform: Platform | None
     dialect: Dialect
-    _facts: dict[int, Facts] = field(default_factory=dict)
+    _facts: dict[int, BodyFacts] = field(default_factory=dict)
     _steps: dict[int, list[Step]] = field(default_factory=dict)
     memo: dict[str, dict[str, list[Problem]]] = field(default_factory=dict)
     indexes: dict[object, object] = field(default_factory=dict)  # of ``name_index``
@@ -54,11 +54,11 @@ class CheckContext(Struct, frozen=True):
         """The register sizes, in bytes, that come into question."""
         return (self.platform.grf_bytes,) if self.platform else (32, 64)
 
-    def facts(self, body: Body) -> Facts:
+    def facts(self, body: Body) -> BodyFacts:
         """What the rules know of a body beyond its symbols."""
         known = self._facts.get(id(body))
         if known is None:
-            known = self._facts[id(body)] = Facts.of(body)
+            known = self._facts[id(body)] = BodyFacts.of(body)
         return known
 
     def steps(self, body: Body) -> list[Step]:

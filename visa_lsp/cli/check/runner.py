@@ -19,7 +19,7 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.storing import storing
 from visa_lsp.cli.check.fixes import mend
 from visa_lsp.cli.check.report import FileResult, findings_of
-from visa_lsp.cli.common import CliError, Source, read_source
+from visa_lsp.cli.common import CliError, SourceText, read_source
 from visa_lsp.cli.files import write_output
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.syntax.parse import flush_shelf, use_shelf
@@ -44,7 +44,7 @@ class Task(Struct, frozen=True):
     selection: Selection
     fix: bool = False
     write: bool = False
-    source: Source | None = None
+    source: SourceText | None = None
     named: bool = True  # not found below a folder: it may be a pipe
 
 
@@ -62,7 +62,7 @@ def check_file(task: Task) -> FileResult:
         return FileResult(task.name, error=f"{task.name}: internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
 
 
-def _check(task: Task, source: Source) -> FileResult:
+def _check(task: Task, source: SourceText) -> FileResult:
     def wanted(diagnostic: Diagnostic) -> bool:
         return task.selection.shows(diagnostic.rule, task.name)
 

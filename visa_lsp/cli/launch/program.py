@@ -43,7 +43,7 @@ class TextProblems(Exception):  # noqa: N818 - findings about a text, not an err
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BodySource:
     """The text that a body comes from."""
 
     path: str
@@ -106,7 +106,7 @@ def decoded(data: bytes, path: Path | None) -> Module:
         raise LaunchError(f"not a vISA object that can be read: {error}", place=str(path or "")) from None
 
 
-def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[str, Source]) -> Module:
+def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[str, BodySource]) -> Module:
     """Read one file of a program, text or object; its lines go to ``texts``."""
     data = read_bytes(path)
     if path.suffix == ".isa" or data[:4] == b"CISA":
@@ -117,9 +117,9 @@ def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[s
     return module
 
 
-def sources_of(module: Module, text: str, path: Path | None) -> dict[str, Source]:
+def sources_of(module: Module, text: str, path: Path | None) -> dict[str, BodySource]:
     """The text that each body of a program comes from."""
-    source = Source(str(path or ""), tuple(lines_of(text)))
+    source = BodySource(str(path or ""), tuple(lines_of(text)))
     return {body.name: source for body in module.bodies}
 
 

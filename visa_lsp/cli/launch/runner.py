@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.cli.launch.file import LaunchFile
-    from visa_lsp.cli.launch.program import Source
+    from visa_lsp.cli.launch.program import BodySource
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo
@@ -92,7 +92,7 @@ def run_module(
     launch: LaunchFile,
     options: RunOptions = _DEFAULT,
     notes: Sequence[str] = (),
-    sources: Mapping[str, Source] | None = None,
+    sources: Mapping[str, BodySource] | None = None,
 ) -> RunReport:
     """Run a program as a launch file says; further files, its own and those of the options, are added to it.
 

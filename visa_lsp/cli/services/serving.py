@@ -221,7 +221,7 @@ def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> F
     rules_type = import_module("visa_lsp.lsp.services").FileRules
     settings = import_module("visa_lsp.cli.settings")
     suppress = import_module("visa_lsp.cli.check.suppress")
-    problem, found = "", settings.Settings()
+    problem, found = "", settings.FolderSettings()
     try:
         if path:
             found = settings.Finder(import_module("visa_lsp.cli.rules").known_rules()).of_file(path)

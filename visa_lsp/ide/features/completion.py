@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Group, Index, Part
+    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.sema.model import Body, Symbol
     from visa_lsp.text import Span
@@ -48,7 +48,7 @@ class ItemKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CompletionOffer:
     """One offer. ``insert`` is a snippet where ``snippet`` is set; ``rank`` sorts offers, low first."""
 
     label: str
@@ -82,12 +82,12 @@ _SOURCE_REGIONS: Final = (
 )
 
 
-def complete(analysis: Analysis, offset: int) -> tuple[Item, ...]:
+def complete(analysis: Analysis, offset: int) -> tuple[CompletionOffer, ...]:
     """The offers at an offset; the editor filters them by what is written already."""
     return offers(analysis, offset)[0]
 
 
-def offers(analysis: Analysis, offset: int) -> tuple[tuple[Item, ...], bool]:
+def offers(analysis: Analysis, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
     """The offers at an offset, and whether there are more names than were looked at."""
     context = context_at(analysis, offset)
     view, cut = _view(analysis, context)
@@ -130,7 +130,7 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
     return focus(analysis, lines), cut
 
 
-def _labels_near(index: Index, group: Group, line: int) -> tuple[list[int], bool]:
+def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int], bool]:
     """The lines of the nearest labels, and whether there are more; chunks are looked at from the line outwards."""
     line_of = index.document.line_of
     away = [(max(line_of(at) - line, line - line_of(at + 1) + 1, 0), at) for at in range(group.first, group.end)]
@@ -147,7 +147,7 @@ def _labels_near(index: Index, group: Group, line: int) -> tuple[list[int], bool
     return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
 
 
-def _lower_names(part: Part) -> str:
+def _lower_names(part: ChunkIndex) -> str:
     """The names that a chunk declares, in small letters, each with a newline before it."""
     found: str | None = part.memo.get("lower decls")  # type: ignore[assignment]
     if found is None:
@@ -161,7 +161,7 @@ _MOST_NAMES: Final = 200
 _MOST: Final = 300
 
 
-def _items(context: Context, body: Body | None) -> Iterator[Item]:
+def _items(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
     match context.wanted:
         case Wanted.STATEMENT:
             yield from _mnemonics(context)
@@ -185,16 +185,16 @@ def _items(context: Context, body: Body | None) -> Iterator[Item]:
             yield from _directive_parts(context, body)
 
 
-def _item(context: Context, label: str, kind: ItemKind, detail: str = "", rank: int = 0) -> Item:
-    return Item(label, kind, context.word, label, detail, rank=rank)
+def _item(context: Context, label: str, kind: ItemKind, detail: str = "", rank: int = 0) -> CompletionOffer:
+    return CompletionOffer(label, kind, context.word, label, detail, rank=rank)
 
 
-def _mnemonics(context: Context) -> Iterator[Item]:
+def _mnemonics(context: Context) -> Iterator[CompletionOffer]:
     for mnemonic, rows in TABLE.by_mnemonic.items():
         row = rows[0]
         if row.opens_label:
             continue
-        yield Item(
+        yield CompletionOffer(
             mnemonic, ItemKind.MNEMONIC, context.word, instruction_snippet(row), row.summary, snippet=True, rank=1
         )
 
@@ -222,12 +222,12 @@ def instruction_snippet(row: Instruction) -> str:
     return " ".join(parts)
 
 
-def _directives(context: Context) -> Iterator[Item]:
+def _directives(context: Context) -> Iterator[CompletionOffer]:
     for name, (form, _) in DIRECTIVES.items():
         yield _item(context, name, ItemKind.DIRECTIVE, form.strip("`"), 2)
 
 
-def _modifiers(context: Context) -> Iterator[Item]:
+def _modifiers(context: Context) -> Iterator[CompletionOffer]:
     seen = set()
     for row in context.rows:
         if "." in row.mnemonic:
@@ -243,7 +243,7 @@ def _modifiers(context: Context) -> Iterator[Item]:
             yield _item(context, mnemonic[len(head) + 1 :], ItemKind.MNEMONIC, TABLE.by_mnemonic[mnemonic][0].summary)
 
 
-def _exec(context: Context) -> Iterator[Item]:
+def _exec(context: Context) -> Iterator[CompletionOffer]:
     sizes = context.row.exec_sizes if context.row else EXEC_SIZES
     if "," in context.name or (context.row and context.row.exec_style is ExecStyle.SIZE):
         for rank, size in enumerate(sizes):
@@ -257,7 +257,7 @@ def _exec(context: Context) -> Iterator[Item]:
         )
 
 
-def _operands(context: Context, body: Body | None) -> Iterator[Item]:
+def _operands(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
     slot = context.slot
     if slot is None or body is None:
         return
@@ -285,7 +285,7 @@ def _operands(context: Context, body: Body | None) -> Iterator[Item]:
             yield from _variables(context, body, None, SymbolKind.GENERAL)
 
 
-def _variables(context: Context, body: Body | None, slot: Slot | None, kind: SymbolKind) -> Iterator[Item]:
+def _variables(context: Context, body: Body | None, slot: Slot | None, kind: SymbolKind) -> Iterator[CompletionOffer]:
     if body is None:
         return
     predefined = {s.name: s for s in body.predefined.values()}
@@ -295,7 +295,7 @@ def _variables(context: Context, body: Body | None, slot: Slot | None, kind: Sym
                 continue
             fits = slot is None or slot.types is None or symbol.type in slot.types
             insert = _use(symbol, slot)
-            yield Item(
+            yield CompletionOffer(
                 symbol.name, ItemKind.VARIABLE, context.word, insert, _type_of(symbol), snippet="$" in insert,
                 rank=rank + (0 if fits else 2),
             )  # fmt: skip
@@ -327,17 +327,17 @@ def _use(symbol: Symbol, slot: Slot | None) -> str:
     return symbol.name
 
 
-def _immediates(context: Context, slot: Slot) -> Iterator[Item]:
+def _immediates(context: Context, slot: Slot) -> Iterator[CompletionOffer]:
     for type_ in TYPES:
         if (slot.types is None or type_ in slot.types) and not type_.is_packed and type_.name != "bool":
             number = "0.0" if type_.name in ("f", "df") else "0x0"
-            yield Item(
+            yield CompletionOffer(
                 f"{number}:{type_.name}", ItemKind.VALUE, context.word, f"${{1:{number}}}:{type_.name}", "immediate",
                 snippet=True, rank=8,
             )  # fmt: skip
 
 
-def _regions(context: Context) -> Iterator[Item]:
+def _regions(context: Context) -> Iterator[CompletionOffer]:
     slot = context.slot
     if slot is not None and slot.role is Role.WRITE:
         for rank, stride in enumerate((1, 2, 4)):
@@ -347,18 +347,18 @@ def _regions(context: Context) -> Iterator[Item]:
         yield _item(context, region, ItemKind.VALUE, doc, rank)
 
 
-def _types(context: Context, types: frozenset[DataType]) -> Iterator[Item]:
+def _types(context: Context, types: frozenset[DataType]) -> Iterator[CompletionOffer]:
     for type_ in TYPES:
         if type_ in types:
             yield _item(context, type_.name, ItemKind.TYPE, type_.doc)
 
 
-def _directive_parts(context: Context, body: Body | None) -> Iterator[Item]:
+def _directive_parts(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
     match context.wanted:
         case Wanted.DECL_PROPERTY:
             for rank, (name, snippet) in enumerate(_PROPERTIES.items()):
                 if name not in context.used:
-                    yield Item(f"{name}=", ItemKind.PROPERTY, context.word, snippet, snippet=True, rank=rank)
+                    yield CompletionOffer(f"{name}=", ItemKind.PROPERTY, context.word, snippet, snippet=True, rank=rank)
         case Wanted.DECL_VALUE if context.name == "type":
             yield from _types(context, frozenset(t for t in TYPES if not t.is_packed and t.name != "bool"))
         case Wanted.DECL_VALUE if context.name == "v_type":
@@ -373,7 +373,7 @@ def _directive_parts(context: Context, body: Body | None) -> Iterator[Item]:
             table = VARIABLE_ATTRIBUTES if context.name == ".decl" else KERNEL_ATTRIBUTES
             for name, known in table.items():
                 insert = name if known.kind is AttributeKind.FLAG else f"{name}=${{1}}"
-                yield Item(name, ItemKind.PROPERTY, context.word, insert, known.doc, snippet="$" in insert)
+                yield CompletionOffer(name, ItemKind.PROPERTY, context.word, insert, known.doc, snippet="$" in insert)
         case Wanted.ATTRIBUTE_VALUE:
             known_values = KERNEL_ATTRIBUTES[context.name].values if context.name in KERNEL_ATTRIBUTES else None
             for value in known_values or ():
@@ -383,7 +383,7 @@ def _directive_parts(context: Context, body: Body | None) -> Iterator[Item]:
                 yield from (i for i in _variables(context, body, None, kind) if i.rank < 5)
         case Wanted.INPUT:
             for name in ("offset", "size"):
-                yield Item(f"{name}=", ItemKind.PROPERTY, context.word, f"{name}=${{1:0}}", snippet=True)
+                yield CompletionOffer(f"{name}=", ItemKind.PROPERTY, context.word, f"{name}=${{1:0}}", snippet=True)
 
 
 def documentation(analysis: Analysis, kind: ItemKind, label: str, line: int) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Part
+    from visa_lsp.ide.index.text_index import ChunkIndex
     from visa_lsp.syntax.document import Document
 
 
@@ -70,7 +70,7 @@ def document_links(analysis: Analysis, stem: str) -> tuple[Link, ...]:
     return tuple(sorted(found, key=lambda link: (link.line, link.span)))
 
 
-def _files(part: Part) -> list[Link]:
+def _files(part: ChunkIndex) -> list[Link]:
     """The files that a chunk names; lines count from its first."""
     known: list[Link] | None = part.memo.get("files")  # type: ignore[assignment]
     if known is None:

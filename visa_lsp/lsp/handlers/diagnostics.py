@@ -23,7 +23,7 @@ from visa_lsp.lsp.encode import MOST, diagnostic_text, joined
 from visa_lsp.lsp.handlers.info import info_of, text_at
 from visa_lsp.lsp.later import found_apart
 from visa_lsp.lsp.progress import send_partial, working
-from visa_lsp.lsp.published import Published, Setting
+from visa_lsp.lsp.published import Published, PublishOptions
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Protocol
 
@@ -161,7 +161,7 @@ def _items_text(ls: VisaServer, opened: OpenDocument) -> bytes:
         and not (ls.files.path_of(opened.key) is None and _is_blank(analysis))
         and len(analysis.findings) <= MOST
     ):
-        setting = Setting(opened.key, ls.encoding, _shown_related(ls), rules.shows)
+        setting = PublishOptions(opened.key, ls.encoding, _shown_related(ls), rules.shows)
         return analysis.document.session.part(Published).text(analysis.findings, setting).encode("ascii")
     return _texts(ls, opened.key, analysis.document, _of_open(ls, opened))
 

@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from visa_lsp.ide.features.code_actions import code_actions, fix_all
-from visa_lsp.ide.features.completion import Item, ItemKind, documentation, offers
+from visa_lsp.ide.features.completion import CompletionOffer, ItemKind, documentation, offers
 from visa_lsp.ide.features.formatting import format_on_type, format_runs, format_text
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.signature import signature_help
@@ -79,7 +79,7 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     return Raw({"isIncomplete": cut, "items": items})
 
 
-def _completion(uri: str, item: Item, line: int, place: dict[str, Any], *, snippets: bool) -> dict[str, Any]:
+def _completion(uri: str, item: CompletionOffer, line: int, place: dict[str, Any], *, snippets: bool) -> dict[str, Any]:
     """An offer as the JSON value that it is: there are hundreds of them at each keystroke."""
     insert, form = item.insert, types.InsertTextFormat.PlainText
     if item.snippet and snippets:

@@ -14,7 +14,14 @@ from lsprotocol import types
 
 from visa_lsp.ide.features.folding import FoldKind, folding_ranges
 from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
-from visa_lsp.ide.features.symbols import Outline, OutlineKind, document_symbols, outline, pattern_of, workspace_symbols
+from visa_lsp.ide.features.symbols import (
+    OutlineEntry,
+    OutlineKind,
+    document_symbols,
+    outline,
+    pattern_of,
+    workspace_symbols,
+)
 from visa_lsp.ide.features.token_pieces import Piece, encoded, lines_of, numbers_of, pieces_of
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.ide.features.symbols import Member, Members
-    from visa_lsp.ide.index.text_index import Part
+    from visa_lsp.ide.index.text_index import ChunkIndex
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.session import VisaServer
@@ -63,7 +70,7 @@ def register(server: VisaServer) -> None:
 # ---- symbols ----
 
 
-def _name_range(ls: VisaServer, document: Text, entry: Outline) -> dict[str, Any]:
+def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
     line, start, end = entry.line, entry.name_span.start, entry.name_span.end
     text = document.line_text(line)
     if not text.isascii():
@@ -71,7 +78,7 @@ def _name_range(ls: VisaServer, document: Text, entry: Outline) -> dict[str, Any
     return {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
 
 
-def _symbol(ls: VisaServer, document: Text, entry: Outline) -> dict[str, Any]:
+def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
     name = _name_range(ls, document, entry)
     value: dict[str, Any] = {
         "name": entry.name,
@@ -100,7 +107,7 @@ def _tree(ls: VisaServer, opened: OpenDocument) -> Iterator[bytes]:
     yield b"]" if comma == b"," else b"[]"
 
 
-def _children(part: Part, shown: Members, base: int, encoding: Encoding) -> bytes:
+def _children(part: ChunkIndex, shown: Members, base: int, encoding: Encoding) -> bytes:
     """The entries of a chunk; kept while the chunk and its line stay as they are."""
     form: bytes | None = part.memo.get(("symbols", encoding)) if shown.whole else None  # type: ignore[assignment]
     if form is None:
@@ -115,7 +122,7 @@ def _children(part: Part, shown: Members, base: int, encoding: Encoding) -> byte
     return made[1]
 
 
-def _form(member: Member, part: Part, encoding: Encoding) -> bytes:
+def _form(member: Member, part: ChunkIndex, encoding: Encoding) -> bytes:
     """The entry of a member with places for its line."""
     start, end = member.column, member.column + len(member.name)
     if not part.chunk.text.isascii():
@@ -154,7 +161,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     )
 
 
-def _information(ls: VisaServer, uri: str, document: Text, entry: Outline, holder: str) -> dict[str, Any]:
+def _information(ls: VisaServer, uri: str, document: Text, entry: OutlineEntry, holder: str) -> dict[str, Any]:
     value: dict[str, Any] = {
         "name": entry.name,
         "kind": _SYMBOL[entry.kind].value,
@@ -280,7 +287,7 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentTokens:
     """What a result id stands for: pieces, each with the line distance of its first token as it was sent."""
 
     pieces: tuple[tuple[Piece, int], ...]
@@ -301,7 +308,7 @@ async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
     return _whole(_remember(ls, opened.key, sent), sent)
 
 
-def _whole(result_id: str, sent: Sent) -> Encoded:
+def _whole(result_id: str, sent: SentTokens) -> Encoded:
     return Encoded([f'{{"resultId": "{result_id}", "data": ['.encode(), *encoded(sent.pieces), b"]}"])
 
 
@@ -320,7 +327,7 @@ async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParam
     return Encoded([f'{{"resultId": "{result_id}", "edits": ['.encode(), *edit, b"]}"])
 
 
-def _remember(ls: VisaServer, uri: str, sent: Sent) -> str:
+def _remember(ls: VisaServer, uri: str, sent: SentTokens) -> str:
     result_id = str(next(_ids))
     ls.sent_tokens[result_id] = (uri, sent)
     while len(ls.sent_tokens) > _KEPT_TOKENS:
@@ -359,13 +366,13 @@ def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]
     return [b'{"start": %d, "deleteCount": %d, "data": [' % (start + same, count), data, b"]}"]
 
 
-async def _tokens(ls: VisaServer, opened: OpenDocument) -> Sent:
+async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
     """The tokens of a text, chunk by chunk; what an earlier request made of an untouched chunk is used again."""
     analysis = opened.analysis
     document = analysis.document
     if not coloured_by_chunk(analysis):
         whole = lines_of(analysis, 0, document.line_count - 1, ls.encoding)
-        return Sent(((whole, whole.lead),) if whole.body else ())
+        return SentTokens(((whole, whole.lead),) if whole.body else ())
     kept = pieces_of(document)
     pieces = []
     distance = 0
@@ -381,7 +388,7 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> Sent:
             distance = piece.tail
         else:
             distance += chunk.count
-    return Sent(tuple(pieces))
+    return SentTokens(tuple(pieces))
 
 
 @guarded

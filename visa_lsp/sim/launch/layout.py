@@ -123,7 +123,7 @@ def _walk(order: Triple) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class LaunchLayout:
     """Where per-thread and cross-thread data lie; offsets from the start of the register file."""
 
     geometry: Geometry
@@ -132,7 +132,7 @@ class Layout:
     inline_bytes: int
 
     @staticmethod
-    def of(info: KernelInfo, geometry: Geometry, platform: Platform) -> Layout:
+    def of(info: KernelInfo, geometry: Geometry, platform: Platform) -> LaunchLayout:
         """Lay out what a kernel's ze_info promises, for the SIMD width of the text itself.
 
         The two may differ: the compiler prints the text of every width that it tried under one name.
@@ -145,7 +145,7 @@ class Layout:
             per_thread = align(max(a.offset + a.size for a in info.per_thread), grf)
         if not info.per_thread and platform.generation <= _LAST_WITH_EMPTY_ROW:
             per_thread = grf
-        return Layout(geometry, dimensions, grf + per_thread, info.env.inline_data_payload_size)
+        return LaunchLayout(geometry, dimensions, grf + per_thread, info.env.inline_data_payload_size)
 
     def cross(self, offset: int) -> int:
         """Place a cross-thread offset. Inline data smaller than a row has that row for itself."""
@@ -170,7 +170,7 @@ class Layout:
         return True
 
 
-class Block:
+class GroupPayload:
     """The first register bytes of all threads of a group: one row of bytes for each thread."""
 
     def __init__(self, geometry: Geometry, size: int) -> None:
@@ -185,9 +185,9 @@ class Block:
         # Element 2 holds the thread's number in its group in its low byte, as barriers and sub-group ids expect it.
         self._words[:, 2] = np.arange(geometry.threads) & 0xFF
 
-    def of(self, geometry: Geometry) -> Block:
+    def of(self, geometry: Geometry) -> GroupPayload:
         """A block for another number of threads: what all threads have in common."""
-        block = Block(geometry, self.size)
+        block = GroupPayload(geometry, self.size)
         block._rows[:, :] = self._rows[0]
         block._words[:, 2] = np.arange(geometry.threads) & 0xFF
         return block

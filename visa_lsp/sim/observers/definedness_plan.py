@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class Kind(Enum):
+class InstructionKind(Enum):
     """What an instruction does with values."""
 
     VALUE = "computes"
@@ -70,8 +70,11 @@ _DATA: Final = frozenset({"src", "src0", "src1", "data"})
 
 
 @dataclass(slots=True)
-class Source:
-    """A register operand that is read. ``places`` has a row of bytes per cell; None where it is known at run time."""
+class RegisterOperand:
+    """A register operand that is read or written.
+
+    ``places`` has a row of byte offsets per cell; None where they are known only at run time.
+    """
 
     touch: Touch
     places: Array | None
@@ -80,10 +83,10 @@ class Source:
 
 
 @dataclass(slots=True)
-class Plan:
+class DefinednessPlan:
     """One instruction for the checker."""
 
-    kind: Kind
+    kind: InstructionKind
     travel: Travel
     lanes: int
     full: int
@@ -93,8 +96,8 @@ class Plan:
     steady: bool  # what was looked at once need not be looked at again while nothing becomes undefined
     pred: Predicate | None = None
     chosen: Enable | None = None
-    sources: list[Source] = field(default_factory=list)
-    targets: list[Source] = field(default_factory=list)
+    sources: list[RegisterOperand] = field(default_factory=list)
+    targets: list[RegisterOperand] = field(default_factory=list)
     clean: Array | None = None  # all bytes that are read
     preds_read: list[int] = field(default_factory=list)
     preds_written: list[int] = field(default_factory=list)
@@ -116,30 +119,32 @@ class Plan:
         )  # fmt: skip
 
 
-def plan_of(code: Code, pc: int) -> Plan:
+def plan_of(code: Code, pc: int) -> DefinednessPlan:
     """Work out the plan of an instruction."""
     inst = code.kernel.instructions[pc]
     site = Site(code, inst, pc)
     touches = code.touches.get(pc, [])
     kind = _kind(inst)
-    if kind is Kind.MESSAGE and touches and touches[0].lanes != site.lanes:
+    if kind is InstructionKind.MESSAGE and touches and touches[0].lanes != site.lanes:
         site.lanes, site.full = (
             touches[0].lanes,
             (1 << touches[0].lanes) - 1,
         )  # plain gather keeps its lanes in an operand
     pred = inst.get("pred")
-    plan = Plan(kind, Travel.LANE, site.lanes, site.full, site.control.mask_offset, site.control.no_mask,
-                inst.row.predicate_use is PredicateUse.CHOOSES, kind is Kind.VALUE)  # fmt: skip
+    plan = DefinednessPlan(kind, Travel.LANE, site.lanes, site.full, site.control.mask_offset, site.control.no_mask,
+                inst.row.predicate_use is PredicateUse.CHOOSES, kind is InstructionKind.VALUE)  # fmt: skip
     if isinstance(pred, Predicate) and pred.var:
         plan.pred, plan.chosen = pred, predicate_bits(pred, plan.at, plan.full)
     _operands(plan, inst, site)
     same = inst.row.has(Trait.COMPARES | Trait.CANCELS) and inst.get("src0") == inst.get("src1")
     for touch in touches:
-        source = Source(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
+        source = RegisterOperand(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
         if touch.write:
             plan.targets.append(source)
         elif not same:  # whatever the value, the result is the same: compilers find the active lanes in this way
-            source.address = kind is Kind.BRANCH or (kind is Kind.MESSAGE and _is_address(inst, touch.field))
+            source.address = kind is InstructionKind.BRANCH or (
+                kind is InstructionKind.MESSAGE and _is_address(inst, touch.field)
+            )
             plan.sources.append(source)
         plan.steady &= touch.indirect is None
     _travel(plan, inst, site)
@@ -149,20 +154,20 @@ def plan_of(code: Code, pc: int) -> Plan:
     return plan
 
 
-def _kind(inst: Inst) -> Kind:
+def _kind(inst: Inst) -> InstructionKind:
     meaning = inst.row.meaning
     if isinstance(meaning, Unmodelled):
-        return Kind.RECORDED
+        return InstructionKind.RECORDED
     if isinstance(meaning, Effect) and meaning.name in _MESSAGES:
-        return Kind.MESSAGE
-    return Kind.VALUE if inst.row.flow in _GOES_ON else Kind.BRANCH
+        return InstructionKind.MESSAGE
+    return InstructionKind.VALUE if inst.row.flow in _GOES_ON else InstructionKind.BRANCH
 
 
 def _is_address(inst: Inst, name: str) -> bool:
     return name not in (_DATA_LSC if inst.row.family == "lsc" else () if inst.row.family == "sampler" else _DATA)
 
 
-def _operands(plan: Plan, inst: Inst, site: Site) -> None:
+def _operands(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
     """Predicates, address variables and states among the operands."""
     layout = site.code.layout
     for access in accesses_of(inst, site.code.storage):
@@ -196,7 +201,7 @@ def _operands(plan: Plan, inst: Inst, site: Site) -> None:
                 pass  # the simulator has noted exactly which bytes it touches
 
 
-def _travel(plan: Plan, inst: Inst, site: Site) -> None:
+def _travel(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
     meaning = inst.row.meaning
     name = meaning.name if isinstance(meaning, Effect) else meaning.expr.word if isinstance(meaning, Lane) else ""
     plan.logic = name if name in ("and", "or") else ""
@@ -206,14 +211,14 @@ def _travel(plan: Plan, inst: Inst, site: Site) -> None:
     )
     if isinstance(meaning, Effect) and name in horizontal.EFFECTS and not name.startswith("sad"):
         plan.travel = Travel.FOUR
-    elif name in matrix.EFFECTS or plan.kind is not Kind.VALUE:
+    elif name in matrix.EFFECTS or plan.kind is not InstructionKind.VALUE:
         plan.travel = Travel.WHOLE if name in matrix.EFFECTS else Travel.LANE
     elif (name == "mov" or name in _BYTEWISE) and _same_width(plan, inst, site, name):
         plan.travel = Travel.BYTE
         _decided(plan, inst, site, name)
 
 
-def _same_width(plan: Plan, inst: Inst, site: Site, name: str) -> bool:
+def _same_width(plan: DefinednessPlan, inst: Inst, site: Site, name: str) -> bool:
     dst = inst.get("dst")
     sources = [inst.get(n) for n in ("src0", "src1") if site.has(n)]
     if not isinstance(dst, General | Indirect) or any(
@@ -230,7 +235,7 @@ def _same_width(plan: Plan, inst: Inst, site: Site, name: str) -> bool:
     )
 
 
-def _decided(plan: Plan, inst: Inst, site: Site, name: str) -> None:
+def _decided(plan: DefinednessPlan, inst: Inst, site: Site, name: str) -> None:
     """Bytes that an immediate decides: zeros of ``and``, ones of ``or``."""
     constant = next((inst.get(n) for n in ("src0", "src1") if isinstance(inst.get(n), Immediate)), None)
     if name not in ("and", "or") or not isinstance(constant, Immediate) or not plan.sources:
@@ -242,7 +247,7 @@ def _decided(plan: Plan, inst: Inst, site: Site, name: str) -> None:
         source.sure = raw == (0 if name == "and" else 255)
 
 
-def places_of(source: Source, frame: Frame) -> Array:
+def places_of(source: RegisterOperand, frame: Frame) -> Array:
     """The bytes of an operand's cells, a row for each."""
     if source.places is not None:
         return source.places
@@ -250,7 +255,7 @@ def places_of(source: Source, frame: Frame) -> Array:
     return np.asarray(source.touch.indirect(frame)[:, None] + np.arange(source.touch.size))
 
 
-def limits_of(frame: Frame, source: Source) -> tuple[int, int]:
+def limits_of(frame: Frame, source: RegisterOperand) -> tuple[int, int]:
     """The bytes of the register file that belong to an operand's variable."""
     layout, var = frame.code.layout, source.touch.var
     if var < 0:

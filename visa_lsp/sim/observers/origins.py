@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.sim.interp import Thread
-    from visa_lsp.sim.observers.definedness_plan import Plan, Source
-    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, RegisterOperand
+    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -51,7 +51,9 @@ class Origins:
         self._numbers: dict[tuple[int, int, object], int] = {}
         self._quiet: dict[int, int] = {}
 
-    def of_register(self, thread: Thread, source: Source, plan: Plan, places: Array, fresh: Array) -> int:
+    def of_register(
+        self, thread: Thread, source: RegisterOperand, plan: DefinednessPlan, places: Array, fresh: Array
+    ) -> int:
         """Bytes of a variable, or of the register file."""
         frame = thread.frame
         var = source.touch.var
@@ -83,7 +85,7 @@ class Origins:
             lanes,
         )
 
-    def of_memory(self, access: Access, at: int, row: int) -> int:
+    def of_memory(self, access: MemoryAccess, at: int, row: int) -> int:
         """Bytes of memory that a launch does not fill."""
         frame = access.thread.frame
         key = (id(frame.code), frame.pc, "memory")

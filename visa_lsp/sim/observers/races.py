@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -186,7 +186,7 @@ class RaceChecker(Checker):
 
     # ---- accesses
 
-    def read(self, access: Access) -> None:
+    def read(self, access: MemoryAccess) -> None:
         """Someone else may have written there."""
         if access.space is None or not access.at.size:
             return
@@ -196,7 +196,7 @@ class RaceChecker(Checker):
         for part, _ in self._watched(access):
             self._read(access, part, _chosen(mine, part.rows), tried=False)
 
-    def _read(self, access: Access, part: _Part, me: Any, *, tried: bool) -> None:
+    def _read(self, access: MemoryAccess, part: _Part, me: Any, *, tried: bool) -> None:
         page, at = part.page, part.at
         self._compare(access, part, me, page.writer[at], "reads what was written by", _CHANGED)
         if page.atomic is not None and page.other_atomic is not None and not tried:
@@ -218,7 +218,7 @@ class RaceChecker(Checker):
         free |= how[first] == _TRIED
         _keep(page.reader, page.second, at, me, np.where(free, me, first))
 
-    def write(self, access: Access) -> None:
+    def write(self, access: MemoryAccess) -> None:
         """Someone else may have read or written there."""
         if access.space is None or not access.at.size:
             return
@@ -241,7 +241,7 @@ class RaceChecker(Checker):
                     self._compare(access, part, me, table[part.at], "writes what was written by", _EXCHANGED)
             part.page.writer[part.at] = me
 
-    def _written(self, access: Access, part: _Part, me: Any, writers: Array, readers: Array) -> None:
+    def _written(self, access: MemoryAccess, part: _Part, me: Any, writers: Array, readers: Array) -> None:
         """Meet those that touched the bytes plainly."""
         for table, verb, hows in (
             (part.page.writer, "writes what was written by", writers),
@@ -251,7 +251,7 @@ class RaceChecker(Checker):
             if self._compare(access, part, me, table[part.at], verb, hows):
                 break
 
-    def _atomic(self, access: Access) -> None:
+    def _atomic(self, access: MemoryAccess) -> None:
         wrote, tried = self._party(access, _ATOMIC), self._party(access, _TRIED)
         for part, changed in self._watched(access):
             if changed is not None and not changed.all():
@@ -276,7 +276,7 @@ class RaceChecker(Checker):
         self._tables += page.tables
         return found
 
-    def _silent(self, access: Access, part: _Part) -> None:
+    def _silent(self, access: MemoryAccess, part: _Part) -> None:
         """A write of what is there already: kept where no other writer is in the way."""
         me = _chosen(self._party(access, _SILENT), part.rows)
         page, at = part.page, part.at
@@ -294,7 +294,7 @@ class RaceChecker(Checker):
             owner = int(self._parties[_THREAD, me if np.ndim(me) == 0 else me[n]])
             self._joined[owner, id(part.buffer), part.base + int(at[n])] = int(writers[n])
 
-    def _lanes(self, access: Access, values: Array) -> None:
+    def _lanes(self, access: MemoryAccess, values: Array) -> None:
         """Lanes of one message that store different values at one place: which stays is undefined (seed 001)."""
         order = np.argsort(access.at, kind="stable")
         at, rows = access.at[order], values[order]
@@ -317,7 +317,7 @@ class RaceChecker(Checker):
             other_line=line,
         )
 
-    def _order(self, access: Access) -> None:
+    def _order(self, access: MemoryAccess) -> None:
         if access.space is None:
             return
         thread, clocks = access.thread, self._clocks_of(access.thread)
@@ -345,7 +345,7 @@ class RaceChecker(Checker):
             )
         return self._guessing
 
-    def _remember(self, access: Access, mine: Any) -> None:
+    def _remember(self, access: MemoryAccess, mine: Any) -> None:
         """Keep what a load brings."""
         if access.space is None or access.size > _GUESSED_BYTES:
             return
@@ -362,7 +362,7 @@ class RaceChecker(Checker):
         number = mine if np.ndim(mine) == 0 else mine[row]
         return int(self._parties[_THREAD, int(number)])
 
-    def _check_guesses(self, access: Access, compared: Array, mine: Any) -> None:
+    def _check_guesses(self, access: MemoryAccess, compared: Array, mine: Any) -> None:
         """A compare-exchange: where it compares with what its party has loaded, that load was a guess."""
         if access.space is None:
             return
@@ -402,7 +402,7 @@ class RaceChecker(Checker):
 
     # ---- parties
 
-    def _item_lanes(self, access: Access) -> tuple[Array, bool]:
+    def _item_lanes(self, access: MemoryAccess) -> tuple[Array, bool]:
         """The lane that makes each access, and whether the message is one for all lanes of its thread."""
         thread = access.thread
         frame = thread.frame
@@ -415,7 +415,7 @@ class RaceChecker(Checker):
         lanes = access.lanes[np.minimum(np.arange(access.at.size), access.lanes.size - 1)] + control.mask_offset
         return np.minimum(lanes, simd - 1), False
 
-    def _party(self, access: Access, how: int) -> Any:
+    def _party(self, access: MemoryAccess, how: int) -> Any:
         """The number of whoever makes an access; where lanes are parties, one for each access."""
         thread = access.thread
         frame = thread.frame
@@ -506,7 +506,7 @@ class RaceChecker(Checker):
         reads = _LOOKED[column[_HOW, me]]
         return np.asarray(own | (thread & stored & reads))
 
-    def _compare(self, access: Access, part: _Part, me: Any, others: Array, verb: str, hows: Array) -> bool:
+    def _compare(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, hows: Array) -> bool:
         """Report the parties that race with this one; whether there are any."""
         if self._clocks.gave_up or self._one(others, _NOBODY) or (not self.items and self._one(others, me)):
             return False
@@ -544,7 +544,7 @@ class RaceChecker(Checker):
         self._race(access, part, first, other, own, f"{verb} {since}")
         return True
 
-    def _unfenced(self, access: Access, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
+    def _unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
         """Accesses that a barrier orders, and no fence of that memory before it."""
         column, thread = self._parties, access.thread
         memory = SHARED if _is_shared(thread, part.buffer) else GLOBAL
@@ -561,7 +561,7 @@ class RaceChecker(Checker):
         return True
 
     def _race(
-        self, access: Access, part: _Part, first: int, number: int, own: int, what: str, *, note: bool = False
+        self, access: MemoryAccess, part: _Part, first: int, number: int, own: int, what: str, *, note: bool = False
     ) -> None:
         from visa_lsp.sim.machine import thread_fault
 
@@ -606,7 +606,7 @@ class RaceChecker(Checker):
 
     # ---- places
 
-    def _watched(self, access: Access) -> Iterator[tuple[_Part, Array | None]]:
+    def _watched(self, access: MemoryAccess) -> Iterator[tuple[_Part, Array | None]]:
         """Page by page the bytes of a message, and which of them it changes (None: not known, all)."""
         if access.space is None or not access.at.size:
             return

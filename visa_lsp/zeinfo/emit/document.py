@@ -17,7 +17,7 @@ from visa_lsp.zeinfo.emit.entries import Entries
 from visa_lsp.zeinfo.emit.hand import HandArguments
 from visa_lsp.zeinfo.emit.roles import boundary
 from visa_lsp.zeinfo.emit.said import Said, SayError
-from visa_lsp.zeinfo.emit.slots import Doubt, EmitError, Hint, payload_of, slots_of
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError, payload_of, slots_of
 from visa_lsp.zeinfo.facts import uses_of
 from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.write import document
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.layout import Registers
 
-__all__ = ["Doubt", "EmitError", "Emitted", "Hint", "emit", "emitted"]
+__all__ = ["ArgumentHint", "Doubt", "EmitError", "Emitted", "emit", "emitted"]
 
 VERSION: Final = "1.20"
 _NEWER: Final = "1.73"  # of the compilers that write the keys below
@@ -50,7 +50,7 @@ class Emitted(Struct, frozen=True):
 def emit(
     kernels: Sequence[Kernel],
     platform: Registers,
-    hints: Mapping[str, Sequence[Hint] | Mapping[str, Hint]] | None = None,
+    hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
 ) -> str:
     """The document of some kernels; ``hints`` by kernel name tell what the arguments are, in order or by input name."""
     return emitted(kernels, platform, hints).text
@@ -59,7 +59,7 @@ def emit(
 def emitted(
     kernels: Sequence[Kernel],
     platform: Registers,
-    hints: Mapping[str, Sequence[Hint] | Mapping[str, Hint]] | None = None,
+    hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
     said: Said | None = None,
 ) -> Emitted:
     """The same, with what was doubtful. ``said`` settles doubts; ``SayError`` where it speaks of an input there is not."""
@@ -82,7 +82,11 @@ class _Kernel:
     """The making of one kernel's entry."""
 
     def __init__(
-        self, kernel: Kernel, platform: Registers, hints: Sequence[Hint] | Mapping[str, Hint] | None, said: Said
+        self,
+        kernel: Kernel,
+        platform: Registers,
+        hints: Sequence[ArgumentHint] | Mapping[str, ArgumentHint] | None,
+        said: Said,
     ) -> None:
         self.kernel = kernel
         self.said = said

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.zeinfo.emit.images import TWINS, Surfaces, surfaces
 from visa_lsp.zeinfo.emit.roles import name_sizes, offset_owners, orders, roles_of
-from visa_lsp.zeinfo.emit.slots import Doubt, EmitError, Hint
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError
 from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.input_use import THREAD_NUMBERS, InputUse
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.entries import Entries
     from visa_lsp.zeinfo.emit.said import Said
-    from visa_lsp.zeinfo.emit.slots import Payload, Slot
+    from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
 
 _IMAGE_FACTS: Final = {2: ("image_height", "image_width"), 3: ("image_height", "image_width", "image_depth")}
 _DWORD: Final = 4
@@ -36,7 +36,7 @@ class DumpArguments:
         kernel: Kernel,
         payload: Payload,
         end: int,
-        hints: Sequence[Hint] | Mapping[str, Hint] | None,
+        hints: Sequence[ArgumentHint] | Mapping[str, ArgumentHint] | None,
         said: Said,
         entries: Entries,
     ) -> None:
@@ -50,7 +50,7 @@ class DumpArguments:
         self.private = False
         named = hints if isinstance(hints, dict) else None
         self._told = hints is not None and named is None
-        self.hints: list[Hint] = list(hints) if self._told else self._guessed(named)  # type: ignore[arg-type]
+        self.hints: list[ArgumentHint] = list(hints) if self._told else self._guessed(named)  # type: ignore[arg-type]
 
     def write(self) -> None:
         """Write every entry."""
@@ -70,21 +70,21 @@ class DumpArguments:
 
     # Without hints.
 
-    def _guessed(self, named: Mapping[str, Hint] | None) -> list[Hint]:
+    def _guessed(self, named: Mapping[str, ArgumentHint] | None) -> list[ArgumentHint]:
         """Hints as the text gives them: arguments that the code takes by their numbers, the others as the payload has them.
 
         ``named`` is what is told of some by name.
         """
         roles = self.roles
-        found: list[tuple[Slot | None, Hint]] = [(s, Hint("local")) for s in roles.locals]
-        found += [(s, Hint("buffer")) for s in roles.pointers]
-        found += [(s, Hint("value", s.elements, size=s.size)) for s in roles.values]
-        found += [(s, Hint("value", 1, size=s.size)) for s in roles.pieces]
+        found: list[tuple[InputSlot | None, ArgumentHint]] = [(s, ArgumentHint("local")) for s in roles.locals]
+        found += [(s, ArgumentHint("buffer")) for s in roles.pointers]
+        found += [(s, ArgumentHint("value", s.elements, size=s.size)) for s in roles.values]
+        found += [(s, ArgumentHint("value", 1, size=s.size)) for s in roles.pieces]
         handles = self.flow.sampler_handles
         for slot in roles.handles:
             is_sampler = any(self.flow.root(slot.id) in self.flow.of(h) for h in handles)
             found.append(
-                (slot, Hint("sampler" if is_sampler else "image", image_type="" if is_sampler else "image_2d"))
+                (slot, ArgumentHint("sampler" if is_sampler else "image", image_type="" if is_sampler else "image_2d"))
             )
         taken = [s.id for s, _ in found if s is not None and self.flow.root(s.id) in self.flow.read]
         if len(taken) == len(found) and not roles.pieces:
@@ -96,14 +96,14 @@ class DumpArguments:
                 + "; a launch file with its arguments tells more (--launch FILE)"
             )
         if not self._bindless():
-            found += [(None, Hint("image", image_type=type_)) for type_ in self._guessed_images()]
+            found += [(None, ArgumentHint("image", image_type=type_)) for type_ in self._guessed_images()]
         known = {s.name for s, _ in found if s is not None} | {f"bti({n})" for n in self.flow.surfaces}
         unknown = next((name for name in named or () if name not in known), None)
         if unknown is not None:
             raise self._fail(f"there is no argument '{unknown}'; there are {', '.join(sorted(known)) or 'none'}")
         told = named or {}
         return [
-            Hint(told[s.name].kind, hint.count, told[s.name].image_type, hint.size)
+            ArgumentHint(told[s.name].kind, hint.count, told[s.name].image_type, hint.size)
             if s is not None and s.name in told
             else hint
             for s, hint in found
@@ -126,13 +126,13 @@ class DumpArguments:
     def _bindless(self) -> bool:
         return bool(self.roles.handles)
 
-    def _doubt(self, message: str, slot: Slot | None = None) -> None:
+    def _doubt(self, message: str, slot: InputSlot | None = None) -> None:
         self.doubts.append(Doubt(self.kernel.name, message, -1 if slot is None else slot.index))
 
-    def _fail(self, message: str, slot: Slot | None = None) -> EmitError:
+    def _fail(self, message: str, slot: InputSlot | None = None) -> EmitError:
         return EmitError(self.kernel.name, message, -1 if slot is None else slot.index)
 
-    def _match(self, indexes: Sequence[int], slots: Sequence[Slot], what: str) -> None:
+    def _match(self, indexes: Sequence[int], slots: Sequence[InputSlot], what: str) -> None:
         if len(indexes) > len(slots):
             raise self._fail(
                 f"argument {indexes[len(slots)]} has no .input: no further {what.split(' ', 1)[1]} is in the payload"
@@ -283,7 +283,7 @@ class DumpArguments:
             )
 
     def _inline_samplers(self) -> None:
-        slots: list[Slot | None] = list(self.roles.inline_samplers)
+        slots: list[InputSlot | None] = list(self.roles.inline_samplers)
         if not slots:
             slots = [None] * len([n for n in self.flow.samplers if n >= self.out.samplers])
         for slot in slots:
@@ -322,7 +322,7 @@ class DumpArguments:
                     slot,
                 )
 
-    def _base(self, kind: str, slot: Slot) -> None:
+    def _base(self, kind: str, slot: InputSlot) -> None:
         self.out.place(kind, slot.offset, slot.size)
         if kind == "private_base_stateless":
             self.private = True
@@ -380,7 +380,7 @@ def _constants_of(order: Sequence[int]) -> int:
     return next(m for m in range(count + 1) if [p for p in order if p < count - m] == list(range(count - m)))
 
 
-def _fits(hint: Hint, slot: Slot) -> bool:
+def _fits(hint: ArgumentHint, slot: InputSlot) -> bool:
     """Whether a value may be what a plain input holds."""
     size = hint.size or slot.size
     return size == slot.size or (slot.elements == 3 and size * 3 == slot.size * 4)

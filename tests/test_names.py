@@ -1,0 +1,45 @@
+"""A class name has one meaning in the package: no two modules define a class of one name."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1] / "visa_lsp"
+
+# Names that two modules may both define, each with the modules and the reason. A name that is mended leaves the list.
+AGREED = {
+    # The fields that the analysis keeps for an edit are being divided anew; its names go with that.
+    "Instruction": {"isa/model.py", "syntax/tree.py"},
+    "Kept": {"analysis/chunk_lines.py", "kept.py"},
+    "Region": {"analysis/scopes.py", "isa/operands.py"},
+    "Scope": {"checks/rule.py", "syntax/tree.py"},
+}
+
+
+def class_names(sources: dict[str, str]) -> dict[str, set[str]]:
+    """The modules that define a class, by its name; a class inside another is known by the name of both."""
+    found = defaultdict(set)
+    for path, source in sources.items():
+        pending = [(node, "") for node in ast.parse(source).body]
+        while pending:
+            node, outer = pending.pop()
+            if isinstance(node, ast.ClassDef):
+                found[outer + node.name].add(path)
+                outer = f"{outer}{node.name}."
+            pending += [(child, outer) for child in ast.iter_child_nodes(node)]
+    return found
+
+
+def test_two_classes_of_one_name_are_found():
+    sources = {
+        "a.py": "class Layout: pass",
+        "b.py": "if x:\n    class Layout:\n        class Kind: pass",
+        "c.py": "class Kind: pass",
+    }
+    assert class_names(sources) == {"Layout": {"a.py", "b.py"}, "Layout.Kind": {"b.py"}, "Kind": {"c.py"}}
+
+
+def test_a_class_name_has_one_meaning():
+    sources = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+    several = {name: paths for name, paths in class_names(sources).items() if len(paths) > 1}
+    assert several == AGREED
