@@ -128,7 +128,10 @@ def platform_problem(name: str) -> str | None:
 
 
 def platform_argument(name: str) -> str:
-    """The ``type`` of an argparse option that names a platform: its own name, whatever spelling was used."""
+    """The ``type`` of an argparse option that names a platform: its own name, whatever spelling was used.
+
+    Raises ArgumentTypeError where no platform has the name.
+    """
     platform = platform_named(name)
     if platform is None:
         raise import_module("argparse").ArgumentTypeError(platform_problem(name))

@@ -112,7 +112,11 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> FolderSettings:
-    """Settings from the table of a file."""
+    """Settings from the table of a file.
+
+    Raises CliError where ``table`` is no table, has a key that is not known, or a value of another type than its key
+    asks for.
+    """
     where = str(path) if path.name == FILE_NAME else f"{path}: [{TABLE}]"
     if not isinstance(table, dict):
         raise CliError(f"{where}: this is to be a table")

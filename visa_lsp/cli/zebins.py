@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def zebin_of(name: str, data: bytes) -> Zebin:
-    """A zebin from bytes; ``CliError`` when they are none."""
+    """A zebin from bytes. Raises CliError where they are none."""
     try:
         return read_zebin(data)
     except ZebinError as error:
@@ -43,7 +43,10 @@ def zebin_text(name: str, zebin: Zebin, platform: Platform | None, *, comments: 
 
 
 def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | None, *, comments: bool) -> list[str]:
-    """Write ze_info and vISA into a folder; gives the files written."""
+    """Write ze_info and vISA into a folder; gives the files written.
+
+    Raises CliError where the folder or a file cannot be written, or the zebin has neither ze_info nor vISA.
+    """
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ _SIZES: Final = {"B": 1, "H": 2, "I": 4, "h": 2}
 
 
 class Record:
-    """Named little-endian integers without padding; ``codes`` are those of ``struct``."""
+    """Named little-endian integers without padding; ``codes`` are those of ``struct``, ``size`` is in bytes."""
 
     __slots__ = ("codes", "names", "size", "struct")
 
@@ -27,7 +27,7 @@ class Record:
         self.size = self.struct.size
 
     def pack(self, path: str, *values: int) -> bytes:
-        """The bytes of the record; a value that does not fit is a ``CodecError`` that names it."""
+        """The ``size`` bytes of the record. Raises CodecError, which names the field, where a value does not fit."""
         for name, code, value in zip(self.names, self.codes, values, strict=True):
             low, high = _RANGES[code]
             if not low <= value <= high:
@@ -36,7 +36,11 @@ class Record:
 
 
 class Cursor:
-    """A place in ``data``. ``path`` names what is being read; loops keep its last part up to date."""
+    """A place in ``data``: ``pos`` and ``end`` are bytes from its start.
+
+    ``path`` names what is being read; loops keep its last part up to date. Every method that reads raises CodecError,
+    with the byte offset and the field, where the bytes up to ``end`` are too few.
+    """
 
     __slots__ = ("data", "end", "path", "pos")
 
@@ -57,11 +61,11 @@ class Cursor:
         return text
 
     def error(self, message: str, name: str = "", at: int | None = None) -> CodecError:
-        """A ``CodecError`` at ``at``, or here."""
+        """A CodecError, to be raised, at byte ``at``, or here."""
         return CodecError(message, self.pos if at is None else at, self.where(name))
 
     def need(self, size: int, name: str) -> int:
-        """Step over ``size`` bytes and return where they start."""
+        """Step over ``size`` bytes and return the offset of the first. Raises CodecError where fewer are left."""
         start = self.pos
         if size > self.end - start:
             raise self.error(f"{size} bytes are needed, {max(self.end - start, 0)} are left", name)
@@ -69,7 +73,7 @@ class Cursor:
         return start
 
     def take(self, size: int, name: str) -> bytes:
-        """The next ``size`` bytes."""
+        """The next ``size`` bytes. Raises CodecError where fewer are left."""
         start = self.need(size, name)
         return self.data[start : start + size]
 
@@ -89,7 +93,10 @@ class Cursor:
         return record.struct.unpack_from(self.data, start)
 
     def count(self, code: str, name: str, item_size: int) -> int:
-        """A number of items that take at least ``item_size`` bytes each, checked against the bytes that are left."""
+        """A number of items that take at least ``item_size`` bytes each, checked against the bytes that are left.
+
+        Raises CodecError where fewer are left.
+        """
         start = self.pos
         value = self.integer(code, name)
         if value * item_size > self.end - self.pos:
@@ -103,7 +110,7 @@ class Cursor:
         return self.take(size, name).decode("utf-8", "surrogateescape")
 
     def string(self, name: str) -> str:
-        """A string that a zero byte ends."""
+        """A string that a zero byte ends. Raises CodecError where none follows before ``end``."""
         stop = self.data.find(b"\0", self.pos, self.end)
         if stop < 0:
             raise self.error("string without its closing zero byte", name)

@@ -35,7 +35,11 @@ _LAYOUT: Final = ObjectLayout(WRITTEN_VERSION)
 
 
 def encode(module: Module) -> bytes:
-    """The object of a module."""
+    """The bytes of the object of a module, in the version that is written.
+
+    Raises CodecError, with the field and the line of the instruction, where a value or a form has no place in an
+    object.
+    """
     instructions = InstructionWriter()
     kernels = [_Body(k, f"kernels[{i}]", instructions) for i, k in enumerate(module.kernels)]
     functions = [_Body(k, f"functions[{i}]", instructions) for i, k in enumerate(module.functions)]

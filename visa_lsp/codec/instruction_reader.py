@@ -136,7 +136,11 @@ class InstructionReader:
         self.forms: dict[int, tuple[Form, ...]] = {}
 
     def read_all(self, data: bytes, start: int, end: int, path: str) -> tuple[Inst, ...]:
-        """The instructions of ``data[start:end]``, which they fill exactly."""
+        """The instructions of the bytes ``data[start:end]``, which they fill exactly.
+
+        Raises CodecError, with the byte of the file and the field, where an opcode is not known, a value has no
+        meaning, or the last instruction is cut off.
+        """
         code = data[start:end]
         at, size = 0, len(code)
         instructions: list[Inst] = []

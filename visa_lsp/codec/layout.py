@@ -32,7 +32,11 @@ from visa_lsp.program.model import Attribute, FileVariable, Input, Kernel, Label
 
 
 def read_header(data: bytes) -> Header:
-    """The file header; places and sizes in it are checked against the file."""
+    """The file header; offsets and sizes in it, all in bytes, are checked against the file.
+
+    Raises CodecError where the bytes are no vISA object of version 3.0 to 4.x, are cut off, or name bytes behind their
+    end.
+    """
     cursor = Cursor(data)
     if data[:4] != MAGIC:
         raise cursor.error("not a vISA object: the file does not begin with CISA", "magic")
@@ -109,7 +113,7 @@ def _file_variables(cursor: Cursor, layout: ObjectLayout) -> tuple[FileVariable,
 
 
 def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int) -> tuple[Attribute, ...]:
-    """``count`` attributes."""
+    """``count`` attributes. Raises CodecError where the bytes up to the end of the cursor are too few."""
     if not count:
         return ()
     if count * layout.attribute.size > cursor.end - cursor.pos:
@@ -125,7 +129,11 @@ def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int) -> tuple[A
 
 
 def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
-    """A kernel object up to its instructions."""
+    """A kernel object up to its instructions.
+
+    Raises CodecError where its declarations are cut off, or its instructions lie outside of its bytes or inside its
+    declarations.
+    """
     if entry.is_external:
         return ObjectBody(Kernel(entry.is_kernel, (entry.name,), linkage=entry.linkage), 0, 0)
     layout = header.layout
@@ -263,7 +271,10 @@ class Summary:
 
 
 def summary(data: bytes) -> Summary:
-    """Version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object."""
+    """Version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object.
+
+    Raises CodecError where the bytes are no object that can be read.
+    """
     header = read_header(data)
     kernels = tuple(_summary(data, header, entry) for entry in header.kernels)
     functions = tuple(_summary(data, header, entry) for entry in header.functions)

@@ -119,7 +119,10 @@ class Machine:
         return Frame(code)
 
     def grew(self, size: int) -> None:
-        """Count bytes of registers that activations take."""
+        """Count ``size`` bytes of registers that an activation takes.
+
+        Raises KernelFault where all activations of a group have more than ``MAX_FRAME_BYTES``.
+        """
         self._frame_bytes += size
         if self._frame_bytes > MAX_FRAME_BYTES:
             raise KernelFault(
@@ -264,7 +267,7 @@ class Machine:
             waits[thread.number].release()
 
     def spend(self, steps: int) -> None:
-        """Take steps from the budget."""
+        """Take steps, one for each instruction, from the budget. Raises KernelFault where it is used up."""
         self.steps += steps
         if self.steps > self.dispatch.step_budget:
             raise KernelFault(

@@ -67,7 +67,10 @@ class RegisterLayout:
         self.sampler_cells = sum(max(1, v.num_elements) for v in kernel.samplers) + 1
 
     def offset(self, variable: int) -> int:
-        """Byte offset of a variable, aliases followed to their end."""
+        """Byte offset of a variable in the register file, aliases followed to their end.
+
+        Raises KernelFault where there is no variable of the number.
+        """
         known = self._offsets.get(variable)
         if known is not None:
             return known

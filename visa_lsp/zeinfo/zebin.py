@@ -158,7 +158,7 @@ def is_elf(data: bytes) -> bool:
 
 
 def read_zebin(data: bytes) -> Zebin:
-    """Read a zebin from its bytes."""
+    """Read a zebin from its bytes. Raises ZebinError where they are no ELF file, or a damaged one."""
     if not is_elf(data):
         raise ZebinError("no ELF file: the first bytes are not 7f 45 4c 46")
     from elftools.elf.elffile import ELFFile

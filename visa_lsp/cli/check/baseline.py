@@ -27,7 +27,10 @@ Baseline = Counter[tuple[str, str]]
 
 
 def read_baseline(path: str) -> Baseline:
-    """The known findings as counts of (path, fingerprint)."""
+    """The known findings as counts of (path, fingerprint).
+
+    Raises CliError where the file cannot be read or is no baseline of the known version.
+    """
     try:
         value = import_module("json").loads(read_file(path, named=True).decode("utf-8"))
     except OSError as error:

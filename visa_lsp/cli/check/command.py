@@ -125,7 +125,11 @@ class Overrides(Struct, frozen=True):
 
 
 def check_command(args: argparse.Namespace) -> int:
-    """Check what the command line names; gives the exit status."""
+    """Check what the command line names; gives the exit status.
+
+    Raises CliError where no path is given, where standard input is to be watched, or where the words of an option are
+    wrong.
+    """
     paths, new_baseline = _paths(args)
     overrides = _overrides(args)
     if args.show_settings:

@@ -111,7 +111,10 @@ def _flatten(items: Items, item: YamlItem, into: list[int | float]) -> tuple[int
 
 
 def load_npy(items: Items, item: YamlItem) -> Array:
-    """Give the array of a ``.npy`` file; nothing is unpickled, and large files are refused before they are read."""
+    """Give the array of a ``.npy`` file; nothing is unpickled, and large files are refused before they are read.
+
+    Raises LaunchError where the file cannot be read, is no ``.npy`` file, or has a type that buffers cannot have.
+    """
     path = items.file(item)
     try:
         with opened_file(path, MAX_BUFFER_BYTES + _NPY_HEAD) as (stream, about):

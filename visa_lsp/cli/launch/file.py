@@ -91,7 +91,10 @@ class LaunchFile:
 
 
 def read_launch_file(path: Path, *, named: bool = False) -> LaunchFile:
-    """Read a launch file from disk; one that the user ``named`` may be a pipe."""
+    """Read a launch file from disk; one that the user ``named`` may be a pipe.
+
+    Raises LaunchError, with a place, where the file cannot be read, is not UTF-8, or says what no launch file can.
+    """
     try:
         text = read_file(path, named=named).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -102,7 +105,11 @@ def read_launch_file(path: Path, *, named: bool = False) -> LaunchFile:
 
 
 def parse_launch(text: str, path: Path) -> LaunchFile:
-    """Read the text of a launch file; ``path`` is what file names are relative to and what errors name."""
+    """Read the text of a launch file; ``path`` is what file names are relative to and what errors name.
+
+    Raises LaunchError, with line and column from 1, where the text is no YAML, or has keys or values that no launch
+    file has.
+    """
     try:
         root = load(text, _LIMITS)
     except YamlError as error:

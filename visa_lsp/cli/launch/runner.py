@@ -96,7 +96,9 @@ def run_module(
 ) -> RunReport:
     """Run a program as a launch file says; further files, its own and those of the options, are added to it.
 
-    ``sources`` are the texts of bodies, for the lines of reports.
+    ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError where the launch does not fit the
+    program: a wrong engine, platform, argument or ze_info, or a listener that cannot follow the run. What the kernel
+    does wrong is in the report.
     """
     engine_name, run = _engine("interp" if options.listeners and options.engine == "auto" else options.engine)
     if options.listeners and engine_name != "interp":
@@ -165,7 +167,8 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
 def choose_platform(launch: LaunchFile, name: str | None, path: Path | None = None) -> Platform:
     """Give the platform of a run: the one named, else the launch file's, else the zebin's, else the default.
 
-    ``path`` is the program's, beside which a zebin may lie. One that a zebin does not fit is refused.
+    ``path`` is the program's, beside which a zebin may lie. Raises LaunchError where no platform has the name, or where
+    the zebin was made for one with other registers or numbers of threads.
     """
     chosen = name or launch.platform
     told = _platform_of_zebin(launch, path)
@@ -213,7 +216,11 @@ def _check_instructions(
 
 
 def observers_named(checks: str) -> tuple[Observer, ...]:
-    """Give the checkers of ``all``, ``none``, or names by commas; ``all`` has all but those that are only there by name."""
+    """Give the checkers of ``all``, ``none``, or names by commas.
+
+    ``all`` has every checker but those that run only where they are named. Raises LaunchError where a name is no
+    checker's.
+    """
     for name in (n.strip() for n in checks.split(",")):
         if name and name not in CHECKERS and name not in ("all", "none"):
             raise LaunchError(f"unknown check '{name}'; known are all, none, {', '.join(CHECKERS)}")

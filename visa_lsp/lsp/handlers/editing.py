@@ -146,7 +146,7 @@ async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -
 
 
 async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
-    """Rename; a refusal is an error that the editor shows."""
+    """Rename a name everywhere. Raises JsonRpcInvalidParams, which the editor shows, where that is refused."""
     at = place(ls, params)
     if at is None:
         return None

@@ -211,7 +211,10 @@ _ALIASES: Final = {
 
 
 def atomic_update(site: Site, size: int) -> messages.Update:
-    """What an LSC atomic does to a word of ``size`` bytes."""
+    """What an LSC atomic does to a word of ``size`` bytes.
+
+    Raises KernelFault where the operation is not modelled for that size.
+    """
     word = site.inst.row.mnemonic.removeprefix("lsc_atomic_")
     word = _ALIASES.get(word, word)
     known = {**messages.integer_updates(size), **messages.float_updates(size)}

@@ -92,7 +92,10 @@ class Geometry:
         return (1 << max(0, min(self.simd, left))) - 1
 
     def local_ids(self) -> Array:
-        """Give the ids as (threads, 3, simd) words; those of absent lanes are zero."""
+        """Give the ids as 16-bit words of shape (threads, 3, simd); those of absent lanes are zero.
+
+        Raises LaunchError where a group has more than ``MAX_GROUP_ITEMS`` work items.
+        """
         if self.items > MAX_GROUP_ITEMS:
             raise LaunchError(
                 f"a group of {self.items} work items is too large, at most {MAX_GROUP_ITEMS} can run", LOCAL_SIZE
@@ -171,7 +174,10 @@ class LaunchLayout:
 
 
 class GroupPayload:
-    """The first register bytes of all threads of a group: one row of bytes for each thread."""
+    """The first register bytes of all threads of a group: one row of bytes for each thread.
+
+    The constructor raises LaunchError where a row would have more than ``MAX_PAYLOAD_BYTES`` bytes.
+    """
 
     def __init__(self, geometry: Geometry, size: int) -> None:
         self.geometry = geometry
@@ -198,13 +204,19 @@ class GroupPayload:
         return int(self._rows.shape[1])
 
     def put(self, offset: int, data: bytes) -> None:
-        """Write the same bytes for every thread."""
+        """Write the same bytes for every thread, from byte ``offset`` of the registers on.
+
+        Raises LaunchError where they do not lie inside the payload.
+        """
         if offset < 0 or offset + len(data) > self.size:
             raise LaunchError(f"{len(data)} bytes at offset {offset} lie outside of the payload, which has {self.size}")
         self._rows[:, offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
     def put_rows(self, offset: int, rows: Array) -> None:
-        """Write each thread's own bytes: an array (threads, anything)."""
+        """Write each thread's own bytes: an array (threads, anything).
+
+        ``offset`` is in bytes. Raises LaunchError where they do not lie inside the payload.
+        """
         raw = np.ascontiguousarray(rows).reshape(self.geometry.threads, -1).view(np.uint8)
         if offset < 0 or offset + raw.shape[1] > self.size:
             raise LaunchError(

@@ -58,7 +58,10 @@ class PreparedLaunch:
 
 
 def choose_kernel(program: Module, name: str | None) -> Kernel:
-    """Give the kernel of a name, or the only one."""
+    """Give the kernel of a name, or the only one.
+
+    Raises LaunchError where there is no kernel of the name, or, without a name, none or several.
+    """
     names = [kernel.name for kernel in program.kernels]
     if name is not None:
         found = next((kernel for kernel in program.kernels if kernel.name == name), None)
@@ -75,7 +78,11 @@ def choose_kernel(program: Module, name: str | None) -> Kernel:
 
 
 def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
-    """Make the order to run ``config`` on ``platform``; ``info`` is what ze_info says of the kernel, if there is one."""
+    """Make the order to run ``config`` on ``platform``.
+
+    ``info`` is what ze_info says of the kernel, if there is one. Raises LaunchError where ze_info, arguments, sizes or
+    platform do not fit the program, or it asks for more memory than is given.
+    """
     kernel = choose_kernel(program, config.kernel)
     if info is not None and info.name != kernel.name:
         raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")

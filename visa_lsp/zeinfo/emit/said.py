@@ -62,7 +62,7 @@ class Said(Struct):
 
 
 def said_of(words: Iterable[str]) -> Said:
-    """Read the words of the command line."""
+    """Read the words of the command line. Raises SayError, which quotes the words, where they are not understood."""
     said = Said()
     for entry in words:
         name, equals, value = (part.strip() for part in entry.partition("="))

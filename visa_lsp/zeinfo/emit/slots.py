@@ -102,7 +102,11 @@ def slots_of(kernel: Kernel) -> list[InputSlot]:
 
 
 def payload_of(kernel: Kernel, platform: Registers, simd: int) -> Payload:
-    """Take the local ids off the front of the inputs, and lay out the rest behind them."""
+    """Take the local ids off the front of the inputs, and lay out the rest behind them.
+
+    Offsets and sizes are in bytes, ``simd`` is in lanes. Raises EmitError where local ids are not where ze_info has
+    them, or an input lies before the cross-thread payload.
+    """
     slots = slots_of(kernel)
     grf = platform.bytes
     block = id_block(simd, grf)
