@@ -78,13 +78,19 @@ class Cursor:
         return self.data[start : start + size]
 
     def integer(self, code: str, name: str) -> int:
-        """One integer; ``code`` as in ``Record``."""
+        """One little-endian integer of 1, 2 or 4 bytes; ``code`` as in ``Record``.
+
+        Raises CodecError where too few bytes are left.
+        """
         size = _SIZES[code]
         start = self.need(size, name)
         return int.from_bytes(self.data[start : start + size], "little", signed=code == "h")
 
     def record(self, record: Record) -> tuple[int, ...]:
-        """The values of a record; if it is cut off, the error names the first field that is not whole."""
+        """The values of a record, ``record.size`` bytes.
+
+        Raises CodecError, which names the first field that is not whole, where they are cut off.
+        """
         start = self.pos
         if record.size > self.end - start:
             for name, code in zip(record.names, record.codes, strict=True):
@@ -106,7 +112,10 @@ class Cursor:
         return value
 
     def text(self, size: int, name: str) -> str:
-        """``size`` bytes as text; bytes that are no UTF-8 survive a round trip."""
+        """``size`` bytes as text; bytes that are no UTF-8 survive a round trip.
+
+        Raises CodecError where fewer are left.
+        """
         return self.take(size, name).decode("utf-8", "surrogateescape")
 
     def string(self, name: str) -> str:

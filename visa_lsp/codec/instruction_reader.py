@@ -104,7 +104,7 @@ class Form:
     checks: tuple[ExpectedConstant, ...]
 
     def matches(self, code: bytes, at: int) -> bool:
-        """Whether the constants at fixed places agree."""
+        """Whether the constants at fixed distances agree; ``at`` is the byte of ``code`` behind the opcode."""
         for check in self.checks:
             start = at + check.at
             if int.from_bytes(code[start : start + check.size], "little") & check.mask != check.value:

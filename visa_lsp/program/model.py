@@ -262,7 +262,7 @@ class Kernel(Struct, frozen=True):
         return next((a for a in self.attributes if self.string(a.name_index) == name), None)
 
     def int_attribute(self, name: str) -> int | None:
-        """The little-endian value of an integer attribute; None if it is absent."""
+        """The bytes of an attribute as a little-endian integer; None if it is absent."""
         attribute = self.attribute(name)
         return None if attribute is None else int.from_bytes(attribute.data, "little")
 

@@ -88,7 +88,10 @@ class Code:
         return ops
 
     def op(self, pc: int) -> Op:
-        """The op of a place, compiled the first time; the frames that exist get the views that it uses."""
+        """The op of instruction number ``pc``, compiled the first time.
+
+        The frames that exist get the views that it uses.
+        """
         found = self._compiled.get(pc)
         if found is None:
             views, size = len(self._views), self.layout.size
@@ -249,7 +252,7 @@ class Thread:
         frame.thread = self
 
     def clock(self) -> int:
-        """The time stamp: instructions of all threads so far."""
+        """The time stamp: the number of instructions of all threads so far."""
         return self.machine.steps + self.steps
 
     def lane(self, number: int) -> int | None:
@@ -268,7 +271,7 @@ class Thread:
         self.machine.note(self, kind, message)
 
     def register_outside(self, place: int) -> None:
-        """An indirect operand left the register file."""
+        """Report that an indirect operand left the register file, at byte ``place``."""
         self.note(FaultKind.OUT_OF_BOUNDS, f"an indirect operand addresses byte {place} of the register file")
 
     def run(self, quantum: int) -> Iterator[Wait | None]:

@@ -349,7 +349,7 @@ class Machine:
         self, thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None,
         address: int | None = None, other: str | None = None,
     ) -> None:  # fmt: skip
-        """Add a fault at the place where a thread stands."""
+        """Add a fault at the place where a thread stands; ``address`` is that of a byte."""
         self._add(thread_fault(thread, kind, message, lane=lane, address=address, other=other))
 
     def _add(self, fault: Fault) -> None:

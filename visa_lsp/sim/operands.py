@@ -107,7 +107,7 @@ class Site:
         self.grf = code.layout.grf_bytes
 
     def integer(self, name: str, default: int = 0) -> int:
-        """An integer field."""
+        """The value of an integer field, of an exec byte log2 of its lanes; ``default`` where there is none."""
         value = self.inst.get(name, default)
         if isinstance(value, ty.ExecControl):
             return value.exec_size.bit_length() - 1
@@ -276,7 +276,7 @@ class Site:
         return fetch
 
     def state_cell(self, operand: State) -> int:
-        """Place of a state operand among the frame's surface or sampler values."""
+        """Index of a state operand's value in the frame's ``surfaces`` or ``samplers``."""
         if operand.sampler:
             bases = self.code.layout.sampler_base
             if operand.var >= len(bases):
@@ -359,7 +359,10 @@ class Site:
     # ---- raw operands
 
     def raw_view(self, operand: RawOperand, kind: str, rows: int, columns: int, row_bytes: int) -> int | None:
-        """A view of ``rows`` x ``columns`` elements, rows ``row_bytes`` apart; None for ``%null``."""
+        """A view of ``rows`` x ``columns`` elements of type ``kind``; None for ``%null``.
+
+        Rows are ``row_bytes`` bytes apart, columns lie side by side.
+        """
         if operand.var == 0:
             return None
         start = self.code.layout.offset(operand.var) + operand.offset

@@ -27,7 +27,7 @@ _LOCAL_ID_BYTES: Final = 2
 
 
 def align(value: int, to: int) -> int:
-    """Give the lowest multiple of ``to`` that is not below ``value``."""
+    """Give the lowest multiple of ``to`` bytes that is not below ``value`` bytes."""
     return (value + to - 1) // to * to
 
 

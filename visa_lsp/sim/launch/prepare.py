@@ -138,7 +138,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
 
 
 def with_budget(prepared: PreparedLaunch, steps: int) -> PreparedLaunch:
-    """Give the same launch with another limit on instructions."""
+    """Give the same launch with another limit on instructions, counted over all threads."""
     return replace(prepared, dispatch=replace(prepared.dispatch, step_budget=steps))
 
 

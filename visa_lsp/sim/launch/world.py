@@ -74,7 +74,7 @@ class World:
         return self._buffers[key]
 
     def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:
-        """Reserve shared local memory for an argument, the first time; give its offset."""
+        """Reserve shared local memory for an argument, the first time; give its offset in bytes."""
         if key not in self._locals:
             self._locals[key] = align(self.slm_bytes, max(1, alignment))
             self.slm_bytes = self._locals[key] + arg.size
