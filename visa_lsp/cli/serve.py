@@ -57,7 +57,7 @@ def serve(args: Namespace) -> int:
     # Loaded only now: this takes longer than all before, and the client has its answer.
     if not args.log:
         _log(stream=sys.stderr, level="WARNING")
-    with import_module("visa_lsp.syntax.shelf").shelved():
+    with import_module("visa_lsp.syntax.statement_cache").cached_statements():
         return _serve(args, inflow, answered)
 
 

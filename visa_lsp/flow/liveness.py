@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, BitFields, killed, masks_of, taken_of
+from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Liveness:
     ) -> None:
         self.graph = graph
         self._divergent = frozenset[int]() if masked_writes_kill else divergent_blocks(graph)
-        self._taken = taken_of(graph.steps)
+        self._taken = address_taken(graph.steps)
         end = dict(at_end or {})
         reads = [self._summary(number) for number in range(len(graph.blocks))]
         between = {variable for needed, _ in reads for variable in needed} | end.keys()

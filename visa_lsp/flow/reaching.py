@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, BitFields, killed, masks_of, taken_of
+from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Reaching:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._divergent = divergent_blocks(graph)
-        self._taken = taken_of(graph.steps)
+        self._taken = address_taken(graph.steps)
         # Only what some block reads before it overwrites it can be looked for beyond that block.
         exposed = self._exposed()
         masks = masks_of(graph.steps, exposed)
@@ -169,7 +169,7 @@ def _union(masks: Iterable[int]) -> int:
 
 def maybe_written(graph: Graph) -> Callable[[int], dict[int, int]]:
     """For each block the bits by variable that some way from the start may have written before it."""
-    taken = taken_of(graph.steps)
+    taken = address_taken(graph.steps)
     atoms = Atoms(masks_of(graph.steps))
     numbering = BitFields(atoms.widths)
     written: list[int] = []

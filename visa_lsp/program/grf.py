@@ -37,7 +37,7 @@ class GrfSize(Struct, frozen=True):
     certain: bool = True
 
 
-def said_grf(text: str) -> int | None:
+def grf_in_comment(text: str) -> int | None:
     """What a text says before its first body; None where it says nothing. ``comment`` is how."""
     first = _BODY.search(text)
     found = _SAID.search(text, 0, first.start() if first else len(text))
@@ -49,7 +49,7 @@ def comment(size: GrfSize) -> str:
     return f"// GRF size: {size.bytes} bytes ({size.why})"
 
 
-def shown_grf(bodies: Iterable[Kernel]) -> GrfSize | None:
+def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
     """The size that a program shows by what a text holds as well as an object."""
     short = None
     for kernel in bodies:
@@ -82,9 +82,9 @@ def _of_payload(kernel: Kernel) -> GrfSize | None:
     return None
 
 
-def found_again(bodies: Iterable[Kernel]) -> int:
+def assembler_grf(bodies: Iterable[Kernel]) -> int:
     """The size that the assembler takes for the text of a program, if no comment says another."""
-    shown = shown_grf(bodies)
+    shown = grf_by_contents(bodies)
     return shown.bytes if shown is not None else default_platform().grf_bytes
 
 
@@ -95,7 +95,7 @@ def needs_grf(bodies: Iterable[Kernel]) -> bool:
 
 def grf_of(module: Module) -> GrfSize:
     """The size for an object's text: what it shows, also in what a text does not hold, else the default's."""
-    shown = shown_grf(module.bodies)
+    shown = grf_by_contents(module.bodies)
     if shown is not None and shown.bytes == LONG:
         return shown
     for kernel in module.bodies:

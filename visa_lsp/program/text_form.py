@@ -13,7 +13,7 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.isa.operands import ALIGN_TEXT
-from visa_lsp.program.grf import GrfSize, comment, default_platform, found_again, grf_of, needs_grf
+from visa_lsp.program.grf import GrfSize, assembler_grf, comment, default_platform, grf_of, needs_grf
 from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction, quoted
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def module_text(module: Module, platform: Platform | None = None, *, comments: b
     size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
     chosen = platform or default_platform(size.bytes)
     lines = [".version 4.1"]
-    if needs_grf(module.bodies) and (comments or size.bytes != found_again(module.bodies)):
+    if needs_grf(module.bodies) and (comments or size.bytes != assembler_grf(module.bodies)):
         lines.append(comment(size))
     for body in module.bodies:
         lines += _body(body, chosen, comments=comments)

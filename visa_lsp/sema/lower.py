@@ -9,7 +9,7 @@ from msgspec import Struct
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
-from visa_lsp.program.grf import default_platform, needs_grf, said_grf, shown_grf
+from visa_lsp.program.grf import default_platform, grf_by_contents, grf_in_comment, needs_grf
 from visa_lsp.program.model import Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.context import HARMLESS
@@ -64,10 +64,10 @@ def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTab
     text = document.text
     if "&" not in text:  # nothing in it depends on the size
         return bound
-    size = said_grf(text)
+    size = grf_in_comment(text)
     if size is None:
         module = lower(bound)
-        shown = shown_grf(module.bodies) if module is not None and needs_grf(module.bodies) else None
+        shown = grf_by_contents(module.bodies) if module is not None and needs_grf(module.bodies) else None
         size = shown.bytes if shown is not None else None
     platform = default_platform()
     return bound if size in (None, platform.grf_bytes) else bind(document, default_platform(size), table)

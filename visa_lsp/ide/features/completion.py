@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.hover import DIRECTIVES
-from visa_lsp.ide.index.context import Context, Wanted, context_at
+from visa_lsp.ide.index.context import Context, Expected, context_at
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index.text_index import index_of, words_of
 from visa_lsp.ide.prose.opcode import describe_row, describe_rows
@@ -96,13 +96,13 @@ def offers(analysis: Analysis, offset: int) -> tuple[tuple[CompletionOffer, ...]
 
 
 _NAMED: Final = (
-    Wanted.PREDICATE, Wanted.OPERAND, Wanted.REGION, Wanted.DECL_VALUE, Wanted.INPUT,
+    Expected.PREDICATE, Expected.OPERAND, Expected.REGION, Expected.DECL_VALUE, Expected.INPUT,
 )  # fmt: skip
 
 
 def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
     """The text bound as far as its names are wanted; of very many names those near the cursor and those that fit."""
-    if context.wanted not in _NAMED:
+    if context.expected not in _NAMED:
         return None, False
     document = analysis.document
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
@@ -162,23 +162,23 @@ _MOST: Final = 300
 
 
 def _items(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
-    match context.wanted:
-        case Wanted.STATEMENT:
+    match context.expected:
+        case Expected.STATEMENT:
             yield from _mnemonics(context)
             yield from _directives(context)
-        case Wanted.DIRECTIVE:
+        case Expected.DIRECTIVE:
             yield from _directives(context)
-        case Wanted.PREDICATE:
+        case Expected.PREDICATE:
             yield from _variables(context, body, None, SymbolKind.PREDICATE)
-        case Wanted.MODIFIER:
+        case Expected.MODIFIER:
             yield from _modifiers(context)
-        case Wanted.EXEC:
+        case Expected.EXEC:
             yield from _exec(context)
-        case Wanted.OPERAND:
+        case Expected.OPERAND:
             yield from _operands(context, body)
-        case Wanted.REGION:
+        case Expected.REGION:
             yield from _regions(context)
-        case Wanted.TYPE:
+        case Expected.TYPE:
             types = context.slot.types if context.slot and context.slot.types else frozenset(TYPES)
             yield from _types(context, types)
         case _:
@@ -354,34 +354,34 @@ def _types(context: Context, types: frozenset[DataType]) -> Iterator[CompletionO
 
 
 def _directive_parts(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
-    match context.wanted:
-        case Wanted.DECL_PROPERTY:
+    match context.expected:
+        case Expected.DECL_PROPERTY:
             for rank, (name, snippet) in enumerate(_PROPERTIES.items()):
                 if name not in context.used:
                     yield CompletionOffer(f"{name}=", ItemKind.PROPERTY, context.word, snippet, snippet=True, rank=rank)
-        case Wanted.DECL_VALUE if context.name == "type":
+        case Expected.DECL_VALUE if context.name == "type":
             yield from _types(context, frozenset(t for t in TYPES if not t.is_packed and t.name != "bool"))
-        case Wanted.DECL_VALUE if context.name == "v_type":
+        case Expected.DECL_VALUE if context.name == "v_type":
             for letter, doc in _CLASS_WORDS.items():
                 yield _item(context, letter, ItemKind.VALUE, doc)
-        case Wanted.DECL_VALUE if context.name == "align":
+        case Expected.DECL_VALUE if context.name == "align":
             for word in ALIGN_CODE:
                 yield _item(context, word, ItemKind.VALUE)
-        case Wanted.DECL_VALUE if context.name == "alias":
+        case Expected.DECL_VALUE if context.name == "alias":
             yield from _variables(context, body, None, SymbolKind.GENERAL)
-        case Wanted.ATTRIBUTE_NAME:
+        case Expected.ATTRIBUTE_NAME:
             table = VARIABLE_ATTRIBUTES if context.name == ".decl" else KERNEL_ATTRIBUTES
             for name, known in table.items():
                 insert = name if known.kind is AttributeKind.FLAG else f"{name}=${{1}}"
                 yield CompletionOffer(name, ItemKind.PROPERTY, context.word, insert, known.doc, snippet="$" in insert)
-        case Wanted.ATTRIBUTE_VALUE:
+        case Expected.ATTRIBUTE_VALUE:
             known_values = KERNEL_ATTRIBUTES[context.name].values if context.name in KERNEL_ATTRIBUTES else None
             for value in known_values or ():
                 yield _item(context, str(value), ItemKind.VALUE)
-        case Wanted.INPUT if not context.used:
+        case Expected.INPUT if not context.used:
             for kind in (SymbolKind.GENERAL, SymbolKind.SAMPLER, SymbolKind.SURFACE):
                 yield from (i for i in _variables(context, body, None, kind) if i.rank < 5)
-        case Wanted.INPUT:
+        case Expected.INPUT:
             for name in ("offset", "size"):
                 yield CompletionOffer(f"{name}=", ItemKind.PROPERTY, context.word, f"{name}=${{1:0}}", snippet=True)
 

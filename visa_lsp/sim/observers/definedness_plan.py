@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.flow.accesses import accesses_of
-from visa_lsp.flow.steps import How, Space, number_of, space_of
+from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
@@ -174,7 +174,7 @@ def _operands(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
         number = number_of(access.variable)
         match space_of(access.variable):
             case Space.PREDICATE:
-                if access.how is not How.GUARD and access.field != "pred":
+                if access.purpose is not AccessPurpose.GUARD and access.field != "pred":
                     (plan.preds_written if access.writes else plan.preds_read).append(number)
                 elif access.writes:
                     plan.preds_written.append(number)
@@ -184,10 +184,10 @@ def _operands(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
                 if access.writes:
                     plan.address_written = (start, count)
                 else:
-                    plan.addresses_read.append((start, count, access.how is How.ADDRESSES))
+                    plan.addresses_read.append((start, count, access.purpose is AccessPurpose.ADDRESSES))
             case Space.SAMPLER | Space.SURFACE as space:
                 sampler = space is Space.SAMPLER
-                if access.how is How.HANDLE:
+                if access.purpose is AccessPurpose.HANDLE:
                     bases = layout.sampler_base if sampler else layout.surface_base
                     if number < len(bases):
                         plan.cells_read.append((sampler, bases[number]))

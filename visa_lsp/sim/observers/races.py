@@ -1,7 +1,7 @@
 """The checkers of data races: two parties at the same bytes, nothing that orders them, one writing, not both atomically.
 
 A party is a hardware thread (``races``), or one work item (``item-races``): lanes of a thread run in step, which orders them
-at this SIMD width only. What orders parties is in ``happened``: barriers of all kinds, and fences with atomics. What only a
+at this SIMD width only. What orders parties is in ``happens_before``: barriers of all kinds, and fences with atomics. What only a
 barrier orders, and no fence of that memory before it, is a note. Per byte the last plain writer, up to two readers and up to
 two atomics are kept, by pages that are made when they are touched, so that the size of a buffer does not matter; of more
 than ``MAX_TABLES`` tables the oldest pages are forgotten, and of parties beyond ``MOST_PARTIES`` all. Both is told as a
@@ -23,7 +23,7 @@ from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.faults import Fault, FaultKind, WorkItem
 from visa_lsp.sim.memory import Buffer, Memory
-from visa_lsp.sim.observers.happened import GLOBAL, SHARED, Clocks
+from visa_lsp.sim.observers.happens_before import GLOBAL, SHARED, Clocks
 from visa_lsp.sim.observers.hooks import Checker
 
 if TYPE_CHECKING:
