@@ -67,7 +67,7 @@ def test_rows_of_32_bytes_are_the_default(lines):
     size = grf_of(decode(data))
     assert (size.bytes, size.certain) == (32, bool(lines))
     text = module_text(decode(data))
-    assert f"// GRF size: 32 bytes ({size.why})" in text
+    assert f"// GRF size: 32 bytes ({size.reason})" in text
     assert ("assumed" in text) is (not lines)
     assert assemble_text(text).data == data
 

@@ -32,8 +32,8 @@ from visa_lsp.sim.dispatch import run  # noqa: E402
 from visa_lsp.sim.launch.config import LaunchConfig  # noqa: E402
 from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
 from visa_lsp.zeinfo.against import disagreements  # noqa: E402
+from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
 from visa_lsp.zeinfo.emit.document import emitted  # noqa: E402
-from visa_lsp.zeinfo.emit.said import said_of  # noqa: E402
 from visa_lsp.zeinfo.emit.slots import slots_of  # noqa: E402
 from visa_lsp.zeinfo.read import read  # noqa: E402
 from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
@@ -92,7 +92,7 @@ def verdict(kernel, platform) -> tuple[str, str]:
     if not equal and not made.doubts:
         wrong.append("other buffers, and not a word of it")
     if made.doubts:
-        said = said_of(answers(module.kernels[0], info, made.doubts))
+        said = read_answers(answers(module.kernels[0], info, made.doubts))
         told = emitted([module.kernels[0]], where(platform), hints, said)
         if not same(expected, buffers(module, read(told.text)[0], case, platform, sections)):
             wrong.append("other buffers, though every warning is answered")

@@ -6,8 +6,8 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.main import main
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.zeinfo.emit.answers import SayError, read_answers
 from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emitted
-from visa_lsp.zeinfo.emit.said import SayError, said_of
 from visa_lsp.zeinfo.emit.slots import InputSlot
 from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.layout import registers
@@ -56,7 +56,7 @@ DUMP = """\
 
 def doubtful(text: str, hints=None, say=()):
     kernels = kernel_texts(Analysis.of(text, "TGLLP"), "k")
-    made = emitted([k.kernel for k in kernels], where("TGLLP"), hints and {"k": hints}, said_of(say))
+    made = emitted([k.kernel for k in kernels], where("TGLLP"), hints and {"k": hints}, read_answers(say))
     assert [d.message for d in validate(made.text)] == []
     (info,) = read(made.text)
     return [(a.arg_type, a.offset, a.arg_index) for a in info.payload], [d.message for d in made.doubts]
@@ -133,7 +133,7 @@ def test_arguments_that_a_dump_does_not_have_are_refused():
 )
 def test_words_that_mean_nothing_are_refused(words, message):
     with pytest.raises(SayError) as error:
-        said_of([words])
+        read_answers([words])
     assert message in str(error.value)
 
 

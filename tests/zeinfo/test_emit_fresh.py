@@ -32,8 +32,8 @@ from visa_lsp.sim.dispatch import run  # noqa: E402
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LocalArg, SamplerArg, ValueArg  # noqa: E402
 from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
 from visa_lsp.zeinfo.against import disagreements  # noqa: E402
+from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
 from visa_lsp.zeinfo.emit.document import emitted  # noqa: E402
-from visa_lsp.zeinfo.emit.said import said_of  # noqa: E402
 from visa_lsp.zeinfo.read import read  # noqa: E402
 from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402
@@ -123,7 +123,7 @@ def verdict(path: Path, info, text: str, sections, platform: str) -> tuple[str, 
     if not equal and not guessed.doubts:
         wrong.append("other buffers, and not a word of it")
     if guessed.doubts:
-        told = made(hints, said_of(answers(module.kernels[0], info, guessed.doubts)))
+        told = made(hints, read_answers(answers(module.kernels[0], info, guessed.doubts)))
         if not same(expected, buffers(read(told.text)[0])):
             wrong.append(f"other buffers, though every warning is answered: {[d.message for d in told.doubts]}")
     return f"{'equal' if equal else 'different'}, {'warned' if guessed.doubts else 'sure'}", "; ".join(wrong)

@@ -37,9 +37,9 @@ from visa_lsp.diagnostics import Severity
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document
+from visa_lsp.zeinfo.emit.answers import SayError, read_answers
 from visa_lsp.zeinfo.emit.document import ArgumentHint, Doubt, EmitError, emitted
 from visa_lsp.zeinfo.emit.roles import registers_of_dump
-from visa_lsp.zeinfo.emit.said import SayError, said_of
 from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.layout import registers
@@ -227,7 +227,7 @@ def _emit(args: argparse.Namespace) -> int:
         return EXIT_FINDINGS
     hints = _hints(launch, [k.kernel.name for k in kernels])
     try:
-        said = said_of(args.say)
+        said = read_answers(args.say)
         made = emitted([k.kernel for k in kernels], registers_for(chosen, kernels), hints, said)
     except SayError as error:
         raise CliError(f"zeinfo emit: --say {error}") from None

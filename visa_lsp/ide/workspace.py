@@ -1,6 +1,6 @@
 """The open documents with their versions, and the settings that their analyses were made with.
 
-The only mutable value of the room, owned by whoever serves an editor. Knows no protocol and reads no files.
+The only mutable value of the room, owned by the server of an editor. Knows no protocol and reads no files.
 Invariant: the analysis of a document always belongs to its text, its version and the settings of its folder.
 """
 

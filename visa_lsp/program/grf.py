@@ -1,4 +1,4 @@
-"""Which size of a GRF row a program shows, where nobody tells its platform.
+"""Which size of a GRF row a program shows, where its platform is not known.
 
 Only ``&V[bytes]`` needs to know: an object holds row and column, a text holds bytes. The size is found by what both forms
 of a program hold, so that a text and its object give the same answer. A text can also say it, in a comment that
@@ -33,7 +33,7 @@ class GrfSize(Struct, frozen=True):
     """Bytes of a GRF row, and in words where that shows. ``certain`` is false for the default."""
 
     bytes: int
-    why: str
+    reason: str
     certain: bool = True
 
 
@@ -46,7 +46,7 @@ def grf_in_comment(text: str) -> int | None:
 
 def comment(size: GrfSize) -> str:
     """The line with which a text says its size."""
-    return f"// GRF size: {size.bytes} bytes ({size.why})"
+    return f"// GRF size: {size.bytes} bytes ({size.reason})"
 
 
 def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:

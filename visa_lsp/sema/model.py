@@ -210,7 +210,7 @@ class Predefined(Mapping[str, Symbol]):
 
     @property
     def used(self) -> Iterable[Symbol]:
-        """The symbols that somebody has asked for."""
+        """The symbols of this body, those that were looked up so far."""
         return self._made.values()
 
 

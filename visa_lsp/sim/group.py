@@ -29,7 +29,7 @@ class Barrier:
             self.release()
 
     def release(self) -> None:
-        """End the round, whoever is missing."""
+        """End the round, even where threads have not arrived."""
         self.arrived = self.produced = 0
         self.generation += 1
 

@@ -40,13 +40,13 @@ _SLM_INDEX: Final = 0xFE
 
 
 class Machine:
-    """A run in progress. ``run`` does all of it; ``start`` gives one group's threads to whoever steps them."""
+    """A run in progress. ``run`` does all of it; ``start`` gives the threads of one group, for a caller that steps them."""
 
     def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = (), quantum: int = QUANTUM) -> None:
         self.dispatch = dispatch
         self.observers = tuple(observers)
         self.watched = bool(self.observers)
-        self.told = False  # whether an observer has findings to take
+        self.has_findings = False  # whether an observer has findings to take
         self.quantum = quantum
         self.steps = 0
         self.result = RunResult()
@@ -98,7 +98,7 @@ class Machine:
             assert thread is not None
             for tell in before:
                 tell(thread, pc)
-            if self.told:
+            if self.has_findings:
                 self._take()
             signal = op(f)
             for tell_after in after:
@@ -239,7 +239,7 @@ class Machine:
     def _unlock(
         self, live: Sequence[tuple[Thread, Iterator[Wait | None]]], waits: dict[int, Wait], threads: int
     ) -> None:
-        """Everyone waits and nobody can come: report it once per waiting thread, and let them go on."""
+        """All threads wait at barriers that cannot complete: report it once per waiting thread, and let them go on."""
         ended = sorted(set(range(threads)) - {thread.number for thread, _ in live})
         if ended:
             names = ", ".join(str(n) for n in ended[:8]) + (", ..." if len(ended) > 8 else "")
@@ -297,11 +297,11 @@ class Machine:
         """Tell the observers of a message."""
         for observer in self.observers:
             (observer.read if access.kind == "read" else observer.write)(access)
-        if self.told:
+        if self.has_findings:
             self._take()
 
     def _take(self) -> None:
-        self.told = False
+        self.has_findings = False
         for observer in self.observers:
             for fault in observer.take():
                 self._add(fault)

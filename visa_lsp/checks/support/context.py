@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # How like a word another one has to be to be what was meant, as ``difflib`` counts.
 _LIKE: Final = 0.7
-# Longer words are not compared letter by letter: that takes the square of their length, and nobody has typed them.
+# Longer words are not compared letter by letter: that takes the square of their length, and such words are not typed by hand.
 _LONGEST: Final = 255
 
 

@@ -321,7 +321,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options) -> int:
     """Write the report and everything beside it; gives the exit status."""
     for result in report.errors:
         complain(result.error)
-    for path, what in inputs.odd:
+    for path, what in inputs.irregular:
         complain(f"{path}: this is {what}, not a regular file, and is passed over")
     for folder in inputs.empty:
         complain(f"{folder}: no *.visaasm or *.isaasm in this folder")

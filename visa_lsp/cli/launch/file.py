@@ -1,7 +1,7 @@
 """Launch files (``NAME.launch.yaml``) to launch configurations. Their keys are a contract: none changes its meaning.
 
 Knows the file's keys and where files lie, not what a kernel is. Every mistake is a ``LaunchError`` with file, line and
-column. Invariant: nothing larger than the limit of ``launch_config`` is allocated, whatever the file says.
+column. Invariant: nothing larger than the limit of ``sim.launch.config`` is allocated, whatever the file says.
 """
 
 from __future__ import annotations

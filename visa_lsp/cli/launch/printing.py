@@ -1,6 +1,6 @@
 """The report of ``visa-lsp run``, as text and as JSON, and of the server's run command.
 
-Knows values of ``launchreport`` only; loads no NumPy.
+Knows values of ``report`` only; loads no NumPy.
 
 The JSON report of a launch has these keys: ``launch`` (the launch file), ``kernel``, ``platform``, ``engine``,
 ``buffers`` (``arg``, ``name``, ``dtype``, ``shape``, ``head`` with the first values, ``path`` of the file written or

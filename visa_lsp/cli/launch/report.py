@@ -1,6 +1,6 @@
 """What came of a launch, as values: buffers, expectations, faults with their places in the texts.
 
-Filled by ``launchrun``, printed by ``run`` and sent by the language server. Prints nothing.
+Filled by ``runner``, printed by ``printing`` and sent by the language server. Prints nothing.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def run_module(
 def _prepared(module: Module, launch: LaunchFile, where: Platform, path: Path | None) -> PreparedLaunch:
     try:
         kernel = choose_kernel(module, launch.config.kernel)
-        info, sections = _told(kernel, launch, path)
+        info, sections = _kernel_info(kernel, launch, path)
         config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
         prepared = prepare(module, info, config, where)
         _check_expectations(launch, prepared)
@@ -227,7 +227,9 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
     return checkers(checks)
 
 
-def _told(kernel: Kernel, launch: LaunchFile, path: Path | None) -> tuple[KernelInfo | None, tuple[DataSection, ...]]:
+def _kernel_info(
+    kernel: Kernel, launch: LaunchFile, path: Path | None
+) -> tuple[KernelInfo | None, tuple[DataSection, ...]]:
     """Give what ze_info says of the kernel, and the program's data.
 
     The launch file may name a ze_info, a zebin, or both; else siblings count, the program's first.

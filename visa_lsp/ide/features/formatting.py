@@ -37,7 +37,7 @@ _IN_SHAPE: Final = re.compile(
 class LineLayout(NamedTuple):
     """What shaping has to know of a line's statement; ``execution`` is the column range of ``(M1, 16)``.
 
-    ``kept`` lines keep their inside: those that are broken or that nobody knows.
+    ``kept`` lines keep their inside: those with errors or without a known mnemonic.
     """
 
     instruction: bool

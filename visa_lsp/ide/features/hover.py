@@ -1,7 +1,7 @@
 """Hover: what stands under the cursor, explained in Markdown.
 
-Pure: an analysis and an offset give a span and a text. The prose is in ``opcode_text``, ``symbol_text``,
-``region_text`` and ``literal_text``; here only the kind of token decides which of them is asked.
+Pure: an analysis and an offset give a span and a text. The prose is in ``ide.prose``: ``opcode``, ``symbol``,
+``region`` and ``literal``; here only the kind of token decides which of them is asked.
 """
 
 from __future__ import annotations

@@ -84,14 +84,14 @@ class Mark(NamedTuple):
 
 
 @dataclass(slots=True)
-class Known:
+class LineTemplates:
     """What is known of lines under one ``.version``: templates by key without lengths, packed tokens by whole key."""
 
     templates: dict[str, tuple[Mark, ...] | None] = field(default_factory=dict)
     packed: dict[str, bytes] = field(default_factory=lambda: {"": b""})
 
 
-_known: dict[str, Known] = {}
+_templates: dict[str, LineTemplates] = {}
 
 
 def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[SemanticToken]:
@@ -157,7 +157,7 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
     if keys is None:
         bound = _bound_lines(analysis, at, [i for i in range(part.chunk.count) if i in wanted])
         return [bound.get(i, b"") for i in range(part.chunk.count)]
-    known = _known_of(version_of(index))
+    known = _templates_of(version_of(index))
     found = list(map(known.packed.get, keys))
     if None in found:
         lines = part.code.split("\n")[1:]
@@ -201,12 +201,12 @@ def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int
     return {i: packed(map(_plain, _of_line(view, base + i))) for i in chosen}
 
 
-def _known_of(version: str) -> Known:
-    known = _known.get(version)
+def _templates_of(version: str) -> LineTemplates:
+    known = _templates.get(version)
     if known is None or len(known.packed) > _MOST_KEYS:
-        if len(_known) > 16:
-            _known.clear()
-        known = _known[version] = Known()
+        if len(_templates) > 16:
+            _templates.clear()
+        known = _templates[version] = LineTemplates()
     return known
 
 

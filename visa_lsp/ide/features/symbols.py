@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
 
-# An outline of more entries than this helps nobody: of a long text the variables that come last are left out.
+# An outline of more entries than this is of no help: of a long text the variables that come last are left out.
 MOST: Final = 3000
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([^\s=]+)")

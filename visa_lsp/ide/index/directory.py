@@ -67,7 +67,7 @@ class Directory:
         return [*self._aliasing.get(name, ()), *(part for part in self._left.values() if part.may_have(wanted))]
 
     def _change(self, part: ChunkIndex, *, come: bool) -> None:
-        alone = (part,)  # one object for all names that nobody else declares: nearly all of them
+        alone = (part,)  # one object for all names that no other chunk declares: nearly all of them
         for table, names in (
             (self._declaring, set(part.facts.decls)),
             (self._aliasing, {base for _, base in part.aliases}),

@@ -115,7 +115,7 @@ def focus_at(
         return analysis
     spot = spot_at(alone, offset) if uses else None
     if spot is None or spot.token.kind not in _NAMES:
-        # A mnemonic or a directive may be in every line: nobody asks where else it stands.
+        # A mnemonic or a directive may be in every line: its other places are never asked for.
         return alone
     return focus(analysis, [line], word_at(document.line_text(line), column), family=family, most=most)
 

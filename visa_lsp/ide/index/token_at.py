@@ -50,7 +50,7 @@ def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
         own = next((s for s in body.symbols if s.place == place), None)
         if own is not None:
             return own
-    # A name without a slot may be a label: the operand of a mnemonic that nobody knows.
+    # A name without a slot may be a label: the operand of an unknown mnemonic.
     return body.find(token.text, line) or body.labels.get(token.text)
 
 

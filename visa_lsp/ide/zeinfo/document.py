@@ -1,6 +1,6 @@
 """A ze_info document in the editor, together with the texts that it describes.
 
-Joins what ``zeinfo`` and the ``zeinfo_*`` features know into one value per snapshot, so that the rim needs no YAML.
+Joins what ``zeinfo`` and the modules beside this one know into one value per snapshot, so that the rim needs no YAML.
 Which texts belong to a document is for the rim to say. Never raises for any text.
 """
 

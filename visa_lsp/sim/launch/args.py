@@ -1,6 +1,6 @@
 """Arguments into the payload as ze_info says: one function for each ``arg_type``.
 
-Knows ze_info's words, not where bytes come to lie (``launch_layout``) nor what memory is (``launch_world``). Invariant:
+Knows ze_info's words, not where bytes come to lie (``layout``) nor what memory is (``world``). Invariant:
 every entry of ``payload_arguments`` is written, or the launch is refused in words.
 """
 

@@ -108,7 +108,7 @@ class AccessChecker(Checker):
 
     def _tell(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int, verb: str) -> None:
         self._found.append(self._fault(access, row, buffer, offset, verb))
-        access.thread.machine.told = True
+        access.thread.machine.has_findings = True
 
     def _wait(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int) -> None:
         frame = access.thread.frame
@@ -140,4 +140,4 @@ class AccessChecker(Checker):
                     del self._loads[key]
                     if not load.kept:
                         self._found.append(load.fault)
-                        access.thread.machine.told = True
+                        access.thread.machine.has_findings = True

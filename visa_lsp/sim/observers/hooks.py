@@ -146,7 +146,7 @@ class Checker(Observer):
             lane = code.lane(pc, lane)
             told = (code.lane(pc, number) for number in lanes)
             more |= {"lane": lane, "lanes": sorted({number for number in told if number is not None})}
-        thread.machine.told = True
+        thread.machine.has_findings = True
         self._found.append(thread_fault(thread, kind, message, **more))
 
 

@@ -38,7 +38,7 @@ class _Origin:
     pc: int
     line: int
     lanes: tuple[int, ...]  # of the thread; none where the whole thread is meant
-    told: bool = False
+    reported: bool = False
     quiet: bool = False  # part of what was loaded together is defined: it may be padding, and storing it is no finding
 
 
@@ -159,16 +159,16 @@ class Origins:
     def tell(self, thread: Thread, number: int, sink: str) -> None:
         """Report an origin, once."""
         origin = self._origins[number - UNWRITTEN - 1]
-        if origin.told or (origin.quiet and sink == STORED):
+        if origin.reported or (origin.quiet and sink == STORED):
             return
-        origin.told = True
+        origin.reported = True
         frame = thread.frame
         place = ""
         if (origin.kernel, origin.pc) != (frame.code.kernel.name, frame.pc):
             line = frame.code.kernel.instructions[frame.pc].line
             place = f" by instruction {frame.pc}" + (f", line {line + 1}" if line >= 0 else "")
             place = place.replace(" by ", " at ") if sink != STORED else place
-        thread.machine.told = True
+        thread.machine.has_findings = True
         self._found.append(
             Fault(
                 FaultKind.UNINITIALISED, f"{origin.what}; the value {sink}{place}", origin.kernel, thread.group.id,

@@ -380,7 +380,7 @@ class RaceChecker(Checker):
                 self._mark(buffer, np.arange(offset, offset + access.size), owner)
 
     def _guess(self, thread: Thread, fault: Fault) -> None:
-        thread.machine.told = True
+        thread.machine.has_findings = True
         self._found.append(
             replace(fault, note=True, message=f"{fault.message}; a compare-exchange checks what was loaded")
         )
@@ -585,7 +585,7 @@ class RaceChecker(Checker):
         )  # fmt: skip
         if note:
             self._found.append(replace(fault, note=True))
-            thread.machine.told = True
+            thread.machine.has_findings = True
             return
         mine = thread.frame.code.kernel.instructions[thread.frame.pc]
         theirs = kernel.instructions[pc] if pc < len(kernel.instructions) else None
@@ -600,7 +600,7 @@ class RaceChecker(Checker):
             key = (int(self._parties[_THREAD, number]), id(part.buffer), offset)
         else:
             self._found.append(fault)
-            thread.machine.told = True
+            thread.machine.has_findings = True
             return
         self._waiting.setdefault(key, []).append(fault)
 

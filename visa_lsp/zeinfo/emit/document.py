@@ -2,7 +2,7 @@
 
 Where arguments lie comes from the ``.input``s, what the machine needs from attributes and code, and what an argument is
 from its name, its type, or a hint per argument (a launch file's). In a text written by hand the names that mean something
-are those that ``run`` fills by itself; a compiler's dump is read by ``emit_dump``. Invariant: a payload that ze_info cannot
+are those that ``run`` fills by itself; a compiler's dump is read by ``dump``. Invariant: a payload that ze_info cannot
 describe is an ``EmitError`` with the input at fault, and whatever is guessed is a ``Doubt``.
 """
 
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.zeinfo.emit.answers import Answers, SayError
 from visa_lsp.zeinfo.emit.dump import DumpArguments
 from visa_lsp.zeinfo.emit.entries import Entries
 from visa_lsp.zeinfo.emit.hand import HandArguments
 from visa_lsp.zeinfo.emit.roles import boundary
-from visa_lsp.zeinfo.emit.said import Said, SayError
 from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError, payload_of, slots_of
 from visa_lsp.zeinfo.facts import uses_of
 from visa_lsp.zeinfo.input_use import InputUse
@@ -60,7 +60,7 @@ def emitted(
     kernels: Sequence[Kernel],
     platform: Registers,
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
-    said: Said | None = None,
+    said: Answers | None = None,
 ) -> Emitted:
     """The same, with what was doubtful. ``said`` settles doubts; ``SayError`` where it speaks of an input there is not."""
     if said is not None:
@@ -68,7 +68,7 @@ def emitted(
         unknown = next((name for name in said.inputs if name not in names), None)
         if unknown is not None:
             raise SayError(f"'{unknown}': there is no such .input; there are {', '.join(sorted(names)) or 'none'}")
-    found = [_Kernel(k, platform, (hints or {}).get(k.name), said or Said()) for k in kernels if k.is_kernel]
+    found = [_Kernel(k, platform, (hints or {}).get(k.name), said or Answers()) for k in kernels if k.is_kernel]
     entries = [k.entry() for k in found]
     newer = any(e["arg_type"] in _NEWER_KINDS for k in found for e in k.out.payload)
     root: dict[str, object] = {"version": _NEWER if newer else VERSION, "kernels": entries}
@@ -86,7 +86,7 @@ class _Kernel:
         kernel: Kernel,
         platform: Registers,
         hints: Sequence[ArgumentHint] | Mapping[str, ArgumentHint] | None,
-        said: Said,
+        said: Answers,
     ) -> None:
         self.kernel = kernel
         self.said = said

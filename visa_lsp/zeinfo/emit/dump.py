@@ -1,4 +1,4 @@
-"""``emit`` for a compiler's dump: the roles of ``dump`` meet the arguments that a launch file tells.
+"""``emit`` for a compiler's dump: the roles of ``roles`` meet the arguments that a launch file tells.
 
 Knows no text and no YAML. Invariant: every input gets an entry or the kernel is refused, and each guess leaves a doubt
 that names the argument or input and what to say to settle it.
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.zeinfo.emit.answers import Answers
     from visa_lsp.zeinfo.emit.entries import Entries
-    from visa_lsp.zeinfo.emit.said import Said
     from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
 
 _IMAGE_FACTS: Final = {2: ("image_height", "image_width"), 3: ("image_height", "image_width", "image_depth")}
@@ -37,7 +37,7 @@ class DumpArguments:
         payload: Payload,
         end: int,
         hints: Sequence[ArgumentHint] | Mapping[str, ArgumentHint] | None,
-        said: Said,
+        said: Answers,
         entries: Entries,
     ) -> None:
         self.kernel = kernel
@@ -49,8 +49,8 @@ class DumpArguments:
         self.doubts: list[Doubt] = []
         self.private = False
         named = hints if isinstance(hints, dict) else None
-        self._told = hints is not None and named is None
-        self.hints: list[ArgumentHint] = list(hints) if self._told else self._guessed(named)  # type: ignore[arg-type]
+        self._has_hints = hints is not None and named is None
+        self.hints: list[ArgumentHint] = list(hints) if self._has_hints else self._guessed(named)  # type: ignore[arg-type]
 
     def write(self) -> None:
         """Write every entry."""
@@ -158,7 +158,7 @@ class DumpArguments:
             self.out.buffer(owner[position], slot, surface, address=taken, constant=constant)
         for slot, position in zip(roles.offsets, offset_owners(roles, self.flow, images)[0], strict=True):
             self.out.place("buffer_offset", slot.offset, _DWORD, arg_index=owner[position])
-        if len(found) > 1 and self._told:
+        if len(found) > 1 and self._has_hints:
             unsure = sorted({owner[p] for other in found[1:] for p in other if other.index(p) != order.index(p)})
             names = ", ".join(
                 f"{index} (.input {roles.pointers[next(p for p in owner if owner[p] == index)].name})"
@@ -185,7 +185,7 @@ class DumpArguments:
             raise self._fail(f"{slot.title} is a value, which the launch file does not give", slot)
         if many and not pieces:
             raise self._fail(f"argument {indexes[len(plain)]} has no .input: no further value is in the payload")
-        structs = list(indexes[len(plain) :]) if not self._told else self._structs(indexes, many)
+        structs = list(indexes[len(plain) :]) if not self._has_hints else self._structs(indexes, many)
         for index, slot in zip((i for i in indexes if i not in structs), plain, strict=True):
             # OpenCL gives a vector of three the room of four.
             self.out.value(index, [slot], slot.size // 3 * 4 if slot.elements == 3 else 0)
@@ -274,7 +274,7 @@ class DumpArguments:
                 self.out.bindless(index, handles.pop(0), type_)
             else:
                 number = table.numbers[index]
-                self.out.surface(index, number, type_, f"arg{index}" if self._told else f"bti({number})")
+                self.out.surface(index, number, type_, f"arg{index}" if self._has_hints else f"bti({number})")
         guessed = [i for i in images if self._type(i) in TWINS and i not in self.said.images]
         if guessed:
             names = ", ".join(f"{i} is {self._type(i)}, not {TWINS[self._type(i)]}" for i in guessed)

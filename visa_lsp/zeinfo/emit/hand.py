@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.zeinfo.emit.answers import Answers
     from visa_lsp.zeinfo.emit.entries import Entries
-    from visa_lsp.zeinfo.emit.said import Said
     from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
     from visa_lsp.zeinfo.facts import Uses
 
@@ -28,7 +28,7 @@ IMPLICIT: Final = {
 class HandArguments:
     """The arguments of one kernel."""
 
-    def __init__(self, kernel: Kernel, payload: Payload, uses: Uses, said: Said, entries: Entries) -> None:
+    def __init__(self, kernel: Kernel, payload: Payload, uses: Uses, said: Answers, entries: Entries) -> None:
         self.kernel = kernel
         self.payload = payload
         self.uses = uses
