@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
-from visa_lsp.analysis.declaration_text import FUNCTION, INPUT
+from visa_lsp.analysis.chunk_facts import FUNCTION, INPUT, decl_lines, facts_in, first_instruction, instructions_in
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import codes_in

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.limits import UNCHECKED
+from visa_lsp.analysis.rule_sets import UNCHECKED
 from visa_lsp.checks import CHECKS
 from visa_lsp.checks.support.pages import index_page, rule_page
 from visa_lsp.diagnostics import Rule, Severity

@@ -80,7 +80,7 @@ class Facts(Struct):
     """What a block says by itself. ``decls`` and ``rests`` go together; ``specials`` are all other directives.
 
     ``braced`` blocks may have braces on the lines of statements: nothing here tells what these lines are.
-    ``names`` is for whoever keeps track of names. ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
+    ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
     """
 
     decls: tuple[str, ...]
@@ -93,7 +93,6 @@ class Facts(Struct):
     scopes: bool
     narrow: bool
     opens_body: bool
-    names: bytes = b""
     braced: bool = False
 
 
@@ -179,13 +178,9 @@ def instruction_of(code: str) -> str:
     return "" if _DIRECTIVE.match("\n" + code) else code
 
 
-def classes(
-    code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str], names: set[str] | None = None
-) -> list[str]:
-    """The lines of a block with each name and large number replaced by what it stands for; adds them to ``names``."""
+def classes(code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str]) -> list[str]:
+    """The lines of a block with each name and large number replaced by what it stands for."""
     pieces = pattern.split(code)
-    if names is not None:
-        names.update(pieces[1::2])
     pieces[1::2] = map(classes_of.__getitem__, pieces[1::2])
     return list(map(str.rstrip, "".join(pieces).split("\n")[1:]))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.declaration_text import class_letter
+from visa_lsp.analysis.chunk_facts import class_letter
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.values import float_of_bits, int_of_bits, packed_values
 from visa_lsp.isa.table import TABLE

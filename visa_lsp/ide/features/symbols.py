@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.analysis.declaration_text import class_letter
+from visa_lsp.analysis.chunk_facts import class_letter
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.syntax.bulk import decl_offsets
 from visa_lsp.text import Span

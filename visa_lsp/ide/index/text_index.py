@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.chunk_facts import facts_in
-from visa_lsp.analysis.declaration_text import INPUT, base_of, class_letter
+from visa_lsp.analysis.chunk_facts import INPUT, base_of, class_letter, facts_in
 from visa_lsp.analysis.line_classes import special_words
 from visa_lsp.ide.index.directory import directory_of
-from visa_lsp.ide.index.words import Needle, bits_of, lines_with, needle
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import Instruction, Scope
+from visa_lsp.syntax.words import chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
 _WORD: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?]*")
 _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
-# How many chunks one question may take apart into words; what is left waits for the next.
-_AT_ONCE: Final = 40
 
 
 @dataclass(slots=True, eq=False)
@@ -45,28 +42,9 @@ class ChunkIndex:
     memo: dict[object, object] = field(default_factory=dict)
 
     @property
-    def knows_words(self) -> bool:
-        """Whether ``words`` is known already, or never will be."""
-        return "words" in self.memo
-
-    @property
     def knows_decls(self) -> bool:
         """Whether ``decls`` and ``aliases`` are known already."""
         return self._decls is not None and self._aliases is not None
-
-    @property
-    def words(self) -> bytes | None:
-        """A bit for the hash of each word of the chunk, comments included; None where only a search tells."""
-        if "words" not in self.memo:
-            self.memo["words"] = bits_of(self.chunk.text) if self.chunk.text.isascii() else None
-        return self.memo["words"]  # type: ignore[return-value]
-
-    def may_have(self, needle: Needle) -> bool:
-        """Whether a word may be in the text; a no is certain."""
-        bits: bytes | None = self.memo.get("words")  # type: ignore[assignment]
-        if bits is None:
-            return needle.text in self.chunk.text
-        return all(bits[at] & bit for at, bit in needle.places)
 
     @property
     def naming(self) -> tuple[object, ...]:
@@ -305,20 +283,15 @@ class Index:
 
     def mentions(self, groups: Iterable[BodyChunks], names: Iterable[str], most: int | None = None) -> list[int]:
         """The lines that have one of some names in them, comments included, in order; of more than ``most`` some more."""
-        needles = [needle(name) for name in names if name]
+        wanted = [name for name in names if name]
         found: list[int] = []
-        fresh = _AT_ONCE
         for group in groups:
-            for at in range(group.first, group.end):
-                part = self.parts[at]
-                if fresh and not part.knows_words:
-                    fresh -= part.words is not None
-                here = [wanted.text for wanted in needles if part.may_have(wanted)]
-                if here:
-                    base = self.document.line_of(at)
-                    found += [base + line for line in lines_with(part.chunk.text, here)]
-                    if most is not None and len(found) > most:
-                        return found
+            chunks = self.document.chunks[group.first : group.end]
+            for at in chunks_with(chunks, wanted):
+                base = self.document.line_of(group.first + at)
+                found += [base + line for line in lines_with(chunks[at].text, wanted)]
+                if most is not None and len(found) > most:
+                    return found
         return found
 
 

@@ -1,7 +1,7 @@
 """Whether, and where, a text has a word: with a bit for each word, so that most chunks need not be searched.
 
 A word is a run of letters, digits and the other signs that names are made of; ``%`` before it belongs to the name and
-not to the word. Knows no chunks. Invariant: a word that the bits deny is not in the text.
+not to the word. Invariant: a word that the bits deny is not in the text.
 """
 
 from __future__ import annotations
@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from visa_lsp.syntax.chunks import Chunk
+
 _IN_WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$@?")
 _APART: Final = {code: " " for code in range(128) if chr(code) not in _IN_WORDS}
 _BITS: Final = 1 << 16
+# Of a text that is not all ASCII the bits deny nothing.
+_ALL: Final = bytes([255] * (_BITS // 8))
+# How many chunks one question may take apart into words; the others are searched, and wait for the next.
+_AT_ONCE: Final = 40
 
 
 class Needle(NamedTuple):
-    """A name that is looked for, with the places of its bits in ``Part.words``."""
+    """A name that is looked for, with the places of its bits: a byte, and the bit in it."""
 
     text: str
     places: tuple[tuple[int, int], ...]
@@ -29,13 +35,43 @@ def needle(name: str) -> Needle:
     return Needle(name, tuple((at >> 3, 1 << (at & 7)) for at in (hash(word) % _BITS for word in words)))
 
 
-def bits_of(text: str) -> bytes:
-    """The bits of a text of ASCII: one for the hash of each of its words."""
-    bits = bytearray(_BITS // 8)
+def bits_of(text: str, more: bytes = bytes(_BITS // 8)) -> bytes:
+    """The bits of a text, one for the hash of each of its words, besides those in ``more``."""
+    if not text.isascii():
+        return _ALL
+    bits = bytearray(more)
     for word in set(text.translate(_APART).split()):
         at = hash(word) % _BITS
         bits[at >> 3] |= 1 << (at & 7)
     return bytes(bits)
+
+
+def learn_words(chunk: Chunk) -> None:
+    """Keep the bits of a chunk with it; of an edited one they are those of its base and of what is new."""
+    if not chunk.words:
+        origin = chunk.origin
+        known = origin is not None and origin.base.words
+        chunk.words = bits_of(origin.between(chunk), known) if origin is not None and known else bits_of(chunk.text)
+
+
+def may_have(chunk: Chunk, needle: Needle) -> bool:
+    """Whether a word may be in the text of a chunk; a no is certain."""
+    bits = chunk.words
+    return all(bits[at] & bit for at, bit in needle.places) if bits else needle.text in chunk.text
+
+
+def chunks_with(chunks: Iterable[Chunk], names: Iterable[str]) -> Iterator[int]:
+    """The numbers of the chunks that may have one of some names in them, be it in a comment."""
+    needles = [needle(name) for name in names]
+    fresh = _AT_ONCE
+    for index, chunk in enumerate(chunks):
+        if not chunk.words and fresh:
+            fresh -= 1
+            learn_words(chunk)
+        for wanted in needles:
+            if may_have(chunk, wanted):
+                yield index
+                break
 
 
 def lines_with(text: str, names: Iterable[str]) -> Iterator[int]:
