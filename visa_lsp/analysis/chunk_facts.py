@@ -22,7 +22,7 @@ from visa_lsp.syntax.bulk import (
     statement_of,
 )  # fmt: skip
 from visa_lsp.syntax.chunks import code_in
-from visa_lsp.syntax.tree import Instruction
+from visa_lsp.syntax.tree import SUBROUTINE, Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
 # An input directive, with the variable and what stands behind it.
 INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
 # A directive that begins a subroutine, with its name.
-FUNCTION: Final = re.compile(r'\s*\.function(?![A-Za-z0-9_])\s*"?([^"\s]*)')
+FUNCTION: Final = re.compile(rf'\s*{re.escape(SUBROUTINE)}(?![A-Za-z0-9_])\s*"?([^"\s]*)')
 _CLASS: Final = re.compile(r"v_type\s*=\s*([A-Z])")
 # The facts of every chunk that is all comment.
 NOTHING: Final = facts_of("\n")

@@ -29,6 +29,7 @@ from visa_lsp.sema.names import predefined_symbols
 from visa_lsp.syntax.bulk import declares, statement_of
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.grammar import grammar_text
+from visa_lsp.syntax.tree import LINE_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -142,7 +143,7 @@ def special_words() -> frozenset[str]:
     return frozenset(words)
 
 
-_VALUES: Final = re.compile(r"0[xX][0-9a-fA-F]{3,}(?=:)|(?<=\.loc )[0-9]+")
+_VALUES: Final = re.compile(rf"0[xX][0-9a-fA-F]{{3,}}(?=:)|(?<={re.escape(LINE_MARK)} )[0-9]+")
 
 
 def with_values(line_class: str, code: str, readers: re.Pattern[str]) -> str:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import FUNCTION, INPUT, decl_lines, facts_in, first_instruction, instructions_in
 from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import BodyDirective, Decl, InputDecl, Instruction, KernelAttr, Label, Scope
@@ -31,7 +33,9 @@ _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 # A declaration that is broken so early that only the grammar reads it; it declares its name all the same.
 _BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
-_NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
+# The first words of what computes nothing.
+_NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is FlowClass.NOTE})
+_NOTE: Final = re.compile(rf"\s*(?:\([^()]*\)\s*)?(?:{'|'.join(_NOTES)})", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 _QUOTED: Final = re.compile(r'"[^"]*"')
 # Outlines of any body in this process that had no findings, and how many characters a kept one may have.

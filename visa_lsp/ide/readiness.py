@@ -43,7 +43,7 @@ def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator
     directory_of(index)
     yield
     for part in index.parts:
-        if "instructions" not in part.memo:
+        if not part.knows_instructions:
             _ = part.instructions
             yield
         if prepare_folds(part):
@@ -51,7 +51,7 @@ def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator
     if tokens and coloured_by_chunk(analysis):
         kept = pieces_of(analysis.document)
         for part in index.parts:
-            if "naming" not in part.memo:
+            if not part.knows_naming:
                 _ = part.naming, part.label_signs
                 yield
         for at in range(len(index.parts)):

@@ -32,7 +32,7 @@ from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.values import DTYPE, immediate, unpacked
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
+    from visa_lsp.program.model import Inst, Value
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 
@@ -145,8 +145,8 @@ class Site:
 
     # ---- vector operands
 
-    def operand_type(self, operand: object) -> ty.DataType:
-        """The element type of a vector operand. Raises KernelFault where it names no variable."""
+    def operand_type(self, operand: Value) -> ty.DataType:
+        """The element type of a vector operand."""
         if isinstance(operand, General | AddressOf):
             found = self.code.kernel.variable_type(operand.var)
             if found is None:
@@ -165,12 +165,8 @@ class Site:
         size = self.operand_type(operand).size
         return self.code.layout.offset(operand.var) + regions.origin(operand.row, operand.col, size, self.grf)
 
-    def read(self, operand: object, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
-        """A function that gives the lanes of a source: an array of one element, or of one per lane.
-
-        ``dtype`` reinterprets the bits of a general or indirect operand. Raises KernelFault where the operand is none
-        that can be read.
-        """
+    def read(self, operand: Value, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
+        """The lanes of a source; ``dtype`` reinterprets the bits of a general or indirect operand."""
         lanes = self.lanes if lanes is None else lanes
         type_ = self.operand_type(operand)
         kind = dtype or DTYPE[type_]
@@ -219,7 +215,7 @@ class Site:
         return lambda f: f.views[view].reshape(-1)
 
     def _touch(
-        self, operand: object, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False
+        self, operand: Value, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False
     ) -> None:
         """Keep for observers which registers the instruction touches; most predefined variables always hold something."""
         layout = self.code.layout
@@ -307,12 +303,8 @@ class Site:
 
     # ---- destinations
 
-    def write(self, operand: object, lanes: int | None = None) -> Store:
-        """A function that puts lanes into a destination, those whose bit is set in its mask.
-
-        Its array has the destination's storage type, and one element or one per lane. Raises KernelFault where the
-        operand is none that can be written.
-        """
+    def write(self, operand: Value, lanes: int | None = None) -> Store:
+        """Put lanes into a destination; the array has the destination's storage type, one element or one per lane."""
         lanes = self.lanes if lanes is None else lanes
         if isinstance(operand, General):
             return self._write_general(operand, lanes)

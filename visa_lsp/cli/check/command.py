@@ -355,8 +355,8 @@ def _is_wrong(report: CheckReport, options: Options) -> bool:
     return report.count(Severity.ERROR) > 0 or warnings > allowed
 
 
-def _write_report(report: CheckReport, options: Options, to_stderr: bool, inputs: Inputs) -> None:
-    pieces = FORMATS[options.format](report, Look(options.colour))
+def _write_report(report: Report, options: Options, to_stderr: bool, inputs: Inputs) -> None:
+    pieces = FORMATS[options.format].write(report, Look(options.colour))
     if options.output is not None:
         write_output(options.output, "".join(pieces).encode("utf-8", "replace"), inputs.files)
         return

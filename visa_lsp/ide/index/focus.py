@@ -52,7 +52,7 @@ class LastFocus:
     """The lines of a snapshot that were asked for last, bound."""
 
     def __init__(self) -> None:
-        self.key: object = None
+        self.key: tuple[bool, tuple[int, ...]] = (False, ())  # whether it was cut, and its lines
         self.view: Focus | None = None
 
 

@@ -196,31 +196,12 @@ def _inside(space: Space, at: Array, size: int) -> Array:
     return np.ones(at.size, bool) if found is None else found
 
 
-_ALIASES: Final = {
-    "iinc": "inc",
-    "idec": "dec",
-    "iadd": "add",
-    "isub": "sub",
-    "store": "xchg",
-    "smin": "minsint",
-    "smax": "maxsint",
-    "umin": "min",
-    "umax": "max",
-    "fcas": "fcmpwr",
-}
-
-
 def atomic_update(site: Site, size: int) -> messages.Update:
-    """What an LSC atomic does to a word of ``size`` bytes.
-
-    Raises KernelFault where the operation is not modelled for that size.
-    """
-    word = site.inst.row.mnemonic.removeprefix("lsc_atomic_")
-    word = _ALIASES.get(word, word)
+    """What an LSC atomic does to a word of ``size`` bytes."""
     known = {**messages.integer_updates(size), **messages.float_updates(size)}
     if size == 2:
         known |= messages.bfloat_updates()
-    found = known.get(word)
+    found = known.get(site.inst.row.update)
     if found is None:
         raise site.fault("this atomic operation is not modelled")
     return found

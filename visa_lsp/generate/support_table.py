@@ -1,30 +1,29 @@
 """``docs/instructions.md``: which instruction is read, written and run, derived from the table and the rooms' registries.
 
-Run as ``python -m visa_lsp.cli.support_table [FILE]``; a test fails when the committed page is not what this prints. No
-fact about an instruction stands here.
+No fact about an instruction stands here.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.support_records import records
+from visa_lsp.generate.support_records import records
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import ALL, PLATFORMS
 from visa_lsp.isa.table import TABLE
+from visa_lsp.sim.effects import EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from pathlib import Path
 
     from visa_lsp.isa.model import Instruction
     from visa_lsp.isa.table import InstructionTable
 
 _HEAD: Final = """# Instructions
 
-Generated from the instruction table by `python -m visa_lsp.cli.support_table docs/instructions.md`; do not edit.
+Generated from the instruction table by `python -m visa_lsp.generate`; do not edit.
 
 * **dialects**: `seed` is the specification's appendix, `4.1` the text with an object format, `4.2` what compilers print today.
 * **parsed**: the text is read, named and explained. **encoded**, **decoded**: it has a form in an object of version 4.1.
@@ -76,7 +75,7 @@ def page(effects: Collection[str], table: InstructionTable = TABLE) -> str:
 
 def _lines(effects: Collection[str], table: InstructionTable) -> Iterator[str]:
     yield _HEAD
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, dict[str, None]] = {}
     rows = sorted(table.rows, key=lambda r: (r.mnemonic.lower(), r.opcode if r.opcode is not None else 999))
     lines: dict[str, None] = {}
     yield "| mnemonic | opcode | dialects | platforms | parsed | encoded | decoded | simulated |"
@@ -84,9 +83,7 @@ def _lines(effects: Collection[str], table: InstructionTable) -> Iterator[str]:
     for row in rows:
         reason = simulated(row, effects)
         if reason is not None:
-            names = reasons.setdefault(reason, [])
-            if row.mnemonic not in names:
-                names.append(row.mnemonic)
+            reasons.setdefault(reason, {})[row.mnemonic] = None
         lines[_row(row, reason)] = None
     yield from lines
     yield ""
@@ -117,17 +114,6 @@ def _row(row: Instruction, reason: str | None) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def main() -> int:
-    """Print the page, or write it to the file that is named."""
-    from visa_lsp.sim.effects import EFFECTS
-
-    text = page(EFFECTS)
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(text, encoding="utf-8")
-    else:
-        sys.stdout.write(text)
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+def made(_root: Path) -> dict[str, str]:
+    """The page of the product's table and simulator."""
+    return {"docs/instructions.md": page(EFFECTS)}

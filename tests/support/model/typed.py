@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
-from tests.sim.model import lsc, messages
-from tests.sim.model.memory import Space, clamp
-from tests.sim.model.numbers import SIZES, decode, encode, rounded
-from tests.sim.model.state import State, Surface
+from tests.support.model import lsc, messages
+from tests.support.model.memory import Space, clamp
+from tests.support.model.numbers import SIZES, decode, encode, rounded
+from tests.support.model.state import State, Surface
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 
 CHANNEL = {

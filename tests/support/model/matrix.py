@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import ml_dtypes
 import numpy as np
 
-from tests.sim.model.numbers import SIZES, decode, encode, exact, rounded
-from tests.sim.model.words import total
+from tests.support.model.numbers import SIZES, decode, encode, exact, rounded
+from tests.support.model.words import total
 
 if TYPE_CHECKING:
-    from tests.sim.model.state import State
+    from tests.support.model.state import State
 
 # precision code: bits, kind
 INTEGERS = {1: (1, "u"), 2: (1, "s"), 3: (2, "u"), 4: (2, "s"), 5: (4, "u"), 6: (4, "s"), 7: (8, "u"), 8: (8, "s")}

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.sim.model.numbers import FLOATS, SIZES, Modes, decode, encode, same, small_float
+from tests.support.model.numbers import FLOATS, SIZES, Modes, decode, encode, same, small_float
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import Address, AddressOf, Combine, General, Immediate, Indirect, Predicate, RawOperand
 

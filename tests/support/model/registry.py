@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.sim.model import lanes, lsc, matrix, messages, moves, sampler, typed
+from tests.support.model import lanes, lsc, matrix, messages, moves, sampler, typed
 from visa_lsp.isa.lane import Effect, Lane
 
 if TYPE_CHECKING:
-    from tests.sim.model.state import State
+    from tests.support.model.state import State
     from visa_lsp.isa.model import Instruction
     from visa_lsp.program.model import Inst
 
@@ -22,7 +22,7 @@ EFFECTS = {
     **sampler.EFFECTS,
 }
 # Media threads run in an order that satisfies every dependency, so that ``wait`` has nothing to wait for.
-NOTHING = frozenset({"nop", "fence", "wait"})
+NOTHING = frozenset({"nop", "fence", "fence_global", "fence_shared", "wait"})
 
 
 def model_of(row: Instruction):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.sim.model.memory import Space, float_kind, updated
-from tests.sim.model.numbers import encode
+from tests.support.model.memory import Space, float_kind, updated
+from tests.support.model.numbers import encode
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import RawOperand
 
 if TYPE_CHECKING:
-    from tests.sim.model.state import State
+    from tests.support.model.state import State
 
 WORD = 1 << 32
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from tests.sim.model.numbers import decode, encode, exact, limits, rounded
-from tests.sim.model.words import total
+from tests.support.model.numbers import decode, encode, exact, limits, rounded
+from tests.support.model.words import total
 
 if TYPE_CHECKING:
-    from tests.sim.model.state import State
+    from tests.support.model.state import State
 
 SLM_TAG = 0x0FFF_FFFF  # what of a pointer into shared local memory is an offset
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from tests.sim.model import words
-from tests.sim.model.numbers import (
+from tests.support.model import words
+from tests.support.model.numbers import (
     FLOATS,
     SIGNED,
     SIZES,
@@ -22,7 +22,7 @@ from tests.sim.model.numbers import (
     rounded,
     to_type,
 )
-from tests.sim.model.state import State, modified
+from tests.support.model.state import State, modified
 from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand
 
 

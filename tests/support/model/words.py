@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import mpmath
 
-from tests.sim.model.numbers import FLOATS, INTS, SIGNED, exact, is_special
+from tests.support.model.numbers import FLOATS, INTS, SIGNED, exact, is_special
 
 if TYPE_CHECKING:
     from collections.abc import Callable

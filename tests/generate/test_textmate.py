@@ -3,15 +3,8 @@ import re
 
 from lsp_client import ROOT
 
-from visa_lsp.ide.textmate import grammar, grammar_text
+from visa_lsp.generate.textmate import grammar
 from visa_lsp.isa.table import TABLE
-
-
-def test_the_extension_has_the_grammar_of_the_table():
-    stored = (ROOT / "vscode-extension" / "syntaxes" / "visa.tmLanguage.json").read_text()
-    assert grammar_text() == stored, (
-        "stale: run python -m visa_lsp.ide.textmate > vscode-extension/syntaxes/visa.tmLanguage.json"
-    )
 
 
 def test_every_mnemonic_is_coloured():

@@ -1,20 +1,20 @@
 """The snippets of the VS Code extension, made from the instruction table.
 
-One for each mnemonic, as completion offers it, and a few for what surrounds instructions. The file in
-``vscode-extension/snippets`` is what ``python -m visa_lsp.ide.snippets`` prints; a test fails when it is stale.
+One for each mnemonic, as completion offers it, and a few for what surrounds instructions.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.ide.features.completion import instruction_snippet
 from visa_lsp.isa.table import TABLE
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.table import InstructionTable
+    from pathlib import Path
+
+    from visa_lsp.isa.table import Table
 
 _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
     "kernel": (
@@ -83,5 +83,6 @@ def snippets_text(table: InstructionTable = TABLE) -> str:
     return json.dumps(snippets(table), indent=2, ensure_ascii=False) + "\n"
 
 
-if __name__ == "__main__":
-    sys.stdout.write(snippets_text())
+def made(_root: Path) -> dict[str, str]:
+    """The file of the extension."""
+    return {"vscode-extension/snippets/visa.code-snippets.json": snippets_text()}

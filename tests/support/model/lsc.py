@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.sim.model.memory import Space
-from tests.sim.model.messages import serve
-from tests.sim.model.numbers import decode, encode
+from tests.support.model.memory import Space
+from tests.support.model.messages import serve
+from tests.support.model.numbers import decode, encode
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.program.model import General, Immediate, RawOperand
 
 if TYPE_CHECKING:
-    from tests.sim.model.state import State
+    from tests.support.model.state import State
 
 KIND = {1: "uw", 2: "ud", 3: "uq", 5: "ud", 6: "d"}
 # data size code: bytes in memory, bytes in a register, first byte in the register (docs/format.md, "Load/store operands")

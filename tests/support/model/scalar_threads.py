@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tests.sim.model import registry
-from tests.sim.model.numbers import encode
-from tests.sim.model.state import State
+from tests.support.model import registry
+from tests.support.model.numbers import encode
+from tests.support.model.state import State
 from visa_lsp.isa.lane import Effect
 from visa_lsp.program.model import Combine, Predicate
 

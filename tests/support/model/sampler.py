@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from tests.sim.model.messages import space_of
-from tests.sim.model.numbers import SIZES, encode, rounded
-from tests.sim.model.state import State, Surface
-from tests.sim.model.typed import Texels
+from tests.support.model.messages import space_of
+from tests.support.model.numbers import SIZES, encode, rounded
+from tests.support.model.state import State, Surface
+from tests.support.model.typed import Texels
 from visa_lsp.program.model import RawOperand
 
 BORDER = [0, 0, 0, 0]
@@ -342,6 +342,7 @@ EFFECTS = {
     "sample_3d": sample,
     "sample": sample,
     "load_3d": load,
+    "load_mcs": load,
     "load": load,
     "sample4": sample4,
     "sample_unorm": sample_unorm,

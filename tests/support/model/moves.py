@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import ml_dtypes
 import numpy as np
 
-from tests.sim.model.lanes import kinds_of, lane_sources, modifier, saturates, sources_of, store
-from tests.sim.model.numbers import SIZES, decode, encode, exact, execution_type, rounded
+from tests.support.model.lanes import kinds_of, lane_sources, modifier, saturates, sources_of, store
+from tests.support.model.numbers import SIZES, decode, encode, exact, execution_type, rounded
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand
 from visa_lsp.program.model import State as StateOperand
 
 if TYPE_CHECKING:
-    from tests.sim.model.state import State
+    from tests.support.model.state import State
 
 
 def mov(state: State, inst) -> None:

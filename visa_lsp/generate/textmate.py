@@ -1,14 +1,12 @@
 """The TextMate grammar of the VS Code extension, made from the instruction table.
 
-Colours words by shape only; what a name means is told by semantic tokens. The file in ``vscode-extension/syntaxes`` is
-what ``python -m visa_lsp.ide.textmate`` prints; a test fails when it is stale.
+Colours words by shape only; what a name means is told by semantic tokens.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.ide.features.hover import DIRECTIVES
@@ -17,6 +15,7 @@ from visa_lsp.isa.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from visa_lsp.isa.table import InstructionTable
 
@@ -142,5 +141,6 @@ def grammar_text(table: InstructionTable = TABLE) -> str:
     return json.dumps(grammar(table), indent=2) + "\n"
 
 
-if __name__ == "__main__":
-    sys.stdout.write(grammar_text())
+def made(_root: Path) -> dict[str, str]:
+    """The file of the extension."""
+    return {"vscode-extension/syntaxes/visa.tmLanguage.json": grammar_text()}
