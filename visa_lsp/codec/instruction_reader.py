@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.isa.model import Field, Instruction
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Value
 
 _SIZES: Final = {"B": 1, "H": 2, "I": 4, "i": 4}

@@ -14,7 +14,7 @@ from visa_lsp.isa.table import TABLE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
 
 _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
     "kernel": (

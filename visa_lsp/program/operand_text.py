@@ -84,7 +84,7 @@ def immediate(value: Immediate) -> str:
     return f"0x{bits:x}:{value.type.name}"
 
 
-def vector(names: Names, value: Value) -> str:
+def vector(names: OperandNames, value: Value) -> str:
     """A vector operand."""
     match value:
         case General(var, row, col, region, modifier):
@@ -228,7 +228,7 @@ def _integer(row: Instruction, slot: Slot, value: Value) -> str:
     )
 
 
-def string_name(names: Names, value: Value) -> str:
+def string_name(names: OperandNames, value: Value) -> str:
     """A string of the pool; where that has none of the number, or an empty one, a name that says the number.
 
     The assembler takes the empty string for string 0, the name of the kernel.
@@ -243,7 +243,7 @@ def string_name(names: Names, value: Value) -> str:
     return text
 
 
-def _state(names: Names, slot: Slot, value: Value) -> str:
+def _state(names: OperandNames, slot: Slot, value: Value) -> str:
     sampler = slot.shape is Shape.SAMPLER
     if isinstance(value, int):
         letter = "S" if sampler else "T"
@@ -253,7 +253,7 @@ def _state(names: Names, slot: Slot, value: Value) -> str:
     return vector(names, value)
 
 
-def _variable(names: Names, inst: Inst, value: Value) -> str:
+def _variable(names: OperandNames, inst: Inst, value: Value) -> str:
     prop = inst.get("prop")
     cls = (prop if isinstance(prop, int) else 0) >> 4 & 3
     table = (names.general, names.address, names.predicate)[min(cls, 2)]
@@ -317,7 +317,7 @@ def _size(inst: Inst) -> str:
     return f":{lsc_codes.ADDRSIZE_TEXT.get(_int(inst, 'addrsize'), 'a32')}"
 
 
-def _scalar(names: Names, value: Value) -> str:
+def _scalar(names: OperandNames, value: Value) -> str:
     """One element: ``V1``, ``V1.4`` or ``V1(1,0)``, or a number without a type."""
     if isinstance(value, Immediate):
         return f"0x{value.bits:x}"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.context import Binding
+    from visa_lsp.sema.context import BindingPass
 
 _MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
 _MASKS["NoMask"] = (0, True)
@@ -133,7 +133,9 @@ def _with_strange_mask(node: tree.Instruction) -> tree.Instruction:
     return node
 
 
-def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | None, values: dict[str, Value]) -> None:
+def _execution(
+    ctx: BindingPass, node: tree.Instruction, row: Row, field: Field | None, values: dict[str, Value]
+) -> None:
     if row.exec_style is ExecStyle.NONE:
         if node.exec is not None:
             ctx.problem("unexpected-exec", node.exec.span, row=row)
@@ -175,7 +177,7 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | No
         values[field.name] = ExecControl(size, offset, no_mask)
 
 
-def _predicate(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, Value]) -> None:
+def _predicate(ctx: BindingPass, node: tree.Instruction, row: Row, values: dict[str, Value]) -> None:
     text = node.predicate
     if text is None:
         return
@@ -199,7 +201,7 @@ def _predicate(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str,
 
 
 def _operands(
-    ctx: Binding, node: tree.Instruction, row: Row, plan: Plan, values: dict[str, Value]
+    ctx: BindingPass, node: tree.Instruction, row: Row, plan: RowPlan, values: dict[str, Value]
 ) -> list[BoundOperand]:
     slots, missing = filled(row, len(node.operands))
     extra = node.operands[len(slots) :]
@@ -221,7 +223,7 @@ def _operands(
     return bound
 
 
-def _message_operands(ctx: Binding, node: tree.Instruction, row: Row, slot: Slot, values: dict[str, Value]) -> None:
+def _message_operands(ctx: BindingPass, node: tree.Instruction, row: Row, slot: Slot, values: dict[str, Value]) -> None:
     """The mode word of a render target message says which operands there are."""
     mode = values.get("mode")
     if not isinstance(mode, int):
@@ -257,7 +259,7 @@ def _saturate(values: dict[str, Value]) -> None:
         values["dst"] = replace(dst, modifier=OperandModifier.SAT)
 
 
-def _tool_quirks(row: Row, plan: Plan, values: dict[str, Value]) -> None:
+def _tool_quirks(row: Row, plan: RowPlan, values: dict[str, Value]) -> None:
     """What the real tool writes where the text says something else or nothing."""
     if plan.moves and isinstance(values.get("src0"), PredicateOperand):
         # A move from a predicate reads all its bits whatever size the text gives: (M1_NM, 1) is written.

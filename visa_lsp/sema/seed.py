@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.model import Modifier
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.context import Binding
+    from visa_lsp.sema.context import BindingPass
 
 MASKS: Final = {"M0": ("M1", False), "NM": ("NoMask", True)}
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -90,7 +90,7 @@ def _kind(ctx: BindingPass, node: tree.Operand) -> SymbolKind | None:
     return symbol.kind if symbol else None
 
 
-def plane(ctx: Binding, row: Row, node: tree.Operand, values: dict[str, Value]) -> None:
+def plane(ctx: BindingPass, row: Row, node: tree.Operand, values: dict[str, Value]) -> None:
     """``T6[0]``: the plane of a media block in brackets; elsewhere such brackets mean nothing."""
     if not isinstance(node, tree.Ref) or node.element is None or node.region is not None:
         return

@@ -146,7 +146,7 @@ class Site:
     # ---- vector operands
 
     def operand_type(self, operand: Value) -> ty.DataType:
-        """The element type of a vector operand."""
+        """The element type of a vector operand. Raises KernelFault where it names no variable."""
         if isinstance(operand, General | AddressOf):
             found = self.code.kernel.variable_type(operand.var)
             if found is None:
@@ -166,7 +166,11 @@ class Site:
         return self.code.layout.offset(operand.var) + regions.origin(operand.row, operand.col, size, self.grf)
 
     def read(self, operand: Value, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
-        """The lanes of a source; ``dtype`` reinterprets the bits of a general or indirect operand."""
+        """A function that gives the lanes of a source: an array of one element, or of one per lane.
+
+        ``dtype`` reinterprets the bits of a general or indirect operand. Raises KernelFault where the operand is none
+        that can be read.
+        """
         lanes = self.lanes if lanes is None else lanes
         type_ = self.operand_type(operand)
         kind = dtype or DTYPE[type_]
@@ -304,7 +308,11 @@ class Site:
     # ---- destinations
 
     def write(self, operand: Value, lanes: int | None = None) -> Store:
-        """Put lanes into a destination; the array has the destination's storage type, one element or one per lane."""
+        """A function that puts lanes into a destination, those whose bit is set in its mask.
+
+        Its array has the destination's storage type, and one element or one per lane. Raises KernelFault where the
+        operand is none that can be written.
+        """
         lanes = self.lanes if lanes is None else lanes
         if isinstance(operand, General):
             return self._write_general(operand, lanes)

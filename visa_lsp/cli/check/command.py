@@ -355,7 +355,7 @@ def _is_wrong(report: CheckReport, options: Options) -> bool:
     return report.count(Severity.ERROR) > 0 or warnings > allowed
 
 
-def _write_report(report: Report, options: Options, to_stderr: bool, inputs: Inputs) -> None:
+def _write_report(report: CheckReport, options: Options, to_stderr: bool, inputs: Inputs) -> None:
     pieces = FORMATS[options.format].write(report, Look(options.colour))
     if options.output is not None:
         write_output(options.output, "".join(pieces).encode("utf-8", "replace"), inputs.files)

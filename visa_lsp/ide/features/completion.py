@@ -152,7 +152,7 @@ def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int],
 _LOWER_DECLS: Final = Key[str]("declared names in small letters")
 
 
-def _lower_names(part: Part) -> str:
+def _lower_names(part: ChunkIndex) -> str:
     """The names that a chunk declares, in small letters, each with a newline before it."""
     found = part.memo.get(_LOWER_DECLS)
     if found is None:

@@ -93,7 +93,7 @@ _DECL_LINES: Final = Key[list[int]]("lines of declarations")
 _LOWER_NAMES: Final = Key[str]("names in small letters")
 
 
-def document_symbols(analysis: Analysis, most: int = MOST) -> tuple[Outline, ...]:
+def document_symbols(analysis: Analysis, most: int = MOST) -> tuple[OutlineEntry, ...]:
     """The outline of a text, in text order."""
     index = index_of(analysis.document)
     found = []

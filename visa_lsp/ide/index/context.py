@@ -139,19 +139,19 @@ def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
     head = _HEAD.match(before)
     tail = before[head.end() :] if head else ""
     count = _operands(_EXEC.sub("", tail, count=1))
-    inside = Context(Wanted.OPERAND, word, line, prefix, row=row, rows=rows, operand=count)
+    inside = Context(Expected.OPERAND, word, line, prefix, row=row, rows=rows, operand=count)
     if re.fullmatch(r"\s*\.\s*", tail) and head:
         return Context(Expected.MODIFIER, word, line, prefix, used=used, row=row, rows=rows)
     if node.exec is None and re.fullmatch(r"\s*\(\s*(?:\w+\s*,\s*)?", tail):
         return Context(Expected.EXEC, word, line, prefix, name=tail, row=row, rows=rows)
     if re.search(r":\s*$", before):
-        return replace(inside, wanted=Wanted.TYPE)
+        return replace(inside, expected=Expected.TYPE)
     region = re.search(r"(%?[A-Za-z_]\w*)\s*\([^()]*\)\s*<[^<>]*$", before)
     if region:
-        return replace(inside, wanted=Wanted.REGION, name=region.group(1))
+        return replace(inside, expected=Expected.REGION, name=region.group(1))
     if row is None or not before[-1:].isspace():
         opened = before.rstrip()[-1:] in ("(", ",", "&", "[", ")")
-        return inside if opened and row else replace(inside, wanted=Wanted.NOTHING)
+        return inside if opened and row else replace(inside, expected=Expected.NOTHING)
     return inside
 
 

@@ -41,7 +41,7 @@ class PartNaming(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class ChunkIndex:
     """What is known of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
 
     ``memo`` is for what others work out of the chunk: each under its own key.

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import SHORT_TEXT
+from visa_lsp.ide.deferred import LONG, deferred_found, keep_deferred
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.late import LONG, keep_late, known_late
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import diagnostic

@@ -22,7 +22,7 @@ from visa_lsp.lsp.encode import diagnostic_text
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings
 from visa_lsp.lsp.handlers.language import place
-from visa_lsp.lsp.placed import Form, Placed, placed
+from visa_lsp.lsp.placed import LineForm, Placed, placed
 from visa_lsp.lsp.progress import working
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
@@ -188,7 +188,7 @@ def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
     )
 
 
-def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> Form:
+def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> LineForm:
     document = analysis.document
     base = document.line_of(at)
     out: list[bytes] = []
@@ -203,7 +203,7 @@ def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> Form:
             % (end, text)
         )
         lines += [run.first, run.last]
-    return Form(b",".join(out), tuple(lines))
+    return LineForm(b",".join(out), tuple(lines))
 
 
 @guarded

@@ -28,7 +28,7 @@ from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.placed import Form, Placed, placed
+from visa_lsp.lsp.placed import LineForm, Placed, placed
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
@@ -114,14 +114,14 @@ def _tree(ls: VisaServer, opened: OpenDocument) -> Iterator[bytes]:
 def _children(part: ChunkIndex, shown: Members, base: int, encoding: Encoding) -> bytes:
     """The entries of a chunk; kept while the chunk and its line stay as they are."""
 
-    def form() -> Form:
+    def form() -> LineForm:
         entries = b",".join([_entry(member, part, encoding) for member in shown.shown])
-        return Form(entries, tuple([line for m in shown.shown for line in [m.line] * 4]))
+        return LineForm(entries, tuple([line for m in shown.shown for line in [m.line] * 4]))
 
     return placed(part.memo, _ENTRIES, encoding, base, form) if shown.whole else form().at(base)
 
 
-def _entry(member: Member, part: Part, encoding: Encoding) -> bytes:
+def _entry(member: Member, part: ChunkIndex, encoding: Encoding) -> bytes:
     """The entry of a member with places for its line."""
     start, end = member.column, member.column + len(member.name)
     if not part.chunk.text.isascii():

@@ -202,7 +202,7 @@ def _operands(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
                 pass  # the simulator has noted exactly which bytes it touches
 
 
-def _travel(plan: Plan, inst: Inst, site: Site) -> None:
+def _travel(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
     row, meaning = inst.row, inst.row.meaning
     word = meaning.expr.word if isinstance(meaning, Lane) else ""
     plan.logic = word if word in ("and", "or") else ""
@@ -213,12 +213,16 @@ def _travel(plan: Plan, inst: Inst, site: Site) -> None:
         plan.travel = Travel.FOUR
     elif modelled and row.has(Trait.MATRIX):
         plan.travel = Travel.WHOLE
-    elif plan.kind is Kind.VALUE and (row.has(Trait.COPIES) or word in _BYTEWISE) and _same_width(plan, inst, site):
+    elif (
+        plan.kind is InstructionKind.VALUE
+        and (row.has(Trait.COPIES) or word in _BYTEWISE)
+        and _same_width(plan, inst, site)
+    ):
         plan.travel = Travel.BYTE
         _decided(plan, inst, site, word)
 
 
-def _same_width(plan: Plan, inst: Inst, site: Site) -> bool:
+def _same_width(plan: DefinednessPlan, inst: Inst, site: Site) -> bool:
     dst = inst.get("dst")
     sources = [inst.get(n) for n in ("src0", "src1") if site.has(n)]
     if not isinstance(dst, General | Indirect) or any(
@@ -235,7 +239,7 @@ def _same_width(plan: Plan, inst: Inst, site: Site) -> bool:
     )
 
 
-def _decided(plan: Plan, inst: Inst, site: Site, word: str) -> None:
+def _decided(plan: DefinednessPlan, inst: Inst, site: Site, word: str) -> None:
     """Bytes that an immediate decides: zeros of ``and``, ones of ``or``."""
     constant = next((inst.get(n) for n in ("src0", "src1") if isinstance(inst.get(n), Immediate)), None)
     if word not in ("and", "or") or not isinstance(constant, Immediate) or not plan.sources:

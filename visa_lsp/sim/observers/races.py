@@ -24,7 +24,7 @@ from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.faults import Fault, FaultKind, WorkItem
 from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.messages import update_of
-from visa_lsp.sim.observers.happened import GLOBAL, SHARED, Clocks
+from visa_lsp.sim.observers.happens_before import GLOBAL, SHARED, Clocks
 from visa_lsp.sim.observers.hooks import Checker
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ class DumpArguments:
         self.roles = roles_of(payload, self.flow, end)
         self.doubts: list[Doubt] = []
         self.private = False
-        self._told = hints is not None and not isinstance(hints, Mapping)
+        self._has_hints = hints is not None and not isinstance(hints, Mapping)
         self.hints = self._guessed(hints) if hints is None or isinstance(hints, Mapping) else list(hints)
 
     def write(self) -> None:

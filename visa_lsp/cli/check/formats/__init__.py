@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.cli.check.report import CheckReport
 
-    Writer = Callable[[Report, Look], Iterator[str]]
+    Writer = Callable[[CheckReport, Look], Iterator[str]]
 
 
 class Format(Struct, frozen=True):
