@@ -15,7 +15,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode, instruction_offsets
 from visa_lsp.codec.instruction_reader import OLD_FIELDS, OLD_TYPED_UNTIL
 from visa_lsp.codec.layout import summary
-from visa_lsp.codec.records import MAGIC, WRITTEN_VERSION, Layout
+from visa_lsp.codec.records import MAGIC, WRITTEN_VERSION, ObjectLayout
 from visa_lsp.diagnostics import has_errors
 from visa_lsp.isa import lsc_codes, predefined
 from visa_lsp.isa.attributes import ATTRIBUTES, AttributeKind
@@ -353,7 +353,7 @@ def _items(text: str) -> list[str]:
 )
 def test_declaration_records(record: str, of: str):
     row = next(cells for cells in rows("Declaration records")[1:] if cells[0].split(",")[0] == record)
-    assert _items(row[1]) == list(getattr(Layout(WRITTEN_VERSION), of).codes)
+    assert _items(row[1]) == list(getattr(ObjectLayout(WRITTEN_VERSION), of).codes)
 
 
 def _value(data: bytes, at: int, size: int) -> int:
@@ -378,7 +378,7 @@ def test_a_body_reads_as_the_page_lists_it():
     assert (data[at + 5], _value(data, at + 6, 4), _value(data, at + 10, 4)) == (0, offset + size, 0)
     assert _value(data, at + 14, 4) == 0  # neither file variables nor functions
     assert offset == at + 18
-    layout = Layout(WRITTEN_VERSION)
+    layout = ObjectLayout(WRITTEN_VERSION)
     records = {
         "number of general variables": (layout.variable.size, 2), "number of address variables": (layout.state.size, 1),
         "number of predicates": (layout.state.size, 1), "number of labels": (layout.label.size, 1),
@@ -453,7 +453,7 @@ def test_attribute_records(line: str, size: int, data: bytes):
 def test_widths_of_older_versions(before: tuple[int, int], what: str):
     """The page has a row for each version at which the width of an item changes, and the width changes there."""
     last = (before[0], before[1] - 1)
-    assert getattr(Layout(last), what) != getattr(Layout(before), what)
+    assert getattr(ObjectLayout(last), what) != getattr(ObjectLayout(before), what)
     assert f"{before[0]}.{before[1]}" in [cells[0] for cells in rows("Older versions")[1:]]
 
 

@@ -97,7 +97,7 @@ class Kept:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self._folder_is_own():
             return
-        # A name that nobody can know before, and no file that is there already.
+        # A name that cannot be known before, and no file that is there already.
         scratch = self._path.with_name(f"{self._path.name}.{os.urandom(8).hex()}")
         file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CAREFUL, 0o600)
         try:
@@ -130,7 +130,7 @@ class Kept:
 
 
 def _is_own(about: os.stat_result, kind: Callable[[int], bool]) -> bool:
-    """Whether something is of this kind and nobody but the user, or the system, can have written to it."""
+    """Whether a file is of this kind and only the user, or the system, can have written to it."""
     if not kind(about.st_mode):
         return False
     # Where there are no such owners, folders of users are kept apart by the system.

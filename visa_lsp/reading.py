@@ -110,7 +110,7 @@ def kind_of(mode: int) -> str:
 
 
 def _wait_for_writer(handle: int, mode: int) -> None:
-    """Wait until somebody writes into a FIFO, as opening it would, but not for ever."""
+    """Wait until a process writes into a FIFO, as opening it would, but not for ever."""
     if not stat.S_ISFIFO(mode):
         return
     select = import_module("select")

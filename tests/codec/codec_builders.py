@@ -10,7 +10,7 @@ from visa_lsp.codec.instruction_writer import InstructionWriter
 from visa_lsp.isa.model import Instruction, Slot, layout
 from visa_lsp.isa.operands import CONTIGUOUS_REGION, Region
 from visa_lsp.isa.predefined import POOL_PREFIX
-from visa_lsp.isa.table import TABLE, Table
+from visa_lsp.isa.table import TABLE, InstructionTable
 from visa_lsp.isa.types import UD, ExecControl, F, W
 from visa_lsp.program.model import (
     Attribute,
@@ -19,7 +19,7 @@ from visa_lsp.program.model import (
     Input,
     Inst,
     Kernel,
-    Label,
+    LabelEntry,
     Module,
     StateVariable,
     Variable,
@@ -36,9 +36,9 @@ def generator(seed: int) -> random.Random:
 
 def made_up(
     spec: str, mnemonic: str = "made_up", opcode: int | None = FREE_OPCODE, slots: tuple[Slot, ...] = ()
-) -> Table:
+) -> InstructionTable:
     """A table of one row."""
-    return Table([Instruction(mnemonic, opcode, "test", layout(spec), slots)])
+    return InstructionTable([Instruction(mnemonic, opcode, "test", layout(spec), slots)])
 
 
 def inst(mnemonic: str, *values: object, line: int = -1) -> Inst:
@@ -49,7 +49,7 @@ def write(instruction: Inst) -> bytes:
     return InstructionWriter().write(instruction, "k")
 
 
-def read(code: bytes, table: Table = TABLE, version: tuple[int, int] = (4, 1)) -> tuple[Inst, ...]:
+def read(code: bytes, table: InstructionTable = TABLE, version: tuple[int, int] = (4, 1)) -> tuple[Inst, ...]:
     return InstructionReader(table, version).read_all(code, 0, len(code), "k")
 
 
@@ -67,7 +67,7 @@ def small_kernel(name: str = "k", **more: object) -> Kernel:
         ),
         "addresses": (StateVariable(index["A0"], 8),),
         "predicates": (StateVariable(index["P1"], 16),),
-        "labels": (Label(index["L0"], 0),),
+        "labels": (LabelEntry(index["L0"], 0),),
         "samplers": (StateVariable(index["S0"], 1),),
         "surfaces": (StateVariable(index["T6"], 1, (Attribute(index["Scope"], 0, b""),)),),
         "inputs": (Input(0, 32, 32, 64), Input(0x22, 6, 100, 4)),

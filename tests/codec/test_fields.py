@@ -8,7 +8,7 @@ from codec_builders import DST, FREE_OPCODE, made_up, read, write
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.isa.model import Dialect, FieldKind, Instruction, Role, Shape, Slot, layout
 from visa_lsp.isa.operands import AO, SCALAR_REGION, A, G, OperandModifier, Region
-from visa_lsp.isa.table import Table
+from visa_lsp.isa.table import InstructionTable
 from visa_lsp.isa.types import DF, UD, UQ, UW, ExecControl, F, Q, W
 from visa_lsp.program.model import (
     NULL_RAW,
@@ -186,7 +186,7 @@ def test_a_count_must_match_its_list() -> None:
 
 
 def test_rows_of_one_opcode_are_told_apart_by_constants() -> None:
-    table = Table(
+    table = InstructionTable(
         [
             Instruction("any", FREE_OPCODE, "test", layout("mask:b=0/0x20"), ()),
             Instruction("local", FREE_OPCODE, "test", layout("mask:b=0x20/0x20"), ()),
@@ -200,7 +200,9 @@ def test_rows_of_one_opcode_are_told_apart_by_constants() -> None:
 
 
 def test_a_constant_behind_an_operand_tells_rows_apart() -> None:
-    table = Table([Instruction(f"m{i}", FREE_OPCODE, "test", layout(f"x:v kind:b={i}"), ()) for i in range(3)])
+    table = InstructionTable(
+        [Instruction(f"m{i}", FREE_OPCODE, "test", layout(f"x:v kind:b={i}"), ()) for i in range(3)]
+    )
     code = bytes.fromhex(f"{FREE_OPCODE:02x} 05 00 01000000 02")
     assert read(code, table)[0].row.mnemonic == "m2"
     with pytest.raises(CodecError, match=r"no form with these bytes; it is one of m0 \(kind=0\)"):
@@ -213,7 +215,7 @@ def test_constants_are_written_whatever_the_value_is() -> None:
     assert bytes([FREE_OPCODE, 0x20, 0]) == write(Inst(row, (None, ExecControl(1))))
 
 
-def address_row(classes: object) -> Table:
+def address_row(classes: object) -> InstructionTable:
     return made_up(
         "dst:v src0:v src1:v",
         slots=(
@@ -261,4 +263,4 @@ def test_a_missing_value_is_refused() -> None:
 def test_of_equal_rows_the_one_of_4_1_is_read() -> None:
     newer = Instruction("newer", FREE_OPCODE, "test", layout("op42:w=1/0xff"), (), dialects=frozenset({Dialect.V42}))
     older = Instruction("older", FREE_OPCODE, "test", layout("op:w=1/0xff"), (), dialects=frozenset({Dialect.V41}))
-    assert read(bytes([FREE_OPCODE, 1, 0]), Table([newer, older]))[0].row.mnemonic == "older"
+    assert read(bytes([FREE_OPCODE, 1, 0]), InstructionTable([newer, older]))[0].row.mnemonic == "older"

@@ -6,7 +6,7 @@ from tests.support.flows import HEAD, body_of, kernel_of
 from visa_lsp.checks.support.body_flow import steps_of_body, storage_of_body
 from visa_lsp.flow.accesses import accesses_of, touches_indirectly
 from visa_lsp.flow.program_steps import steps_of
-from visa_lsp.flow.steps import Access, How, Space, number_of, space_of, variable_key
+from visa_lsp.flow.steps import Access, AccessPurpose, Space, number_of, space_of, variable_key
 from visa_lsp.flow.storage import MOST_BITS, place, storage_of
 from visa_lsp.flow.usage import usage_of
 from visa_lsp.program.model import Kernel
@@ -27,7 +27,7 @@ def told(line: str) -> list[str]:
     """Each access in words: field, class and number, whether it writes, its bits, what for."""
     return [
         f"{a.field} {space_of(a.variable).name[0]}{number_of(a.variable)} {'writes' if a.writes else 'reads'}"
-        f" {a.possible:x}{'' if a.certain else ' at most'}{'' if a.how is How.VALUE else ' ' + a.how.name}"
+        f" {a.possible:x}{'' if a.certain else ' at most'}{'' if a.purpose is AccessPurpose.VALUE else ' ' + a.purpose.name}"
         for a in accesses(line)
     ]
 

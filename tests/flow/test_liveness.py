@@ -7,7 +7,7 @@ from visa_lsp.checks.support.body_flow import key_of
 from visa_lsp.flow.divergence import divergent_blocks
 from visa_lsp.flow.graph import Graph, graph_of
 from visa_lsp.flow.liveness import Liveness
-from visa_lsp.flow.steps import How, Step
+from visa_lsp.flow.steps import AccessPurpose, Step
 from visa_lsp.isa.model import FlowClass
 
 ALL = (1 << 64) - 1
@@ -130,7 +130,7 @@ def step_predecessors(graph: Graph) -> list[list[int]]:
 
 def kills(graph: Graph, divergent: frozenset[int], number: int, variable: int, bit: int) -> bool:
     step = graph.steps[number]
-    if any(a.how is How.GUARD for a in step.accesses):
+    if any(a.purpose is AccessPurpose.GUARD for a in step.accesses):
         return False
     if not step.no_mask and graph.block_of[number] in divergent:
         return False
@@ -141,7 +141,7 @@ def touches(graph: Graph, number: int, variable: int, bit: int, *, writes: bool)
     step = graph.steps[number]
     if any(a.writes is writes and a.variable == variable and a.possible >> bit & 1 for a in step.accesses):
         return True
-    taken = any(a.how is How.TAKEN and a.variable == variable for s in graph.steps for a in s.accesses)
+    taken = any(a.purpose is AccessPurpose.TAKEN and a.variable == variable for s in graph.steps for a in s.accesses)
     return taken and (step.indirect_write if writes else step.indirect_read)
 
 

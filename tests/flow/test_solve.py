@@ -2,7 +2,7 @@ from random import Random
 
 import pytest
 
-from visa_lsp.flow.masks import Atoms, Numbering
+from visa_lsp.flow.masks import Atoms, BitFields
 from visa_lsp.flow.solve import closure, solve
 from visa_lsp.flow.structure import structure_of
 from visa_lsp.flow.values import ValueFlow
@@ -75,7 +75,7 @@ def test_values_and_where_they_come_from():
 
 
 def test_codes_are_packed_and_unpacked():
-    numbering = Numbering({8: 3, 16: 70, 24: 0, 32: 2})
+    numbering = BitFields({8: 3, 16: 70, 24: 0, 32: 2})
     codes = {8: 0b101, 16: 1 << 69, 32: 0b10}
     packed = numbering.pack({**codes, 99: 1, 24: 5})
     assert numbering.size == 75
@@ -89,7 +89,7 @@ def test_packing_loses_nothing(seed):
     rng = Random(seed)
     widths = {variable: rng.randrange(5) for variable in range(30)}
     codes = {v: rng.randrange(1 << w) for v, w in widths.items()}
-    numbering = Numbering(widths)
+    numbering = BitFields(widths)
     assert numbering.unpack(numbering.pack(codes)) == {v: code for v, code in codes.items() if code}
 
 

@@ -1,6 +1,6 @@
 from cursor import marked
 
-from visa_lsp.ide.features.references import Use, highlights, references
+from visa_lsp.ide.features.references import ReferenceKind, highlights, references
 
 
 def shown(analysis, found) -> list[tuple[int, str, str]]:
@@ -48,4 +48,4 @@ def test_function_is_found_by_its_calls():
 def test_nothing_is_found_on_a_mnemonic():
     analysis, offset = marked("^mov (M1, 8) A(0,0)<1> A(0,0)<1;1,0>")
     assert references(analysis, offset) == ()
-    assert Use.READ.value == "read"
+    assert ReferenceKind.READ.value == "read"

@@ -1,4 +1,4 @@
-from visa_lsp.ide.workspace import Settings, Workspace, settings_of
+from visa_lsp.ide.workspace import UserSettings, Workspace, settings_of
 
 TEXT = '.version 4.1\n.kernel "k"\nret (M1, 1)\n'
 
@@ -26,16 +26,16 @@ def test_an_update_leaves_the_old_snapshot_as_it_was():
 def test_settings_give_every_document_a_new_analysis():
     workspace = Workspace()
     before = workspace.open("a", 1, TEXT)
-    assert workspace.configure(Settings("DG2"))
+    assert workspace.configure(UserSettings("DG2"))
     after = workspace.get("a")
     assert after is not None
     assert after.analysis.platform is not None
     assert (after.analysis.platform.name, after.version) == ("DG2", 1)
     assert before.analysis.platform is None
-    assert not workspace.configure(Settings("DG2"))
+    assert not workspace.configure(UserSettings("DG2"))
 
 
 def test_settings_are_read_with_and_without_their_section():
-    assert settings_of({"visa": {"platform": "DG2"}}) == Settings("DG2") == settings_of({"platform": "DG2"})
+    assert settings_of({"visa": {"platform": "DG2"}}) == UserSettings("DG2") == settings_of({"platform": "DG2"})
     for value in (None, 7, {"visa": None}, {"visa": {"platform": 7}}, {"platform": "NONE"}, []):
-        assert settings_of(value) == Settings()
+        assert settings_of(value) == UserSettings()

@@ -8,7 +8,7 @@ from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.symbols import symbols
-from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.source import ZeInfoSource
 
 TEXT = """\
 .version 4.1
@@ -45,7 +45,7 @@ kernels:
     per_thread_payload_arguments:
       - {arg_type: local_id, offset: 0, size: 32}
 """
-SOURCE = Source.of(DOCUMENT)
+SOURCE = ZeInfoSource.of(DOCUMENT)
 TEXTS = kernel_texts(Analysis.of(TEXT, "TGLLP"), "k.visaasm")
 
 
@@ -70,7 +70,7 @@ def test_hover_tells_the_table(at, words):
 
 def test_hover_is_silent_between_things_and_on_broken_texts():
     assert hover_ze_info(SOURCE, len(DOCUMENT)) is None
-    assert hover_ze_info(Source.of("a: [1"), 0) is None
+    assert hover_ze_info(ZeInfoSource.of("a: [1"), 0) is None
 
 
 @pytest.mark.parametrize(

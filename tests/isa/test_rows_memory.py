@@ -15,10 +15,10 @@ from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, FieldKind, Modifier, Shape
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.rows import data_port, lsc, media, sampler, svm
-from visa_lsp.isa.table import Table
+from visa_lsp.isa.table import InstructionTable
 
 ROWS = (*data_port.ROWS, *svm.ROWS, *sampler.ROWS, *media.ROWS, *lsc.ROWS)
-TABLE = Table(ROWS)
+TABLE = InstructionTable(ROWS)
 
 
 def words_in(text):

@@ -9,7 +9,7 @@ import pytest
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.lsp.encode import diagnostic_text
-from visa_lsp.lsp.published import Published, Setting
+from visa_lsp.lsp.published import Published, PublishOptions
 from visa_lsp.syntax import document
 
 HEAD = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=16 align=hword\n'
@@ -26,7 +26,7 @@ def test_what_is_published_is_every_finding(seed, monkeypatch):
     pick = random.Random(seed)
     lines = [*HEAD.split("\n")[:-1], *pick.choices(LINES, k=80), "    ret (M1, 1)", ""]
     analysis, published = Analysis.of("\n".join(lines)), Published()
-    setting = Setting(
+    setting = PublishOptions(
         "file:///a%20b.visaasm",
         ("utf-8", "utf-16", "utf-32")[seed % 3],
         seed % 2 == 0,
@@ -53,7 +53,7 @@ def test_what_is_published_is_every_finding(seed, monkeypatch):
 def test_what_did_not_change_is_not_encoded_again(monkeypatch):
     text = HEAD + "    mov (M1, 15) V40(0,0)<1> 0x1:d\n" * 600 + "    ret (M1, 1)\n"
     analysis, published = Analysis.of(text), Published()
-    setting = Setting("file:///x", "utf-16", True, lambda _rule: True)
+    setting = PublishOptions("file:///x", "utf-16", True, lambda _rule: True)
     made = []
     template = "visa_lsp.lsp.published._template"
     from visa_lsp.lsp import published as module

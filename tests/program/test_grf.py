@@ -9,7 +9,7 @@ from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.program.grf import grf_of, said_grf
+from visa_lsp.program.grf import grf_in_comment, grf_of
 from visa_lsp.program.model import AddressOf, GenBinary
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble
@@ -67,7 +67,7 @@ def test_rows_of_32_bytes_are_the_default(lines):
     size = grf_of(decode(data))
     assert (size.bytes, size.certain) == (32, bool(lines))
     text = module_text(decode(data))
-    assert f"// GRF size: 32 bytes ({size.why})" in text
+    assert f"// GRF size: 32 bytes ({size.reason})" in text
     assert ("assumed" in text) is (not lines)
     assert assemble_text(text).data == data
 
@@ -79,7 +79,7 @@ def test_what_only_an_object_shows_is_said_to_the_assembler():
     data = encode(module)
     for comments in (True, False):
         text = module_text(decode(data), comments=comments)
-        assert said_grf(text) == 64
+        assert grf_in_comment(text) == 64
         assert assemble_text(text).data == data
 
 
@@ -112,5 +112,5 @@ def test_only_a_text_with_addresses_says_a_size():
 
 def test_a_comment_inside_of_a_kernel_says_nothing():
     text = text_of("TGLLP")
-    assert said_grf(text.replace(CODE, "// GRF size: 64 bytes\n" + CODE)) is None
-    assert said_grf("  // GRF size: 64 bytes, as said\n" + text) == 64
+    assert grf_in_comment(text.replace(CODE, "// GRF size: 64 bytes\n" + CODE)) is None
+    assert grf_in_comment("  // GRF size: 64 bytes, as said\n" + text) == 64

@@ -15,8 +15,8 @@ from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.sim import group as group_module
 from visa_lsp.sim.group import Barrier
 from visa_lsp.sim.memory import Buffer
-from visa_lsp.sim.observers.happened import Clocks
-from visa_lsp.sim.observers.hooks import happened, races
+from visa_lsp.sim.observers import happens_before, races
+from visa_lsp.sim.observers.happens_before import Clocks
 
 CASES = Path(__file__).parent / "cases"
 
@@ -71,7 +71,7 @@ def test_places_order_groups_and_chains_of_them():
 
 
 def test_beyond_the_limit_of_places_everything_counts_as_ordered(monkeypatch):
-    monkeypatch.setattr(happened, "MOST_PLACES", 2)
+    monkeypatch.setattr(happens_before, "MOST_PLACES", 2)
     clocks = Clocks()
     clocks.group(0)
     clocks.fence(0, 2)
@@ -107,14 +107,14 @@ def test_a_fence_is_told_by_the_memory_that_it_is_for():
     clocks, barrier = Clocks(), Barrier(2)
     clocks.group(0)
     clock = clocks.clock(0, 2)
-    clocks.fence(0, 2, (happened.GLOBAL,))
+    clocks.fence(0, 2, (happens_before.GLOBAL,))
     for thread in (0, 1):
         clocks.arrive(thread, 2, barrier)
         clocks.leave(thread, 2, barrier, 0)
     known = clocks.table(1, 2)[1, :, 0]
     assert known[0] >= clock
-    assert known[happened.GLOBAL] >= clock
-    assert known[happened.SHARED] < clock
+    assert known[happens_before.GLOBAL] >= clock
+    assert known[happens_before.SHARED] < clock
 
 
 @pytest.mark.parametrize("ordered", [False, True])
@@ -123,11 +123,11 @@ def test_a_barrier_without_any_fence_orders_shared_memory_and_where_it_always_do
     clocks.group(0)
     clock = clocks.clock(0, 2)
     if ordered:
-        clocks.fence(0, 2, (happened.GLOBAL,))
+        clocks.fence(0, 2, (happens_before.GLOBAL,))
     for thread in (0, 1):
         clocks.arrive(thread, 2, barrier, orders_shared=ordered)
         clocks.leave(thread, 2, barrier, 0)
-    assert clocks.table(1, 2)[1, happened.SHARED, 0] >= clock
+    assert clocks.table(1, 2)[1, happens_before.SHARED, 0] >= clock
 
 
 def test_what_one_thread_takes_of_another_group_its_barrier_hands_on():

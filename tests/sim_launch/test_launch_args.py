@@ -9,7 +9,7 @@ from visa_lsp.isa.types import DF, UD, UQ, UW, F, W
 from visa_lsp.program.model import Attribute, Input, Kernel, Module, StateVariable, Variable
 from visa_lsp.program.payload import (
     ArgumentInfo,
-    Binding,
+    BindingTableEntry,
     ExecutionEnv,
     InlineSampler,
     KernelInfo,
@@ -96,7 +96,7 @@ def test_buffers_have_addresses_bindings_and_no_offset():
     stateless = PayloadArgument("arg_bypointer", 8, 8, 0, "stateless", "global")
     stateful = PayloadArgument("arg_bypointer", 0, 0, 0, "stateful", "global")
     address, offset = PayloadArgument("buffer_address", 16, 8, 0), PayloadArgument("buffer_offset", 24, 4, 0)
-    prepared = launch(info(stateful, stateless, address, offset, bindings=(Binding(3, 0),)), BUFFER)
+    prepared = launch(info(stateful, stateless, address, offset, bindings=(BindingTableEntry(3, 0),)), BUFFER)
     surface = prepared.dispatch.surfaces[3]
     assert np.frombuffer(cross(prepared, 8, 16), np.uint64).tolist() == [surface.address] * 2
     assert cross(prepared, 24, 4) == bytes(4)
@@ -207,7 +207,7 @@ def test_arguments_may_go_by_their_names_in_the_source():
         PayloadArgument("arg_byvalue", 0, 4, 0),
         PayloadArgument("buffer_address", 8, 8, 1),
         arguments=(ArgumentInfo(0, "a", "int;4"), ArgumentInfo(1, "x", "float*;8")),
-        bindings=(Binding(0, 1),),
+        bindings=(BindingTableEntry(0, 1),),
     )
     config = LaunchConfig(local_size=(8, 1, 1), args={"x": BUFFER, "a": ValueArg(np.array(3), typed=False)})
     prepared = prepare(module(), said, config, TGLLP)

@@ -10,7 +10,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.payload import ExecutionEnv, KernelInfo, PayloadArgument
 from visa_lsp.sim.launch.config import LaunchError
-from visa_lsp.sim.launch.layout import Block, Geometry, Layout
+from visa_lsp.sim.launch.layout import Geometry, GroupPayload, LaunchLayout
 from visa_lsp.zeinfo.read import read
 
 HEADER = {"global_id_offset", "local_size"}
@@ -29,7 +29,7 @@ def test_every_input_of_the_corpus_is_one_payload_argument(platform):
             continue
         info = infos[kernel.name]
         geometry = Geometry(kernel.int_attribute("SimdSize"), where.grf_bytes, (1, 1, 1), (64, 1, 1))
-        layout = Layout.of(info, geometry, where)
+        layout = LaunchLayout.of(info, geometry, where)
         for entry in kernel.inputs:
             if entry.offset < layout.cross_start:
                 assert entry.offset + entry.size <= layout.cross_start, row["text"]
@@ -79,18 +79,18 @@ def test_cross_thread_data_start_behind_the_local_ids(platform, simd, start):
     geometry = Geometry(simd, where.grf_bytes, (1, 1, 1), (8, 1, 1))
     per_dimension = -(-2 * simd // where.grf_bytes) * where.grf_bytes
     info = KernelInfo("k", ExecutionEnv(simd), per_thread=(PayloadArgument("local_id", 0, 3 * per_dimension),))
-    assert Layout.of(info, geometry, where).cross_start == start
+    assert LaunchLayout.of(info, geometry, where).cross_start == start
 
 
 def test_inline_data_smaller_than_a_row_have_it_for_themselves():
     where = platform_named("BMG")
     geometry = Geometry(16, where.grf_bytes, (1, 1, 1), (8, 1, 1))
-    layout = Layout.of(KernelInfo("k", ExecutionEnv(16, inline_data_payload_size=32)), geometry, where)
+    layout = LaunchLayout.of(KernelInfo("k", ExecutionEnv(16, inline_data_payload_size=32)), geometry, where)
     assert [layout.cross(offset) - layout.cross_start for offset in (0, 24, 32, 40)] == [0, 24, 64, 72]
 
 
 def test_payload_has_group_ids_and_thread_number_in_r0():
-    block = Block(Geometry(8, 32, (4, 4, 4), (16, 1, 1)), 100)
+    block = GroupPayload(Geometry(8, 32, (4, 4, 4), (16, 1, 1)), 100)
     block.put(64, b"\x01\x02")
     words = np.frombuffer(block.payload((1, 2, 3), 1), np.uint32)
     assert words.nbytes == 128

@@ -11,7 +11,7 @@ from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.program import module_of_text
 from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.program.payload import Binding, ExecutionEnv, KernelInfo, PayloadArgument
+from visa_lsp.program.payload import BindingTableEntry, ExecutionEnv, KernelInfo, PayloadArgument
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LaunchError, NullArg
 from visa_lsp.sim.launch.prepare import prepare
 
@@ -200,7 +200,7 @@ def test_a_null_buffer_is_address_zero_where_ze_info_places_it():
     module, platform = program()
     pointer = PayloadArgument("arg_bypointer", 0, 8, 0, "stateless", "global", "readwrite")
     address = PayloadArgument("buffer_address", 8, 8, 0)
-    info = KernelInfo("copy", ExecutionEnv(16), (pointer, address), bindings=(Binding(0, 0),))
+    info = KernelInfo("copy", ExecutionEnv(16), (pointer, address), bindings=(BindingTableEntry(0, 0),))
     prepared = prepare(module, info, LaunchConfig(local_size=(16, 1, 1), args=(NullArg(),)), platform)
     assert prepared.dispatch.payload((0, 0, 0), 0)[64:80] == bytes(16)
     assert prepared.dispatch.surfaces == {}

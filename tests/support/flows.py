@@ -4,7 +4,7 @@ from random import Random
 
 from visa_lsp.checks.support.body_flow import graph_of_body, steps_of_body
 from visa_lsp.flow.graph import Graph, graph_of
-from visa_lsp.flow.steps import Access, How, Space, Step, variable_key
+from visa_lsp.flow.steps import Access, AccessPurpose, Space, Step, variable_key
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.program.model import Kernel
 from visa_lsp.sema.bind import bind
@@ -94,9 +94,13 @@ def _random_step(rng: Random, labels: list[int | str]) -> Step:
         return Step(flow, targets=targets, condition=condition, lanes=lanes)
     accesses = [_random_access(rng) for _ in range(rng.randint(0, 3))]
     if rng.random() < 0.2:
-        accesses.append(Access("pred", variable_key(Space.PREDICATE, 1), writes=False, possible=3, how=How.GUARD))
+        accesses.append(
+            Access("pred", variable_key(Space.PREDICATE, 1), writes=False, possible=3, purpose=AccessPurpose.GUARD)
+        )
     if rng.random() < 0.05:
-        accesses.append(Access("src0", rng.choice(VARIABLES), writes=False, possible=(1 << BITS) - 1, how=How.TAKEN))
+        accesses.append(
+            Access("src0", rng.choice(VARIABLES), writes=False, possible=(1 << BITS) - 1, purpose=AccessPurpose.TAKEN)
+        )
     indirect = rng.random() < 0.1
     return Step(
         flow,

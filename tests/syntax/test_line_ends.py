@@ -18,7 +18,7 @@ from visa_lsp.ide.features.folding import folding_ranges
 from visa_lsp.ide.features.formatting import format_runs, format_text
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import LineIndex, Span, lines_of
-from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.source import ZeInfoSource
 
 SEED = 11
 END = re.compile(r"\r\n|\n|\r")
@@ -156,10 +156,10 @@ def test_fixes_write_the_ends_that_the_text_has():
 def test_places_of_yaml_are_lines_of_the_editor(end: str):
     for form in ("a: 1", "a: >-\n  text"):
         text = f"version: '1.0'\ns: 'no \u2028 and \x85 end'\n{form}\nb: [1, 2\n".replace("\n", end)
-        source = Source.of(text)
+        source = ZeInfoSource.of(text)
         assert source.error is not None
         assert source.error.line == len(END.split(text))
-        fine = Source.of(text.replace("[1, 2", "[1, 2]"))
+        fine = ZeInfoSource.of(text.replace("[1, 2", "[1, 2]"))
         assert fine.root is not None
         assert fine.root.key_places["b"][0] == len(END.split(text)) - 1
 

@@ -8,7 +8,7 @@ from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document, in_text
 from visa_lsp.zeinfo.layout import registers
-from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.source import ZeInfoSource
 
 # The dump of another width than the one that was taken: the compiler tried both (ze_info has the one that it kept).
 OTHER_WIDTH = {("TGLLP", "gen"), ("TGLLP", "mmt"), ("DG2", "mmt")}
@@ -72,7 +72,7 @@ SVM = "    svm_atomic.inc (M1, 16) a.0 %null.0 %null.0 %null.0\n"
 
 def compare(document: str, text: str, platform: str | None = "TGLLP"):
     """The findings of both sides: (code, marked text, related text, message)."""
-    source = Source.of(document)
+    source = ZeInfoSource.of(document)
     analysis = Analysis.of(text, platform)
     kernels = kernel_texts(analysis, "k.visaasm")
     assert kernels, [d.message for d in analysis.diagnostics]
@@ -150,7 +150,9 @@ def test_fix_of_a_disagreement_mends():
     document = DOCUMENT.replace("simd_size: 16", "simd_size: 32").replace("offset: 40, size: 4", "offset: 60, size: 4")
     for _ in range(4):
         found = [
-            d for d in in_document(disagreements(Source.of(document), kernel_texts(Analysis.of(TEXT), "k"))) if d.fixes
+            d
+            for d in in_document(disagreements(ZeInfoSource.of(document), kernel_texts(Analysis.of(TEXT), "k")))
+            if d.fixes
         ]
         if not found:
             break
@@ -165,7 +167,7 @@ def test_every_kernel_of_the_corpus_agrees(platform):
     where = registers(known.grf_bytes, known.generation)
     compared = 0
     for folder in files(f"run/{platform}/*"):
-        source = Source.of(next(folder.glob("*.zeinfo.yaml")).read_text())
+        source = ZeInfoSource.of(next(folder.glob("*.zeinfo.yaml")).read_text())
         for path in sorted(folder.glob("*.visaasm")):
             texts = [t for t in kernel_texts(Analysis.of(path.read_text(), platform), str(path)) if t.kernel.is_kernel]
             for given in (where, None):

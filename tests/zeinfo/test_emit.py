@@ -21,10 +21,10 @@ from visa_lsp.sim.dispatch import run
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.zeinfo.against import disagreements
-from visa_lsp.zeinfo.emit.document import EmitError, Hint, emit
+from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emit
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.read import read
-from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate
 from visa_lsp.zeinfo.write import document
 
@@ -43,7 +43,7 @@ def made(text: str, hints=None, platform: str = "TGLLP") -> str:
     assert kernels
     out = emit([k.kernel for k in kernels], where(platform), hints)
     assert [d.message for d in validate(out)] == []
-    assert [d.message for d in disagreements(Source.of(out), kernels, where(platform))] == []
+    assert [d.message for d in disagreements(ZeInfoSource.of(out), kernels, where(platform))] == []
     return out
 
 
@@ -98,10 +98,10 @@ def test_emit_reads_the_code():
 def test_emit_takes_hints_by_name():
     hints = {
         "k": {
-            "n": Hint("value"),
-            "data": Hint("buffer"),
-            "surf": Hint("image", image_type="image_3d"),
-            "bti(5)": Hint("buffer"),
+            "n": ArgumentHint("value"),
+            "data": ArgumentHint("buffer"),
+            "surf": ArgumentHint("image", image_type="image_3d"),
+            "bti(5)": ArgumentHint("buffer"),
         }
     }
     (info,) = read(made(BODY, hints))
@@ -135,7 +135,10 @@ def test_emit_refuses_what_ze_info_cannot_say(old, new, words):
 
 
 def test_emit_refuses_hints_that_do_not_fit():
-    for hints in ({"n": Hint("buffer"), "data": Hint("buffer"), "surf": Hint("buffer")}, {"n": Hint("value")}):
+    for hints in (
+        {"n": ArgumentHint("buffer"), "data": ArgumentHint("buffer"), "surf": ArgumentHint("buffer")},
+        {"n": ArgumentHint("value")},
+    ):
         with pytest.raises(EmitError):
             made(BODY, {"k": hints})
 
@@ -231,9 +234,9 @@ def launched(module, info, case, platform):
     return prepared.arrays, run(prepared.dispatch, ())
 
 
-def hint(arg) -> Hint:
+def hint(arg) -> ArgumentHint:
     kinds = {BufferArg: "buffer", ValueArg: "value", LocalArg: "local"}
-    return Hint(kinds[type(arg)], arg.array.size if isinstance(arg, ValueArg) else 1)
+    return ArgumentHint(kinds[type(arg)], arg.array.size if isinstance(arg, ValueArg) else 1)
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,11 @@ from visa_lsp.sim.dispatch import run  # noqa: E402
 from visa_lsp.sim.launch.config import LaunchConfig  # noqa: E402
 from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
 from visa_lsp.zeinfo.against import disagreements  # noqa: E402
+from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
 from visa_lsp.zeinfo.emit.document import emitted  # noqa: E402
-from visa_lsp.zeinfo.emit.said import said_of  # noqa: E402
 from visa_lsp.zeinfo.emit.slots import slots_of  # noqa: E402
 from visa_lsp.zeinfo.read import read  # noqa: E402
-from visa_lsp.zeinfo.source import Source  # noqa: E402
+from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402
 
 CASES: dict = {}
@@ -78,7 +78,9 @@ def verdict(kernel, platform) -> tuple[str, str]:
     hints = {kernel: [_hint(a) for a in case.args]}
     made = emitted([module.kernels[0]], where(platform), hints)
     (texts,) = kernel_texts(Analysis.of((zebin.parent / f"{kernel}.visaasm").read_text(), platform), "k")
-    wrong = [d.message for d in (*validate(made.text), *disagreements(Source.of(made.text), [texts], where(platform)))]
+    wrong = [
+        d.message for d in (*validate(made.text), *disagreements(ZeInfoSource.of(made.text), [texts], where(platform)))
+    ]
     expected = buffers(module, info, case, platform, sections)
     equal = same(expected, buffers(module, read(made.text)[0], case, platform, sections))
     names = [s.name for s in slots_of(module.kernels[0])] + ["slm_size", "private_base_stateless", "sampler "]
@@ -90,7 +92,7 @@ def verdict(kernel, platform) -> tuple[str, str]:
     if not equal and not made.doubts:
         wrong.append("other buffers, and not a word of it")
     if made.doubts:
-        said = said_of(answers(module.kernels[0], info, made.doubts))
+        said = read_answers(answers(module.kernels[0], info, made.doubts))
         told = emitted([module.kernels[0]], where(platform), hints, said)
         if not same(expected, buffers(module, read(told.text)[0], case, platform, sections)):
             wrong.append("other buffers, though every warning is answered")

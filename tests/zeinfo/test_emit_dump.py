@@ -6,9 +6,9 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.main import main
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.zeinfo.emit.document import EmitError, Hint, emitted
-from visa_lsp.zeinfo.emit.said import SayError, said_of
-from visa_lsp.zeinfo.emit.slots import Slot
+from visa_lsp.zeinfo.emit.answers import SayError, read_answers
+from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emitted
+from visa_lsp.zeinfo.emit.slots import InputSlot
 from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.read import read
@@ -56,7 +56,7 @@ DUMP = """\
 
 def doubtful(text: str, hints=None, say=()):
     kernels = kernel_texts(Analysis.of(text, "TGLLP"), "k")
-    made = emitted([k.kernel for k in kernels], where("TGLLP"), hints and {"k": hints}, said_of(say))
+    made = emitted([k.kernel for k in kernels], where("TGLLP"), hints and {"k": hints}, read_answers(say))
     assert [d.message for d in validate(made.text)] == []
     (info,) = read(made.text)
     return [(a.arg_type, a.offset, a.arg_index) for a in info.payload], [d.message for d in made.doubts]
@@ -64,7 +64,7 @@ def doubtful(text: str, hints=None, say=()):
 
 def test_order_of_a_dump_is_that_of_its_variables():
     """The buffer that stands first in the payload is the third argument: the first is __constant."""
-    payload, doubts = doubtful(DUMP, [Hint("buffer"), Hint("value", size=4), Hint("buffer")])
+    payload, doubts = doubtful(DUMP, [ArgumentHint("buffer"), ArgumentHint("value", size=4), ArgumentHint("buffer")])
     assert payload == [
         ("global_id_offset", 0, -1),
         ("local_size", 12, -1),
@@ -79,7 +79,9 @@ def test_order_of_a_dump_is_that_of_its_variables():
 
 
 def test_what_is_said_is_taken_and_not_doubted():
-    payload, doubts = doubtful(DUMP, [Hint("buffer"), Hint("value", size=4), Hint("buffer")], ["V0040=group_count"])
+    payload, doubts = doubtful(
+        DUMP, [ArgumentHint("buffer"), ArgumentHint("value", size=4), ArgumentHint("buffer")], ["V0040=group_count"]
+    )
     assert payload[-1] == ("group_count", 52, -1)
     assert doubts == []
 
@@ -91,19 +93,28 @@ def test_a_dump_alone_tells_the_order_of_what_the_code_takes():
 
 
 def test_arguments_of_a_dump_by_name():
-    hints = {"V0034": Hint("buffer"), "V0035": Hint("value"), "V0036": Hint("buffer")}
+    hints = {"V0034": ArgumentHint("buffer"), "V0035": ArgumentHint("value"), "V0036": ArgumentHint("buffer")}
     payload, _ = doubtful(DUMP, hints)
     assert [index for kind, _, index in payload if kind.startswith("arg_")] == [2, 0, 1]
     with pytest.raises(EmitError, match="there is no argument 'V0099'"):
-        doubtful(DUMP, {**hints, "V0099": Hint("value")})
+        doubtful(DUMP, {**hints, "V0099": ArgumentHint("value")})
 
 
 def test_arguments_that_a_dump_does_not_have_are_refused():
     for hints, words in (
-        ([Hint("buffer"), Hint("value", size=4)], "is the address of a buffer, which the launch file does not give"),
-        ([Hint("buffer")] * 3 + [Hint("value", size=4)], "argument 2 has no .input"),
-        ([Hint("buffer"), Hint("value", size=8), Hint("buffer")], "cannot hold argument 1, which has 8 bytes"),
-        ([Hint("buffer"), Hint("value", size=4), Hint("buffer"), Hint("local")], "argument 3 has no .input"),
+        (
+            [ArgumentHint("buffer"), ArgumentHint("value", size=4)],
+            "is the address of a buffer, which the launch file does not give",
+        ),
+        ([ArgumentHint("buffer")] * 3 + [ArgumentHint("value", size=4)], "argument 2 has no .input"),
+        (
+            [ArgumentHint("buffer"), ArgumentHint("value", size=8), ArgumentHint("buffer")],
+            "cannot hold argument 1, which has 8 bytes",
+        ),
+        (
+            [ArgumentHint("buffer"), ArgumentHint("value", size=4), ArgumentHint("buffer"), ArgumentHint("local")],
+            "argument 3 has no .input",
+        ),
     ):
         with pytest.raises(EmitError, match=words.replace("(", ".").replace(")", ".")):
             doubtful(DUMP, hints)
@@ -122,7 +133,7 @@ def test_arguments_that_a_dump_does_not_have_are_refused():
 )
 def test_words_that_mean_nothing_are_refused(words, message):
     with pytest.raises(SayError) as error:
-        said_of([words])
+        read_answers([words])
     assert message in str(error.value)
 
 
@@ -132,7 +143,7 @@ def test_saying_something_of_no_input_is_refused():
 
 
 def test_structs_are_cut_apart_by_their_sizes():
-    pieces = [Slot(i, f"V{i}", 0, 4 * i, size, type_, 1, i) for i, (type_, size) in enumerate(
+    pieces = [InputSlot(i, f"V{i}", 0, 4 * i, size, type_, 1, i) for i, (type_, size) in enumerate(
         [("d", 4), ("b", 1), ("w", 2), ("f", 4), ("f", 4), ("b", 1), ("b", 1), ("b", 1), ("b", 1)])]  # fmt: skip
     first, second = struct_parts(pieces, [12, 8])
     assert [at for _, at in first.parts] == [0, 4, 6, 8]
@@ -170,7 +181,7 @@ def many_buffers(count: int) -> str:
 
 @pytest.mark.parametrize("count", [2, 6, 14, 15, 60])
 def test_many_buffers_of_unknown_order_are_one_doubt(count):
-    hints = [Hint("buffer")] * count + [Hint("value", size=4)]
+    hints = [ArgumentHint("buffer")] * count + [ArgumentHint("value", size=4)]
     payload, doubts = doubtful(many_buffers(count), hints)
     assert [index for kind, _, index in payload if kind == "arg_bypointer"] == list(range(count))
     assert len(doubts) == 1

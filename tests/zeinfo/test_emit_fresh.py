@@ -32,10 +32,10 @@ from visa_lsp.sim.dispatch import run  # noqa: E402
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LocalArg, SamplerArg, ValueArg  # noqa: E402
 from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
 from visa_lsp.zeinfo.against import disagreements  # noqa: E402
+from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
 from visa_lsp.zeinfo.emit.document import emitted  # noqa: E402
-from visa_lsp.zeinfo.emit.said import said_of  # noqa: E402
 from visa_lsp.zeinfo.read import read  # noqa: E402
-from visa_lsp.zeinfo.source import Source  # noqa: E402
+from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402
 
 DEVICES = {"skl": "SKL", "tgllp": "TGLLP", "acm-g10": "DG2", "pvc": "PVCXT"}
@@ -96,7 +96,7 @@ def verdict(path: Path, info, text: str, sections, platform: str) -> tuple[str, 
     kernels = kernel_texts(Analysis.of(code, platform), path.name)
     wrong = [
         d.message
-        for d in disagreements(Source.of(text), kernels, where(platform))
+        for d in disagreements(ZeInfoSource.of(text), kernels, where(platform))
         if "has_no_stateless" not in d.message
     ]
     module = module_of_text(code, None, known, [])
@@ -112,7 +112,7 @@ def verdict(path: Path, info, text: str, sections, platform: str) -> tuple[str, 
 
     def made(hints, said=None):
         found = emitted(module.kernels, where(platform), hints, said)
-        problems = (*validate(found.text), *disagreements(Source.of(found.text), kernels, where(platform)))
+        problems = (*validate(found.text), *disagreements(ZeInfoSource.of(found.text), kernels, where(platform)))
         wrong.extend(f"emitted: {d.message}" for d in problems)
         return found
 
@@ -123,7 +123,7 @@ def verdict(path: Path, info, text: str, sections, platform: str) -> tuple[str, 
     if not equal and not guessed.doubts:
         wrong.append("other buffers, and not a word of it")
     if guessed.doubts:
-        told = made(hints, said_of(answers(module.kernels[0], info, guessed.doubts)))
+        told = made(hints, read_answers(answers(module.kernels[0], info, guessed.doubts)))
         if not same(expected, buffers(read(told.text)[0])):
             wrong.append(f"other buffers, though every warning is answered: {[d.message for d in told.doubts]}")
     return f"{'equal' if equal else 'different'}, {'warned' if guessed.doubts else 'sure'}", "; ".join(wrong)

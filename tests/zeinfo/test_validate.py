@@ -12,7 +12,7 @@ from visa_lsp.diagnostics import Severity
 from visa_lsp.text import LineIndex
 from visa_lsp.zeinfo.plain import load_plain
 from visa_lsp.zeinfo.rules import RULES
-from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import MAX_FINDINGS, validate
 from visa_lsp.zeinfo.yaml import load
 
@@ -304,4 +304,4 @@ def test_tab_has_a_fix():
     assert (found.code, found.message) == ("V700", "a tab indents this line; YAML takes spaces")
     (edit,) = found.fixes[0].edits
     mended = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
-    assert Source.of(mended).root is not None
+    assert ZeInfoSource.of(mended).root is not None

@@ -3,7 +3,7 @@
 import pytest
 from corpus import at_least, files
 
-from visa_lsp.program.payload import Binding, PayloadArgument
+from visa_lsp.program.payload import BindingTableEntry, PayloadArgument
 from visa_lsp.zeinfo.read import ZeInfoError, read
 
 SAXPY = """\
@@ -36,7 +36,7 @@ def test_read_gives_what_a_launch_needs():
     assert (info.env.simd_size, info.env.grf_count, info.env.slm_size) == (32, 128, 1024)
     assert info.env.required_work_group_size == (16, 2, 1)
     assert info.payload[1] == PayloadArgument("arg_byvalue", 32, 4, 1)
-    assert info.bindings == (Binding(0, 0),)
+    assert info.bindings == (BindingTableEntry(0, 0),)
     assert info.argument_count == 2
     assert info.argument_name(1) == "a"
 

@@ -39,7 +39,7 @@ _COMPILE: Final = (
 )
 
 
-class Source(Struct, frozen=True):
+class SourceText(Struct, frozen=True):
     """A text as it was read. ``bom`` tells that a byte-order mark was taken off its front."""
 
     name: str
@@ -51,7 +51,7 @@ class Source(Struct, frozen=True):
         return (_BOM if self.bom else b"") + text.encode("utf-8", "surrogateescape")
 
 
-def decode(name: str, data: bytes) -> Source:
+def decode(name: str, data: bytes) -> SourceText:
     """A text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``CliError`` for what is no text of ours."""
     if data.startswith(OBJECT_MAGIC):
         raise CliError(f"{name}: this is an object, not a text (visa-lsp dis makes a text of it)")
@@ -59,10 +59,10 @@ def decode(name: str, data: bytes) -> Source:
     if other:
         raise CliError(f"{name}: {other}")
     bom = data.startswith(_BOM)
-    return Source(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
+    return SourceText(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
 
 
-def read_source(path: str, stdin_filename: str | None = None, *, named: bool = True) -> Source:
+def read_source(path: str, stdin_filename: str | None = None, *, named: bool = True) -> SourceText:
     """The text of a file, or of standard input for ``-``; ``CliError`` when it cannot be read, or is too long.
 
     ``named``: the user named it, so that it may be a pipe.
@@ -128,7 +128,10 @@ def platform_problem(name: str) -> str | None:
 
 
 def platform_argument(name: str) -> str:
-    """The ``type`` of an argparse option that names a platform: its own name, whatever spelling was used."""
+    """The ``type`` of an argparse option that names a platform: its own name, whatever spelling was used.
+
+    Raises ArgumentTypeError where no platform has the name.
+    """
     platform = platform_named(name)
     if platform is None:
         raise import_module("argparse").ArgumentTypeError(platform_problem(name))
@@ -162,7 +165,7 @@ __all__ = [
     "STDIN",
     "STDIN_NAME",
     "CliError",
-    "Source",
+    "SourceText",
     "add_platform",
     "complain",
     "decode",

@@ -30,7 +30,8 @@ _PAUSE: Final = 0.05
 def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
     """A stream whose bytes become the whole of ``target`` when the block ends well; else nothing is touched.
 
-    ``OSError`` where ``target`` is one of ``inputs``, by whatever name, or cannot be written.
+    Raises OSError where ``target`` is one of ``inputs``, by whatever name, or cannot be written, and IsADirectoryError,
+    which is one, where it is a folder.
     """
     refuse_input(target, inputs)
     about = _about(target)
@@ -55,7 +56,7 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
 
 
 def refuse_input(target: str | Path, inputs: Iterable[str | Path]) -> None:
-    """``OSError`` where an output is also an input: by the same name, or by another link to the same file."""
+    """Raise OSError where an output is also an input: by the same name, or by another link to the same file."""
     about = _about(target)
     for path in inputs:
         other = _about_input(path)

@@ -13,5 +13,5 @@ def keeping(command: str) -> AbstractContextManager[object]:
     """Around a command: what the parser knows is read before, and what it learnt is written behind."""
     if command not in _READS_TEXTS:
         return nullcontext()
-    shelved: AbstractContextManager[object] = import_module("visa_lsp.syntax.shelf").shelved()
-    return shelved
+    cached: AbstractContextManager[object] = import_module("visa_lsp.syntax.statement_cache").cached_statements()
+    return cached

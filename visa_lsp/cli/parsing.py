@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """A parser whose complaints are one line."""
 
     def error(self, message: str) -> NoReturn:
@@ -21,14 +21,14 @@ class Parser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
 
 
-def parser_of(command: str, description: str) -> Parser:
+def parser_of(command: str, description: str) -> CommandParser:
     """The parser of a command, without its options."""
-    return Parser(prog=f"visa-lsp {command}", description=description, allow_abbrev=False)
+    return CommandParser(prog=f"visa-lsp {command}", description=description, allow_abbrev=False)
 
 
-def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[Parser], None]) -> Parser:
+def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[CommandParser], None]) -> CommandParser:
     """The parser for a line that names none of the commands; ``add_arguments`` declares the options of the server."""
-    parser = Parser(
+    parser = CommandParser(
         prog="visa-lsp",
         description="Language server for vISA on standard input and output, or one of the commands below.",
         epilog="commands:\n" + "\n".join(f"  {name:<9}{text}" for name, text in commands.items())

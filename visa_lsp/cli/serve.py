@@ -1,6 +1,6 @@
 """``visa-lsp`` without a command: the language server on standard input and output, or on a socket.
 
-What the server may not import stands in ``serving`` and is handed to it as services. Invariant: standard output carries
+What the server may not import stands in ``services/serving.py`` and is handed to it as services. Invariant: standard output carries
 the protocol only; the exit status is 0 after an orderly ``shutdown`` and ``exit``, 1 without.
 """
 
@@ -47,7 +47,7 @@ def serve(args: Namespace) -> int:
         _check_log(args.log)
         _log(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if not args.tcp and sys.stdin.isatty():
-        # Somebody looks at an empty line and wonders; an editor has a pipe there.
+        # A person who started this by hand sees an empty line; an editor has a pipe there.
         print(_WAITING, file=sys.stderr)
     inflow, answered = inflow_of(sys.stdin.buffer), None
     if not args.tcp:
@@ -57,12 +57,12 @@ def serve(args: Namespace) -> int:
     # Loaded only now: this takes longer than all before, and the client has its answer.
     if not args.log:
         _log(stream=sys.stderr, level="WARNING")
-    with import_module("visa_lsp.syntax.shelf").shelved():
+    with import_module("visa_lsp.syntax.statement_cache").cached_statements():
         return _serve(args, inflow, answered)
 
 
 def _check_log(path: str) -> None:
-    """``CliError`` where a log cannot be written: nobody would see what becomes of it, and a FIFO is waited for."""
+    """Raises CliError where a log cannot be written: a later failure would go unseen, and a FIFO would be waited for."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666))
     except OSError as error:

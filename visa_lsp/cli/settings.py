@@ -42,7 +42,7 @@ _TYPES: Final = {
 }
 
 
-class Settings(Struct, frozen=True):
+class FolderSettings(Struct, frozen=True):
     """The settings that hold in one folder. ``origin`` is their file, None where there is none."""
 
     platform: str | None = None
@@ -66,13 +66,13 @@ class Finder(Struct):
     """Finds the settings of folders, and remembers them. ``known`` are the rules that selectors may name."""
 
     known: Sequence[Rule] = ()
-    _seen: dict[Path, Settings] = field(default_factory=dict)
+    _seen: dict[Path, FolderSettings] = field(default_factory=dict)
 
-    def of_folder(self, folder: str | Path) -> Settings:
+    def of_folder(self, folder: str | Path) -> FolderSettings:
         """The settings that hold in a folder."""
         start = Path(folder).absolute()
         walked = []
-        found = Settings(root=str(start))
+        found = FolderSettings(root=str(start))
         for place in (start, *start.parents):
             if place in self._seen:
                 found = self._seen[place]
@@ -86,11 +86,11 @@ class Finder(Struct):
             self._seen[place] = found
         return found
 
-    def of_file(self, path: str | Path) -> Settings:
+    def of_file(self, path: str | Path) -> FolderSettings:
         """The settings that hold for a file."""
         return self.of_folder(Path(path).absolute().parent)
 
-    def _read_folder(self, folder: Path) -> Settings | None:
+    def _read_folder(self, folder: Path) -> FolderSettings | None:
         own, project = folder / FILE_NAME, folder / PROJECT_NAME
         if own.is_file():
             return interpret(_load(own), own, self.known)
@@ -111,8 +111,12 @@ def _load(path: Path) -> dict[str, Any]:
     return table
 
 
-def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> Settings:
-    """Settings from the table of a file."""
+def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> FolderSettings:
+    """Settings from the table of a file.
+
+    Raises CliError where ``table`` is no table, has a key that is not known, or a value of another type than its key
+    asks for.
+    """
     where = str(path) if path.name == FILE_NAME else f"{path}: [{TABLE}]"
     if not isinstance(table, dict):
         raise CliError(f"{where}: this is to be a table")
@@ -123,7 +127,7 @@ def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> Settings:
                 f"{where}: unknown key {key!r}{did_you_mean(key, _TYPES) or '; known: ' + ', '.join(_TYPES)}"
             )
         values[key.replace("-", "_")] = _value(key, value, f"{where}: {key}", path, known)
-    return Settings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
+    return FolderSettings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
 
 
 def _value(key: str, value: Any, where: str, path: Path, known: Sequence[Rule]) -> Any:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.zeinfo.zebin import Note
+    from visa_lsp.zeinfo.zebin import ElfNote
 
 
 def zebin_of(name: str, data: bytes) -> Zebin:
-    """A zebin from bytes; ``CliError`` when they are none."""
+    """A zebin from bytes. Raises CliError where they are none."""
     try:
         return read_zebin(data)
     except ZebinError as error:
@@ -43,7 +43,10 @@ def zebin_text(name: str, zebin: Zebin, platform: Platform | None, *, comments: 
 
 
 def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | None, *, comments: bool) -> list[str]:
-    """Write ze_info and vISA into a folder; gives the files written."""
+    """Write ze_info and vISA into a folder; gives the files written.
+
+    Raises CliError where the folder or a file cannot be written, or the zebin has neither ze_info nor vISA.
+    """
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -98,7 +101,7 @@ def _lists(name: str, zebin: Zebin) -> Iterator[str]:
             yield f"  note {printable(note.owner)} {NOTE_NAMES.get(note.type, str(note.type))}: {_note(note)}"
 
 
-def _note(note: Note) -> str:
+def _note(note: ElfNote) -> str:
     if note.type in (4, 5) and note.data.rstrip(b"\0").isascii():
         return printable(note.data.rstrip(b"\0").decode("latin-1"))
     return f"0x{int.from_bytes(note.data, 'little'):x}" if len(note.data) <= 8 else note.data.hex()

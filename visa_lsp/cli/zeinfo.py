@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.check.formats import FORMATS, Look
-from visa_lsp.cli.check.report import FileResult, Report, findings_of, numbered
+from visa_lsp.cli.check.report import CheckReport, FileResult, findings_of, numbered
 from visa_lsp.cli.common import (
     EXIT_FINDINGS,
     EXIT_OK,
@@ -37,14 +37,14 @@ from visa_lsp.diagnostics import Severity
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document
-from visa_lsp.zeinfo.emit.document import Doubt, EmitError, Hint, emitted
+from visa_lsp.zeinfo.emit.answers import SayError, read_answers
+from visa_lsp.zeinfo.emit.document import ArgumentHint, Doubt, EmitError, emitted
 from visa_lsp.zeinfo.emit.roles import registers_of_dump
-from visa_lsp.zeinfo.emit.said import SayError, said_of
 from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.pack import pack_zebin
-from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.cli.assemble import Assembled
-    from visa_lsp.cli.check.report import Finding
+    from visa_lsp.cli.check.report import ReportedFinding
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.zeinfo.layout import Registers
 
@@ -109,7 +109,7 @@ def zeinfo_command(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     results = tuple(_check_file(path, args) for path in args.files)
-    report = Report(results)
+    report = CheckReport(results)
     form = args.format or ("full" if sys.stdout.isatty() else "concise")
     for piece in FORMATS[form].write(report, Look(wants_colour(sys.stdout, args.color))):
         sys.stdout.write(piece)
@@ -123,7 +123,7 @@ def _check(args: argparse.Namespace) -> int:
 def _check_file(path: str, args: argparse.Namespace) -> FileResult:
     name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
     try:
-        source = Source.of(_document(name, read_bytes(path)))
+        source = ZeInfoSource.of(_document(name, read_bytes(path)))
         found = list(validate_source(source))
         texts: dict[str, str] = {}
         if source.root is not None and not args.no_text:
@@ -151,7 +151,7 @@ def _document(name: str, data: bytes) -> str:
     return zebin.ze_info
 
 
-def _texts(path: Path, source: Source, named: Sequence[str] | None) -> Iterator[Path]:
+def _texts(path: Path, source: ZeInfoSource, named: Sequence[str] | None) -> Iterator[Path]:
     """The texts to compare with: those named, else those beside the document that have its name or a kernel's."""
     if named:
         yield from (Path(n) for n in named)
@@ -188,7 +188,9 @@ def _kernels(path: Path, platform: str | None, texts: dict[str, str], *, named: 
     return found
 
 
-def _findings(name: str, text: str, found: Sequence[Diagnostic], texts: Mapping[str, str]) -> tuple[Finding, ...]:
+def _findings(
+    name: str, text: str, found: Sequence[Diagnostic], texts: Mapping[str, str]
+) -> tuple[ReportedFinding, ...]:
     """The findings for a report, with the places of related texts resolved."""
     out = []
     for diagnostic in found:
@@ -225,7 +227,7 @@ def _emit(args: argparse.Namespace) -> int:
         return EXIT_FINDINGS
     hints = _hints(launch, [k.kernel.name for k in kernels])
     try:
-        said = said_of(args.say)
+        said = read_answers(args.say)
         made = emitted([k.kernel for k in kernels], registers_for(chosen, kernels), hints, said)
     except SayError as error:
         raise CliError(f"zeinfo emit: --say {error}") from None
@@ -340,9 +342,13 @@ def _hints(launch: Any, names: Sequence[str]) -> dict[str, Any] | None:
     return {name: given}
 
 
-def _hint(arg: Any) -> Hint:
+def _hint(arg: Any) -> ArgumentHint:
     kind = type(arg).__name__.removesuffix("Arg").lower()
     if kind == "image":
         _, height, depth = arg.dims
-        return Hint(kind, image_type="image_3d" if depth > 1 else "image_2d" if height > 1 else "image_1d")
-    return Hint(kind, arg.array.size, size=arg.array.nbytes if arg.typed else 0) if kind == "value" else Hint(kind)
+        return ArgumentHint(kind, image_type="image_3d" if depth > 1 else "image_2d" if height > 1 else "image_1d")
+    return (
+        ArgumentHint(kind, arg.array.size, size=arg.array.nbytes if arg.typed else 0)
+        if kind == "value"
+        else ArgumentHint(kind)
+    )

@@ -16,7 +16,7 @@ _SIZES: Final = {"B": 1, "H": 2, "I": 4, "h": 2}
 
 
 class Record:
-    """Named little-endian integers without padding; ``codes`` are those of ``struct``."""
+    """Named little-endian integers without padding; ``codes`` are those of ``struct``, ``size`` is in bytes."""
 
     __slots__ = ("codes", "names", "size", "struct")
 
@@ -27,7 +27,7 @@ class Record:
         self.size = self.struct.size
 
     def pack(self, path: str, *values: int) -> bytes:
-        """The bytes of the record; a value that does not fit is a ``CodecError`` that names it."""
+        """The ``size`` bytes of the record. Raises CodecError, which names the field, where a value does not fit."""
         for name, code, value in zip(self.names, self.codes, values, strict=True):
             low, high = _RANGES[code]
             if not low <= value <= high:
@@ -36,7 +36,11 @@ class Record:
 
 
 class Cursor:
-    """A place in ``data``. ``path`` names what is being read; loops keep its last part up to date."""
+    """A place in ``data``: ``pos`` and ``end`` are bytes from its start.
+
+    ``path`` names what is being read; loops keep its last part up to date. Every method that reads raises CodecError,
+    with the byte offset and the field, where the bytes up to ``end`` are too few.
+    """
 
     __slots__ = ("data", "end", "path", "pos")
 
@@ -57,11 +61,11 @@ class Cursor:
         return text
 
     def error(self, message: str, name: str = "", at: int | None = None) -> CodecError:
-        """A ``CodecError`` at ``at``, or here."""
+        """A CodecError, to be raised, at byte ``at``, or here."""
         return CodecError(message, self.pos if at is None else at, self.where(name))
 
     def need(self, size: int, name: str) -> int:
-        """Step over ``size`` bytes and return where they start."""
+        """Step over ``size`` bytes and return the offset of the first. Raises CodecError where fewer are left."""
         start = self.pos
         if size > self.end - start:
             raise self.error(f"{size} bytes are needed, {max(self.end - start, 0)} are left", name)
@@ -69,18 +73,24 @@ class Cursor:
         return start
 
     def take(self, size: int, name: str) -> bytes:
-        """The next ``size`` bytes."""
+        """The next ``size`` bytes. Raises CodecError where fewer are left."""
         start = self.need(size, name)
         return self.data[start : start + size]
 
     def integer(self, code: str, name: str) -> int:
-        """One integer; ``code`` as in ``Record``."""
+        """One little-endian integer of 1, 2 or 4 bytes; ``code`` as in ``Record``.
+
+        Raises CodecError where too few bytes are left.
+        """
         size = _SIZES[code]
         start = self.need(size, name)
         return int.from_bytes(self.data[start : start + size], "little", signed=code == "h")
 
     def record(self, record: Record) -> tuple[int, ...]:
-        """The values of a record; if it is cut off, the error names the first field that is not whole."""
+        """The values of a record, ``record.size`` bytes.
+
+        Raises CodecError, which names the first field that is not whole, where they are cut off.
+        """
         start = self.pos
         if record.size > self.end - start:
             for name, code in zip(record.names, record.codes, strict=True):
@@ -89,7 +99,10 @@ class Cursor:
         return record.struct.unpack_from(self.data, start)
 
     def count(self, code: str, name: str, item_size: int) -> int:
-        """A number of items that take at least ``item_size`` bytes each, checked against the bytes that are left."""
+        """A number of items that take at least ``item_size`` bytes each, checked against the bytes that are left.
+
+        Raises CodecError where fewer are left.
+        """
         start = self.pos
         value = self.integer(code, name)
         if value * item_size > self.end - self.pos:
@@ -99,11 +112,14 @@ class Cursor:
         return value
 
     def text(self, size: int, name: str) -> str:
-        """``size`` bytes as text; bytes that are no UTF-8 survive a round trip."""
+        """``size`` bytes as text; bytes that are no UTF-8 survive a round trip.
+
+        Raises CodecError where fewer are left.
+        """
         return self.take(size, name).decode("utf-8", "surrogateescape")
 
     def string(self, name: str) -> str:
-        """A string that a zero byte ends."""
+        """A string that a zero byte ends. Raises CodecError where none follows before ``end``."""
         stop = self.data.find(b"\0", self.pos, self.end)
         if stop < 0:
             raise self.error("string without its closing zero byte", name)

@@ -18,12 +18,15 @@ from visa_lsp.program.model import GenBinary, Module
 
 if TYPE_CHECKING:
     from visa_lsp.codec.records import BodyEntry
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Kernel
 
 
-def decode(data: bytes, table: Table = TABLE) -> Module:
-    """The module of an object of version 3.0 to 4.x."""
+def decode(data: bytes, table: InstructionTable = TABLE) -> Module:
+    """The module of an object of version 3.0 to 4.x.
+
+    Raises CodecError, with byte offset and field, where the bytes are none; nothing else is raised, whatever they are.
+    """
     data = bytes(data)
     header = read_header(data)
     reader = InstructionReader(table, header.layout.version)

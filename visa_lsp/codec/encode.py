@@ -21,7 +21,7 @@ from visa_lsp.codec.records import (
     RELOCATION,
     SIZE_ENTRY,
     WRITTEN_VERSION,
-    Layout,
+    ObjectLayout,
 )
 from visa_lsp.program.model import GenBinary
 
@@ -31,11 +31,15 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Attribute, FileVariable, Kernel, Module, StateVariable, Variable
 
-_LAYOUT: Final = Layout(WRITTEN_VERSION)
+_LAYOUT: Final = ObjectLayout(WRITTEN_VERSION)
 
 
 def encode(module: Module) -> bytes:
-    """The object of a module."""
+    """The bytes of the object of a module, in the version that is written.
+
+    Raises CodecError, with the field and the line of the instruction, where a value or a form has no place in an
+    object.
+    """
     instructions = InstructionWriter()
     kernels = [_Body(k, f"kernels[{i}]", instructions) for i, k in enumerate(module.kernels)]
     functions = [_Body(k, f"functions[{i}]", instructions) for i, k in enumerate(module.functions)]

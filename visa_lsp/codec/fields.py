@@ -289,7 +289,10 @@ def read_old_channels(code: bytes, at: int, _values: list[Value]) -> tuple[Value
 
 
 def read_old_eight_lanes(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
-    """An exec byte of versions before 3.2 whose size code 0 stands for 8 lanes, the only size there was."""
+    """An exec byte of versions before 3.2 whose size code 0 stands for 8 lanes, the only size there was.
+
+    Raises MalformedValueError for every other size code.
+    """
     if code[at] & 15:
         raise MalformedValueError(f"lane code {code[at] & 15} is not 0 (8 lanes)")
     control = code[at] >> 4

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.isa.model import Field, Instruction
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Value
 
 _SIZES: Final = {"B": 1, "H": 2, "I": 4, "i": 4}
@@ -83,7 +83,7 @@ _FILLED: Final[dict[Shape, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ExpectedConstant:
     """A constant at a fixed distance behind the opcode."""
 
     at: int
@@ -99,10 +99,10 @@ class Form:
     row: Instruction
     template: list[Value]
     steps: tuple[tuple[int, Reader], ...]
-    checks: tuple[Check, ...]
+    checks: tuple[ExpectedConstant, ...]
 
     def matches(self, code: bytes, at: int) -> bool:
-        """Whether the constants at fixed places agree."""
+        """Whether the constants at fixed distances agree; ``at`` is the byte of ``code`` behind the opcode."""
         for check in self.checks:
             start = at + check.at
             if int.from_bytes(code[start : start + check.size], "little") & check.mask != check.value:
@@ -128,13 +128,17 @@ class _InstructionError(Exception):
 class InstructionReader:
     """Reads instruction records of one version. Forms of an opcode are compiled when it is first met."""
 
-    def __init__(self, table: Table, version: tuple[int, int] = (4, 1)) -> None:
+    def __init__(self, table: InstructionTable, version: tuple[int, int] = (4, 1)) -> None:
         self.table = table
         self.readers = Readers(version)
         self.forms: dict[int, tuple[Form, ...]] = {}
 
     def read_all(self, data: bytes, start: int, end: int, path: str) -> tuple[Inst, ...]:
-        """The instructions of ``data[start:end]``, which they fill exactly."""
+        """The instructions of the bytes ``data[start:end]``, which they fill exactly.
+
+        Raises CodecError, with the byte of the file and the field, where an opcode is not known, a value has no
+        meaning, or the last instruction is cut off.
+        """
         code = data[start:end]
         at, size = 0, len(code)
         instructions: list[Inst] = []
@@ -196,7 +200,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
         typed = ((i, OLD_TYPED_READERS.get(row.fields[i].name) or _reader(row, i, readers)) for i in order)
         return Form(row, template, tuple(typed), ())
     steps: list[tuple[int, Reader]] = []
-    checks: list[Check] = []
+    checks: list[ExpectedConstant] = []
     unsaid = _unsaid(row)
     distance: int | None = 0  # behind the opcode; None behind the first field of varying size
     for index, field in enumerate(row.fields):
@@ -211,7 +215,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
         if field.const is not None:
             if distance is not None and size is not None:
                 mask = field.const_mask & (1 << 8 * size) - 1
-                checks.append(Check(distance, size, mask, field.const & mask))
+                checks.append(ExpectedConstant(distance, size, mask, field.const & mask))
             else:
                 read = _checked(read, field.const, field.const_mask)
         distance = None if distance is None or size is None else distance + size

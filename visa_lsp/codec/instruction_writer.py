@@ -38,11 +38,15 @@ class InstructionWriter:
         self.plans: dict[Instruction, tuple[_Plan, tuple[tuple[int, int], ...]]] = {}
 
     def write_all(self, kernel: Kernel, path: str) -> bytes:
-        """The instruction bytes of a kernel."""
+        """The instruction bytes of a kernel. Raises CodecError as ``write`` does."""
         return b"".join([self.write(inst, f"{path}.instructions[{i}]") for i, inst in enumerate(kernel.instructions)])
 
     def write(self, inst: Inst, path: str) -> bytes:
-        """The record of one instruction."""
+        """The bytes of the record of one instruction.
+
+        Raises CodecError, with the field and the source line, where the row has no opcode, the values are not one for
+        each field, a list has another length than its count says, or a value has no code.
+        """
         row, values = inst.row, inst.values
         if row.opcode is None:
             message = f"'{row.mnemonic}' has no opcode: this form has no place in an object"

@@ -21,25 +21,29 @@ from visa_lsp.codec.records import (
     RELOCATION,
     SIZE_ENTRY,
     BinaryPlace,
-    Body,
     BodyEntry,
     Header,
-    Layout,
+    ObjectBody,
+    ObjectLayout,
 )
 from visa_lsp.isa.predefined import FIRST_SAMPLER, FIRST_SURFACE
 from visa_lsp.isa.types import TYPE_BY_CODE
-from visa_lsp.program.model import Attribute, FileVariable, Input, Kernel, Label, StateVariable, Variable
+from visa_lsp.program.model import Attribute, FileVariable, Input, Kernel, LabelEntry, StateVariable, Variable
 
 
 def read_header(data: bytes) -> Header:
-    """The file header; places and sizes in it are checked against the file."""
+    """The file header; offsets and sizes in it, all in bytes, are checked against the file.
+
+    Raises CodecError where the bytes are no vISA object of version 3.0 to 4.x, are cut off, or name bytes behind their
+    end.
+    """
     cursor = Cursor(data)
     if data[:4] != MAGIC:
         raise cursor.error("not a vISA object: the file does not begin with CISA", "magic")
     _, major, minor = cursor.record(FILE_HEADER)
     if not OLDEST_VERSION <= (major, minor) < (5, 0):
         raise cursor.error(f"version {major}.{minor} is not known: 3.0 to 4.x are", "version", 4)
-    layout = Layout((major, minor))
+    layout = ObjectLayout((major, minor))
     smallest = PLACE.size + 2 * 2  # a place and two empty relocation tables
     kernels = _entries(cursor, layout, "kernels", smallest, is_kernel=True)
     variables = _file_variables(cursor, layout)
@@ -51,7 +55,9 @@ def read_header(data: bytes) -> Header:
     return header
 
 
-def _entries(cursor: Cursor, layout: Layout, kind: str, smallest: int, *, is_kernel: bool) -> tuple[BodyEntry, ...]:
+def _entries(
+    cursor: Cursor, layout: ObjectLayout, kind: str, smallest: int, *, is_kernel: bool
+) -> tuple[BodyEntry, ...]:
     count = cursor.count("H", f"num_{kind}", smallest)
     cursor.path = [kind, 0]
     entries = []
@@ -91,7 +97,7 @@ def _binaries(cursor: Cursor) -> tuple[BinaryPlace, ...]:
     return tuple(places)
 
 
-def _file_variables(cursor: Cursor, layout: Layout) -> tuple[FileVariable, ...]:
+def _file_variables(cursor: Cursor, layout: ObjectLayout) -> tuple[FileVariable, ...]:
     count = cursor.count("H", "num_variables", 1 + 2 + FILE_VARIABLE.size + 1)
     cursor.path = ["variables", 0]
     variables = []
@@ -106,8 +112,8 @@ def _file_variables(cursor: Cursor, layout: Layout) -> tuple[FileVariable, ...]:
     return tuple(variables)
 
 
-def read_attributes(cursor: Cursor, layout: Layout, count: int) -> tuple[Attribute, ...]:
-    """``count`` attributes."""
+def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int) -> tuple[Attribute, ...]:
+    """``count`` attributes. Raises CodecError where the bytes up to the end of the cursor are too few."""
     if not count:
         return ()
     if count * layout.attribute.size > cursor.end - cursor.pos:
@@ -122,10 +128,14 @@ def read_attributes(cursor: Cursor, layout: Layout, count: int) -> tuple[Attribu
     return tuple(attributes)
 
 
-def read_body(data: bytes, header: Header, entry: BodyEntry) -> Body:
-    """A kernel object up to its instructions."""
+def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
+    """A kernel object up to its instructions.
+
+    Raises CodecError where its declarations are cut off, or its instructions lie outside of its bytes or inside its
+    declarations.
+    """
     if entry.is_external:
-        return Body(Kernel(entry.is_kernel, (entry.name,), linkage=entry.linkage), 0, 0)
+        return ObjectBody(Kernel(entry.is_kernel, (entry.name,), linkage=entry.linkage), 0, 0)
     layout = header.layout
     cursor = Cursor(data, entry.offset, entry.offset + entry.size, entry.path)
     strings = [cursor.string(f"strings[{i}]") for i in range(cursor.count(layout.index, "string_count", 1))]
@@ -168,10 +178,10 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> Body:
         variable_relocs=entry.variable_relocs,
         function_relocs=entry.function_relocs,
     )
-    return Body(kernel, entry.offset + start, entry.offset + start + size)
+    return ObjectBody(kernel, entry.offset + start, entry.offset + start + size)
 
 
-def _variables(cursor: Cursor, layout: Layout) -> tuple[Variable, ...]:
+def _variables(cursor: Cursor, layout: ObjectLayout) -> tuple[Variable, ...]:
     record = layout.variable
     count = cursor.count(layout.index, "variable_count", record.size)
     cursor.path += ["variables", 0]
@@ -187,7 +197,7 @@ def _variables(cursor: Cursor, layout: Layout) -> tuple[Variable, ...]:
     return tuple(variables)
 
 
-def _states(cursor: Cursor, layout: Layout, count_code: str, kind: str) -> tuple[StateVariable, ...]:
+def _states(cursor: Cursor, layout: ObjectLayout, count_code: str, kind: str) -> tuple[StateVariable, ...]:
     count = cursor.count(count_code, f"num_{kind}", layout.state.size)
     cursor.path += [kind, 0]
     states = []
@@ -199,19 +209,19 @@ def _states(cursor: Cursor, layout: Layout, count_code: str, kind: str) -> tuple
     return tuple(states)
 
 
-def _labels(cursor: Cursor, layout: Layout) -> tuple[Label, ...]:
+def _labels(cursor: Cursor, layout: ObjectLayout) -> tuple[LabelEntry, ...]:
     count = cursor.count("H", "label_count", layout.label.size)
     cursor.path += ["labels", 0]
     labels = []
     for i in range(count):
         cursor.path[-1] = i
         name, kind, attribute_count = cursor.record(layout.label)
-        labels.append(Label(name, kind, read_attributes(cursor, layout, attribute_count)))
+        labels.append(LabelEntry(name, kind, read_attributes(cursor, layout, attribute_count)))
     del cursor.path[-2:]
     return tuple(labels)
 
 
-def _inputs(cursor: Cursor, layout: Layout) -> tuple[Input, ...]:
+def _inputs(cursor: Cursor, layout: ObjectLayout) -> tuple[Input, ...]:
     count = cursor.count(layout.input_count, "num_inputs", layout.input.size)
     cursor.path += ["inputs", 0]
     inputs = []
@@ -261,7 +271,10 @@ class Summary:
 
 
 def summary(data: bytes) -> Summary:
-    """Version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object."""
+    """Version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object.
+
+    Raises CodecError where the bytes are no object that can be read.
+    """
     header = read_header(data)
     kernels = tuple(_summary(data, header, entry) for entry in header.kernels)
     functions = tuple(_summary(data, header, entry) for entry in header.functions)

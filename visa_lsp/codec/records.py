@@ -29,7 +29,7 @@ FILE_VARIABLE: Final = Record(bits="B", num_elements="H")
 
 
 @dataclass(frozen=True)
-class Layout:
+class ObjectLayout:
     """The records whose width depends on the version."""
 
     version: tuple[int, int]
@@ -117,7 +117,7 @@ class BodyEntry:
 class Header:
     """The file header."""
 
-    layout: Layout
+    layout: ObjectLayout
     kernels: tuple[BodyEntry, ...]
     variables: tuple[FileVariable, ...]
     functions: tuple[BodyEntry, ...]
@@ -129,7 +129,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class ObjectBody:
     """A kernel object without its instructions, and where those lie in the file."""
 
     kernel: Kernel

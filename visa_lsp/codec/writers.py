@@ -47,7 +47,10 @@ def writer(kind: FieldKind) -> Writer:
 
 
 def write_operand(value: Value) -> bytes:
-    """A vector operand: its tag and what follows."""
+    """The bytes of a vector operand: its tag and what follows.
+
+    Raises MalformedValueError where ``value`` is none, or its width or region has no code.
+    """
     match value:
         case General(var, row, col, region, modifier):
             tag = modifier.value << 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.flow.steps import Access, How, Space, variable_key
+from visa_lsp.flow.steps import Access, AccessPurpose, Space, variable_key
 from visa_lsp.flow.storage import MOST_BITS
 from visa_lsp.isa.model import FieldKind, FlowClass, PredicateUse, Role, Shape, Trait
 from visa_lsp.isa.types import ExecControl
@@ -84,7 +84,7 @@ def _accesses(inst: Inst, storage: Storage, moved: Mapping[str, int]) -> Iterato
             # Newer messages may also find their surface by the value of a general operand.
             if spec.kind in _HANDLES:
                 key = variable_key(_HANDLES[spec.kind], value)
-                yield Access(name, key, writes=False, possible=1, how=How.HANDLE)
+                yield Access(name, key, writes=False, possible=1, purpose=AccessPurpose.HANDLE)
         elif value is None or isinstance(value, ExecControl):
             continue
         else:
@@ -99,7 +99,7 @@ def _guard(row: Instruction, value: Predicate, control: ExecControl) -> Access:
     key = variable_key(Space.PREDICATE, value.var)
     match row.predicate_use:
         case PredicateUse.GUARDS:
-            return Access("pred", key, writes=False, possible=lanes, how=How.GUARD)
+            return Access("pred", key, writes=False, possible=lanes, purpose=AccessPurpose.GUARD)
         case PredicateUse.CHOOSES:
             return Access("pred", key, writes=False, possible=lanes)
         case PredicateUse.RECEIVES:
@@ -118,7 +118,7 @@ def _operand(
             yield from _both(name, role, *_raw(value, storage, moved.get(name)))
         case AddressOf():
             key, room = _root(value.var, storage)
-            yield Access(name, key, writes=False, possible=room, how=How.TAKEN)
+            yield Access(name, key, writes=False, possible=room, purpose=AccessPurpose.TAKEN)
         case PredicateOperand():
             # Setting a predicate and logic on predicates go by lanes; other readers take all of it.
             bits = (1 << lanes) - 1 << control.mask_offset
@@ -133,7 +133,7 @@ def _operand(
             count = max(1, lanes // (region.width or 1)) if several else 1
             bits = _shift((1 << count) - 1, value.addr_offset)
             key = variable_key(Space.ADDRESS, value.var)
-            yield Access(name, key, writes=False, possible=bits, how=How.ADDRESSES)
+            yield Access(name, key, writes=False, possible=bits, purpose=AccessPurpose.ADDRESSES)
         case State():
             space = Space.SAMPLER if value.sampler else Space.SURFACE
             bit = _shift(1, value.offset)

@@ -36,7 +36,7 @@ class _Bodies:
         self.graph = graph
         # Each block is told once. For each the next one, itself included, that has not been told, or a block on the way there.
         self._untold = list(range(len(graph.blocks) + 1))
-        self._told_bodies: set[int] = set()
+        self._reported_bodies: set[int] = set()
         self._members: dict[int, frozenset[int]] = {}
         self._called = {number for entry in self._callees() for number in self.members(entry)}
 
@@ -99,8 +99,8 @@ class _Bodies:
             yield from self._range(here + 1, target) if target > here else self._range(target, here + 1)
 
     def _all_of(self, entry: int) -> Iterator[int]:
-        if entry not in self._told_bodies:
-            self._told_bodies.add(entry)
+        if entry not in self._reported_bodies:
+            self._reported_bodies.add(entry)
             yield from self.members(entry)
 
     def _range(self, first: int, end: int) -> Iterator[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, Numbering, killed, masks_of, taken_of
+from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Liveness:
     ) -> None:
         self.graph = graph
         self._divergent = frozenset[int]() if masked_writes_kill else divergent_blocks(graph)
-        self._taken = taken_of(graph.steps)
+        self._taken = address_taken(graph.steps)
         end = dict(at_end or {})
         reads = [self._summary(number) for number in range(len(graph.blocks))]
         between = {variable for needed, _ in reads for variable in needed} | end.keys()
@@ -40,7 +40,7 @@ class Liveness:
         for variable, mask in end.items():
             masks.setdefault(variable, set()).add(mask)
         self._atoms = Atoms(masks)
-        self.numbering = Numbering(self._atoms.widths)
+        self.numbering = BitFields(self._atoms.widths)
         needed = [self._pack(of) for of, _ in reads]
         overwritten = [self._pack(of) for _, of in reads]
         last = self._pack(end)

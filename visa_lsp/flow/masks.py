@@ -10,7 +10,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from visa_lsp.flow.steps import How
+from visa_lsp.flow.steps import AccessPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -59,7 +59,7 @@ def _groups(masks: Iterable[int]) -> list[int]:
     return sorted(atoms)
 
 
-class Numbering:
+class BitFields:
     """One integer for codes by variable: each variable has a field of bits, of the width given."""
 
     def __init__(self, widths: Mapping[int, int]) -> None:
@@ -100,18 +100,18 @@ def masks_of(steps: Sequence[Step], only: Collection[int] | None = None) -> dict
         for access in step.accesses:
             if only is None or access.variable in only:
                 found.setdefault(access.variable, set()).update((access.possible, access.certain))
-    for variable, mask in taken_of(steps).items():
+    for variable, mask in address_taken(steps).items():
         if variable in found:
             found[variable].add(mask)
     return found
 
 
-def taken_of(steps: Iterable[Step]) -> dict[int, int]:
+def address_taken(steps: Iterable[Step]) -> dict[int, int]:
     """The variables whose address is taken, with all their bits: what an indirect access may touch."""
     found: dict[int, int] = {}
     for step in steps:
         for access in step.accesses:
-            if access.how is How.TAKEN:
+            if access.purpose is AccessPurpose.TAKEN:
                 found[access.variable] = found.get(access.variable, 0) | access.possible
     return found
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, Numbering, killed, masks_of, taken_of
+from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 OUTSIDE: Final = -1
 
 
-class Use(Struct, frozen=True):
-    """A read: the step, the variable, and for each step that may have written what is read the bits from there."""
+class UseDefs(Struct, frozen=True):
+    """A read with its definitions: ``sources`` gives, for each step that may have written what is read, the bits from it."""
 
     step: int
     variable: int
@@ -38,7 +38,7 @@ class Reaching:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._divergent = divergent_blocks(graph)
-        self._taken = taken_of(graph.steps)
+        self._taken = address_taken(graph.steps)
         # Only what some block reads before it overwrites it can be looked for beyond that block.
         exposed = self._exposed()
         masks = masks_of(graph.steps, exposed)
@@ -52,7 +52,7 @@ class Reaching:
                     made[variable][number] = made[variable].get(number, 0) | mask
         # One field for each definition of each variable: those of one variable stand side by side.
         self._fields: dict[int, list[int]] = {variable: list(sources) for variable, sources in made.items()}
-        self._numbering = Numbering({v: widths[v] * len(sources) for v, sources in made.items()})
+        self._numbering = BitFields({v: widths[v] * len(sources) for v, sources in made.items()})
         blocks = range(len(graph.blocks))
         gen, kill = [0] * len(blocks), [0] * len(blocks)
         for number in blocks:
@@ -150,13 +150,13 @@ class Reaching:
         """By variable the definitions that arrive before a block, each with its bits; only of variables that need it."""
         return {v: self._split(v, packed) for v, packed in self._numbering.unpack(self._in[block]).items()}
 
-    def uses(self, block: int) -> Iterator[Use]:
+    def uses(self, block: int) -> Iterator[UseDefs]:
         """The reads of a block, in order, each with where its bits come from."""
         state = self.at_entry(block)
         for place, step in self._steps(block):
             for variable, mask in self._reads(step):
                 found = {s: m & mask for s, m in state.get(variable, {}).items() if m & mask}
-                yield Use(place, variable, found)
+                yield UseDefs(place, variable, found)
             self._apply(place, step, block, state)
 
 
@@ -169,9 +169,9 @@ def _union(masks: Iterable[int]) -> int:
 
 def maybe_written(graph: Graph) -> Callable[[int], dict[int, int]]:
     """For each block the bits by variable that some way from the start may have written before it."""
-    taken = taken_of(graph.steps)
+    taken = address_taken(graph.steps)
     atoms = Atoms(masks_of(graph.steps))
-    numbering = Numbering(atoms.widths)
+    numbering = BitFields(atoms.widths)
     written: list[int] = []
     for block in graph.blocks:
         masks: dict[int, int] = {}

@@ -40,7 +40,7 @@ def number_of(key: int) -> int:
     return key >> 3
 
 
-class How(Enum):
+class AccessPurpose(Enum):
     """What an instruction takes a value for, or does with a variable."""
 
     VALUE = "computes with it, sends it, or writes it"
@@ -62,7 +62,7 @@ class Access(Struct, frozen=True):
     writes: bool
     possible: int
     certain: int = 0
-    how: How = How.VALUE
+    purpose: AccessPurpose = AccessPurpose.VALUE
 
     @property
     def first(self) -> int:
@@ -92,4 +92,4 @@ class Step(Struct, frozen=True):
     @property
     def guarded(self) -> bool:
         """Whether a predicate may leave out all of its lanes."""
-        return any(a.how is How.GUARD for a in self.accesses)
+        return any(a.purpose is AccessPurpose.GUARD for a in self.accesses)

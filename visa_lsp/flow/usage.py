@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from visa_lsp.flow.steps import How
+from visa_lsp.flow.steps import AccessPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +30,7 @@ def usage_of(steps: Iterable[Step]) -> dict[int, Usage]:
             usage = found.get(access.variable)
             if usage is None:
                 usage = found[access.variable] = Usage()
-            if access.how is How.TAKEN:
+            if access.purpose is AccessPurpose.TAKEN:
                 usage.taken = True
             elif access.writes:
                 usage.written = True

@@ -22,7 +22,7 @@ def table() -> str:
 
 
 def made(root: Path) -> dict[str, str]:
-    """The page with the table of today."""
+    """The page with the table of today. Raises ValueError where the page does not have one place for it."""
     text = (root / FILE).read_text(encoding="utf-8")
     found, times = re.subn(f"(?<={_BEGIN}).*?(?={_END})", lambda _: table(), text, flags=re.DOTALL)
     if times != 1:

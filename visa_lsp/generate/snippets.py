@@ -14,7 +14,7 @@ from visa_lsp.isa.table import TABLE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
 
 _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
     "kernel": (
@@ -64,7 +64,7 @@ _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
 }
 
 
-def snippets(table: Table = TABLE) -> dict[str, Any]:
+def snippets(table: InstructionTable = TABLE) -> dict[str, Any]:
     """Every snippet by its name: prefix, body, description."""
     known = {
         name: {"prefix": prefix.removeprefix("."), "body": list(body), "description": text}
@@ -78,7 +78,7 @@ def snippets(table: Table = TABLE) -> dict[str, Any]:
     return known
 
 
-def snippets_text(table: Table = TABLE) -> str:
+def snippets_text(table: InstructionTable = TABLE) -> str:
     """The snippets as the file has them."""
     return json.dumps(snippets(table), indent=2, ensure_ascii=False) + "\n"
 

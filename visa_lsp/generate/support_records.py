@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from visa_lsp.isa.model import Field, Instruction
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
 
 _RECORDS: Final = """## Records
 
@@ -39,7 +39,7 @@ _SPELT: Final = {
 }
 
 
-def records(table: Table) -> Iterator[str]:
+def records(table: InstructionTable) -> Iterator[str]:
     """The lines of the two sections: of all rows but those of text 4.2, which has no objects."""
     rows = [row for row in table.rows if row.dialects != {Dialect.V42}]
     yield _RECORDS

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.isa.model import Instruction
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
 
 _HEAD: Final = """# Instructions
 
@@ -68,12 +68,12 @@ def platforms(names: frozenset[str]) -> str:
     )
 
 
-def page(effects: Collection[str], table: Table = TABLE) -> str:
+def page(effects: Collection[str], table: InstructionTable = TABLE) -> str:
     """The whole page. ``effects`` are the names that the simulator knows."""
     return "\n".join(_lines(effects, table)) + "\n"
 
 
-def _lines(effects: Collection[str], table: Table) -> Iterator[str]:
+def _lines(effects: Collection[str], table: InstructionTable) -> Iterator[str]:
     yield _HEAD
     reasons: dict[str, dict[str, None]] = {}
     rows = sorted(table.rows, key=lambda r: (r.mnemonic.lower(), r.opcode if r.opcode is not None else 999))

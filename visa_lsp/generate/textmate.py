@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
 
 _CONTROL: Final = ("flow", "simd_flow", "sync")
 _END: Final = r"(?![A-Za-z0-9_])"
@@ -30,12 +30,12 @@ def _words(words: Iterable[str]) -> str:
     return "|".join(re.escape(word).replace("\\_", "_") for word in sorted(set(words), key=lambda w: (-len(w), w)))
 
 
-def _mnemonics(table: Table, *, control: bool) -> str:
+def _mnemonics(table: InstructionTable, *, control: bool) -> str:
     rows = (row for row in table.rows if not row.opens_label)
     return _words(row.mnemonic for row in rows if (row.family in _CONTROL) == control)
 
 
-def grammar(table: Table = TABLE) -> dict[str, Any]:
+def grammar(table: InstructionTable = TABLE) -> dict[str, Any]:
     """The grammar as a JSON value."""
     types = _words(t.name for t in TYPES)
     instruction = [_instruction(table, control=True), _instruction(table, control=False)]
@@ -72,7 +72,7 @@ def grammar(table: Table = TABLE) -> dict[str, Any]:
     }
 
 
-def _instruction(table: Table, *, control: bool) -> dict[str, Any]:
+def _instruction(table: InstructionTable, *, control: bool) -> dict[str, Any]:
     """A mnemonic with its dotted modifiers, behind a predicate or at the line's start."""
     scope = "keyword.control.flow.visa" if control else "keyword.other.instruction.visa"
     return {
@@ -136,7 +136,7 @@ def _escape() -> dict[str, str]:
     return {"name": "constant.character.escape.visa", "match": r"\\."}
 
 
-def grammar_text(table: Table = TABLE) -> str:
+def grammar_text(table: InstructionTable = TABLE) -> str:
     """The grammar as the file has it."""
     return json.dumps(grammar(table), indent=2) + "\n"
 

@@ -1,7 +1,7 @@
 """What requests about a whole text need, made ready ahead of them in small steps.
 
 Every step only asks for something that is kept anyway, so that a step that is left out costs time later and nothing
-else. It knows no clock: whoever has time to spare takes steps.
+else. It knows no clock: the caller takes steps when it is idle.
 """
 
 from __future__ import annotations

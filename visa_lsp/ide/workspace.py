@@ -1,6 +1,6 @@
 """The open documents with their versions, and the settings that their analyses were made with.
 
-The only mutable value of the room, owned by whoever serves an editor. Knows no protocol and reads no files.
+The only mutable value of the room, owned by the server of an editor. Knows no protocol and reads no files.
 Invariant: the analysis of a document always belongs to its text, its version and the settings of its folder.
 """
 
@@ -54,7 +54,7 @@ def language_of(key: str, identifier: str = "") -> Language:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class UserSettings:
     """What a user can set. ``platform`` empty: none is assumed."""
 
     platform: str = ""
@@ -71,14 +71,14 @@ _LISTS: Final = {"ignore": "ignore", "extendSelect": "extend_select"}
 _CLIENT: Final = frozenset({"inlineValues", "serverPath", "trace", "trusted", "interpreter", "python", "run", "server"})
 
 
-def settings_of(value: object, base: Settings | None = None) -> Settings:
+def settings_of(value: object, base: UserSettings | None = None) -> UserSettings:
     """The settings in what an editor sent; what is unknown or of the wrong type is passed over."""
     return read_settings(value, base)[0]
 
 
-def read_settings(value: object, base: Settings | None = None) -> tuple[Settings, tuple[str, ...]]:
+def read_settings(value: object, base: UserSettings | None = None) -> tuple[UserSettings, tuple[str, ...]]:
     """The settings in what an editor sent, with or without the section's name around them, and what is wrong in it."""
-    found = base or Settings()
+    found = base or UserSettings()
     section = value.get("visa", value) if isinstance(value, dict) else None
     if not isinstance(section, dict):
         return found, ()
@@ -136,8 +136,8 @@ class OpenDocument:
 class Workspace:
     """All open documents. ``platform_for`` tells the platform that a document's folder sets by a file, if any."""
 
-    settings: Settings = field(default_factory=Settings)
-    folders: dict[str, Settings] = field(default_factory=dict)
+    settings: UserSettings = field(default_factory=UserSettings)
+    folders: dict[str, UserSettings] = field(default_factory=dict)
     trusted: bool = True
     platform_for: Callable[[str], str] | None = None
     _documents: dict[str, OpenDocument] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class Workspace:
         """The open document of a name; None if it is not open."""
         return self._documents.get(key)
 
-    def settings_for(self, key: str) -> Settings:
+    def settings_for(self, key: str) -> UserSettings:
         """The settings of the innermost folder that a document is in."""
         inside = [f for f in self.folders if key == f or key.startswith(f.rstrip("/") + "/")]
         return self.folders[max(inside, key=len)] if inside else self.settings
@@ -178,7 +178,7 @@ class Workspace:
         """Forget a document; nothing happens where it is not open."""
         self._documents.pop(key, None)
 
-    def configure(self, settings: Settings, folders: dict[str, Settings] | None = None) -> bool:
+    def configure(self, settings: UserSettings, folders: dict[str, UserSettings] | None = None) -> bool:
         """Take new settings; True where they change what is known of the open documents."""
         if settings == self.settings and (folders is None or folders == self.folders):
             return False

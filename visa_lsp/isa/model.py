@@ -419,7 +419,7 @@ class Lack(Struct, frozen=True, eq=False):
     types: frozenset[DataType]
     platforms: frozenset[str]
     result: bool = True
-    why: str = ""  # what these platforms are without: ``the unit for exact results``
+    reason: str = ""  # what these platforms are without: ``the unit for exact results``
 
 
 class Operation(Struct, frozen=True, eq=False):

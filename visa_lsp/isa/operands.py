@@ -99,7 +99,10 @@ class Region(Struct, frozen=True):
     horz_stride: int | None
 
     def encode(self) -> int:
-        """The region word: vstride in bits 0-3, width in 4-7, hstride in 8-11. KeyError on a value without a code."""
+        """The region word: vstride in bits 0-3, width in 4-7, hstride in 8-11.
+
+        Raises KeyError where a value has no code.
+        """
         return REGION_CODE[self.vert_stride] | REGION_CODE[self.width] << 4 | REGION_CODE[self.horz_stride] << 8
 
     @staticmethod
@@ -159,7 +162,7 @@ ALIGN_BY_BYTES: Final[dict[int, int]] = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4, 32: 7, 6
 
 
 def align_bytes(code: int, grf_bytes: int) -> int:
-    """Bytes that an alignment code asks for on a platform."""
+    """Bytes that an alignment code asks for where a GRF row has ``grf_bytes``. Raises KeyError for an unknown code."""
     if code == 5:
         return grf_bytes
     if code == 6:

@@ -153,7 +153,7 @@ def address_registers(platform: Platform | None) -> int:
 
 
 def platform_numbered(number: int) -> Platform | None:
-    """The platform of a number in a ``gen_binary_info`` record."""
+    """The platform of a number in a ``gen_binary_info`` record; None for an unknown number."""
     return _BY_NUMBER.get(number)
 
 

@@ -1,6 +1,7 @@
 """The instruction table: all rows collected, indexed, duplicates refused.
 
-The table is the one piece of module state in the product. ``Table`` is a value: tests make their own with a row more.
+The table is the one piece of module state in the product. ``InstructionTable`` is a value: tests make their own with a
+row more.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ FAMILIES: Final = (
 )
 
 
-class Table:
+class InstructionTable:
     """Rows by mnemonic and by opcode. Immutable after construction."""
 
     def __init__(self, rows: Iterable[Instruction]) -> None:
@@ -89,17 +90,17 @@ class Table:
                     return rows, taken
         return (), 0
 
-    def with_rows(self, *rows: Instruction) -> Table:
+    def with_rows(self, *rows: Instruction) -> InstructionTable:
         """A table with these rows more."""
-        return Table((*self.rows, *rows))
+        return InstructionTable((*self.rows, *rows))
 
 
-def load() -> Table:
+def load() -> InstructionTable:
     """The product's table: the ``ROWS`` of every module in ``isa/rows``."""
     rows: list[Instruction] = []
     for family in FAMILIES:
         rows.extend(import_module(f"visa_lsp.isa.rows.{family}").ROWS)
-    return Table(rows)
+    return InstructionTable(rows)
 
 
 TABLE: Final = load()

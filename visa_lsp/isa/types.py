@@ -54,7 +54,7 @@ class DataType(Struct, frozen=True, eq=False):
 
     @property
     def bits(self) -> int:
-        """Width in bits."""
+        """Width of one element in bits."""
         return self.size * 8
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ def type_named(name: str) -> DataType | None:
 
 
 class ExecControl(Struct, frozen=True):
-    """Execution size with mask control: ``(M5, 16)`` is ``ExecControl(16, 16)``.
+    """Execution size, in lanes, with mask control: ``(M5, 16)`` is ``ExecControl(16, 16)``.
 
     ``mask_offset`` is the first lane of the execution mask that applies: 0, 4 .. 28.
     """
@@ -114,7 +114,7 @@ class ExecControl(Struct, frozen=True):
     no_mask: bool = False
 
     def encode(self) -> int:
-        """The exec byte: low nibble log2 of the size, high nibble mask control."""
+        """The exec byte: low nibble log2 of the lanes, high nibble mask control."""
         control = self.mask_offset // 4 + (8 if self.no_mask else 0)
         return (self.exec_size.bit_length() - 1) | control << 4
 

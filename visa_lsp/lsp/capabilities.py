@@ -84,7 +84,7 @@ def is_greeting(params: object) -> TypeGuard[dict[str, Any]]:
 
 
 def initialize_result(params: object, version: str) -> dict[str, Any]:
-    """The answer to these parameters of ``initialize``, as JSON has them; parts that are odd are as good as not said."""
+    """The answer to these parameters of ``initialize``, as JSON has them; parts of a wrong type count as absent."""
     capabilities = {
         "positionEncoding": position_encoding(params),
         **_OFFERS,

@@ -1,4 +1,4 @@
-"""Time in which nobody asks for anything is spent on what will be asked for next.
+"""Idle time, without a request, is spent on preparing answers to the requests that are likely to follow.
 
 One timer, no task: there is nothing to be waited for when the server ends. A slice is short, and the first message ends
 the work until it has been quiet again, so that a keystroke waits for one slice at most.
@@ -46,7 +46,7 @@ class Idle:
     def _again(self, seconds: float) -> None:
         try:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._tick)
-        except RuntimeError:  # no loop: nobody serves anything, as in tests of single handlers
+        except RuntimeError:  # no loop: there is no server, as in tests of single handlers
             self._timer = None
 
     def _tick(self) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Encoding
 
 
-class Form(NamedTuple):
+class LineForm(NamedTuple):
     """A text with ``%d`` for each of some lines, which count from the first of the chunk."""
 
     text: bytes
@@ -30,12 +30,12 @@ class Placed(NamedTuple):
     """A form that was made for columns in such units, and its text for the line that the chunk was at last."""
 
     encoding: Encoding
-    form: Form
+    form: LineForm
     base: int
     text: bytes
 
 
-def placed(memo: Memo, key: Key[Placed], encoding: Encoding, base: int, make: Callable[[], Form]) -> bytes:
+def placed(memo: Memo, key: Key[Placed], encoding: Encoding, base: int, make: Callable[[], LineForm]) -> bytes:
     """The text of a chunk for the line it starts at; ``make`` is asked for its form where none is kept."""
     kept = memo.get(key)
     if kept is None or kept.encoding != encoding:

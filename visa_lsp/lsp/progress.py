@@ -34,15 +34,15 @@ class Work:
         self._ls = ls
         self._token = token
         self._slice = time.monotonic()
-        self._told = 0.0
+        self._last_report = 0.0
 
     async def step(self, words: str = "", done: int = 0, of: int = 0) -> None:
         """Give way when a slice of time is used up, and tell how far the work is."""
         now = time.monotonic()
         if now - self._slice < _SLICE:
             return
-        if self._token is not None and words and now - self._told > 0.1:
-            self._told = now
+        if self._token is not None and words and now - self._last_report > 0.1:
+            self._last_report = now
             percentage = min(100, done * 100 // of) if of else None
             self._send(types.WorkDoneProgressReport(message=words, percentage=percentage))
         await asyncio.sleep(0)

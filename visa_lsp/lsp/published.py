@@ -30,7 +30,7 @@ class Template(NamedTuple):
     holes: tuple[tuple[int, int], ...]
 
 
-class Part(NamedTuple):
+class PublishedChunk(NamedTuple):
     """The findings of one chunk as text, with the first lines of the chunks that the findings have places in."""
 
     findings: tuple[Finding, ...]
@@ -43,7 +43,7 @@ class Part(NamedTuple):
         return self.findings is findings and all(line_of.get(chunk) == line for chunk, line in self.chunks)
 
 
-class Setting(NamedTuple):
+class PublishOptions(NamedTuple):
     """What the text depends on besides the findings: how columns are counted, and what the client wants to see."""
 
     uri: str
@@ -58,15 +58,15 @@ class Published:
     def __init__(self) -> None:
         self._setting: tuple[object, ...] = ()
         self._templates: dict[int, Template] = {}
-        self._parts: dict[int, tuple[Chunk, Part]] = {}
+        self._parts: dict[int, tuple[Chunk, PublishedChunk]] = {}
 
-    def text(self, found: Findings, setting: Setting) -> str:
+    def text(self, found: Findings, setting: PublishOptions) -> str:
         """All findings as the members of a JSON array."""
         same = setting.uri, setting.encoding, setting.related, setting.shows
         if same != self._setting:
             self._setting, self._templates, self._parts = same, {}, {}
         pieces: list[tuple[int, str]] = []
-        parts: dict[int, tuple[Chunk, Part]] = {}
+        parts: dict[int, tuple[Chunk, PublishedChunk]] = {}
         line_of = found.chunk_lines
         for chunk, some in found.parts:
             known = self._parts.get(id(chunk))
@@ -88,7 +88,7 @@ class Published:
             pieces.sort(key=lambda piece: piece[0])
         return ", ".join([text for _, text in pieces])
 
-    def _part(self, found: Findings, some: tuple[Finding, ...], setting: Setting) -> Part:
+    def _part(self, found: Findings, some: tuple[Finding, ...], setting: PublishOptions) -> PublishedChunk:
         texts = []
         chunks: dict[int, int] = {}
         first = -1
@@ -104,10 +104,10 @@ class Published:
             if template is None or template.judged is not finding.judged:
                 template = self._templates[id(finding.judged)] = _template(finding, found, setting)
             texts.append(template.text % tuple([lines[anchor] + down for anchor, down in template.holes]))
-        return Part(some, tuple(chunks.items()), first, ", ".join(texts))
+        return PublishedChunk(some, tuple(chunks.items()), first, ", ".join(texts))
 
 
-def _template(finding: Finding, found: Findings, setting: Setting) -> Template:
+def _template(finding: Finding, found: Findings, setting: PublishOptions) -> Template:
     document, holes = found.document, list[tuple[int, int]]()
     spots = iter(finding.spots)
 

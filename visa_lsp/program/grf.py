@@ -1,4 +1,4 @@
-"""Which size of a GRF row a program shows, where nobody tells its platform.
+"""Which size of a GRF row a program shows, where its platform is not known.
 
 Only ``&V[bytes]`` needs to know: an object holds row and column, a text holds bytes. The size is found by what both forms
 of a program hold, so that a text and its object give the same answer. A text can also say it, in a comment that
@@ -33,11 +33,11 @@ class GrfSize(Struct, frozen=True):
     """Bytes of a GRF row, and in words where that shows. ``certain`` is false for the default."""
 
     bytes: int
-    why: str
+    reason: str
     certain: bool = True
 
 
-def said_grf(text: str) -> int | None:
+def grf_in_comment(text: str) -> int | None:
     """What a text says before its first body; None where it says nothing. ``comment`` is how."""
     first = _BODY.search(text)
     found = _SAID.search(text, 0, first.start() if first else len(text))
@@ -46,10 +46,10 @@ def said_grf(text: str) -> int | None:
 
 def comment(size: GrfSize) -> str:
     """The line with which a text says its size."""
-    return f"// GRF size: {size.bytes} bytes ({size.why})"
+    return f"// GRF size: {size.bytes} bytes ({size.reason})"
 
 
-def shown_grf(bodies: Iterable[Kernel]) -> GrfSize | None:
+def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
     """The size that a program shows by what a text holds as well as an object."""
     short = None
     for kernel in bodies:
@@ -82,9 +82,9 @@ def _of_payload(kernel: Kernel) -> GrfSize | None:
     return None
 
 
-def found_again(bodies: Iterable[Kernel]) -> int:
+def assembler_grf(bodies: Iterable[Kernel]) -> int:
     """The size that the assembler takes for the text of a program, if no comment says another."""
-    shown = shown_grf(bodies)
+    shown = grf_by_contents(bodies)
     return shown.bytes if shown is not None else default_platform().grf_bytes
 
 
@@ -95,7 +95,7 @@ def needs_grf(bodies: Iterable[Kernel]) -> bool:
 
 def grf_of(module: Module) -> GrfSize:
     """The size for an object's text: what it shows, also in what a text does not hold, else the default's."""
-    shown = shown_grf(module.bodies)
+    shown = grf_by_contents(module.bodies)
     if shown is not None and shown.bytes == LONG:
         return shown
     for kernel in module.bodies:

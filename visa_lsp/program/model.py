@@ -181,7 +181,7 @@ class StateVariable(Struct, frozen=True):
     attributes: tuple[Attribute, ...] = ()
 
 
-class Label(Struct, frozen=True):
+class LabelEntry(Struct, frozen=True):
     """A label; ``kind`` 0 block, 1 subroutine."""
 
     name_index: int
@@ -216,7 +216,7 @@ class Kernel(Struct, frozen=True):
     variables: tuple[Variable, ...] = ()
     addresses: tuple[StateVariable, ...] = ()
     predicates: tuple[StateVariable, ...] = ()
-    labels: tuple[Label, ...] = ()
+    labels: tuple[LabelEntry, ...] = ()
     samplers: tuple[StateVariable, ...] = ()
     surfaces: tuple[StateVariable, ...] = ()
     vmes: tuple[StateVariable, ...] = ()
@@ -263,7 +263,7 @@ class Kernel(Struct, frozen=True):
         return next((a for a in self.attributes if self.string(a.name_index) == name), None)
 
     def int_attribute(self, name: str) -> int | None:
-        """The little-endian value of an integer attribute; None if it is absent."""
+        """The bytes of an attribute as a little-endian integer; None if it is absent."""
         attribute = self.attribute(name)
         return None if attribute is None else int.from_bytes(attribute.data, "little")
 

@@ -1,6 +1,6 @@
 """Operands and instructions as text, the way the compilers print them. The inverse of ``sema``: it knows names only.
 
-Every function takes a ``Names`` (which name each id has in the text) and program values; what it returns parses back
+Every function takes an ``OperandNames`` (which name each id has in the text) and program values; what it returns parses back
 to the same values.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
-class Names(Struct, frozen=True):
+class OperandNames(Struct, frozen=True):
     """Names by id, and the types of general variables; ``grf_bytes`` turns address-of rows into bytes."""
 
     general: Mapping[int, str]
@@ -72,7 +72,7 @@ def word(text: str) -> str:
     return text if IDENTIFIER.match(text) else quoted(text)
 
 
-def predicate(names: Names, value: Predicate) -> str:
+def predicate(names: OperandNames, value: Predicate) -> str:
     """``(!P1.any) ``, with the blank behind it."""
     combine = "" if value.combine is Combine.NONE else f".{value.combine.name.lower()}"
     return f"({'!' if value.inverse else ''}{names.predicate.get(value.var, f'P{value.var}')}{combine}) "
@@ -84,7 +84,7 @@ def immediate(value: Immediate) -> str:
     return f"0x{bits:x}:{value.type.name}"
 
 
-def vector(names: Names, value: Value) -> str:
+def vector(names: OperandNames, value: Value) -> str:
     """A vector operand."""
     match value:
         case General(var, row, col, region, modifier):
@@ -110,18 +110,18 @@ def vector(names: Names, value: Value) -> str:
             return str(value)
 
 
-def _state_name(names: Names, value: State) -> str:
+def _state_name(names: OperandNames, value: State) -> str:
     table, letter = (names.sampler, "S") if value.sampler else (names.surface, "T")
     return table.get(value.var, f"{letter}{value.var}")
 
 
-def raw(names: Names, value: RawOperand, *, bare: bool = False) -> str:
+def raw(names: OperandNames, value: RawOperand, *, bare: bool = False) -> str:
     """``V1.32``; where ``bare``, ``V1`` for offset zero."""
     name = names.general.get(value.var, f"V{value.var}")
     return name if bare and not value.offset else f"{name}.{value.offset}"
 
 
-def instruction(names: Names, inst: Inst) -> str:
+def instruction(names: OperandNames, inst: Inst) -> str:
     """A whole instruction line without its indent."""
     row = inst.row
     parts = []
@@ -174,7 +174,7 @@ def execution(inst: Inst) -> str:
     return f" ({value.exec_size})" if inst.row.exec_style is ExecStyle.SIZE else f" {value}"
 
 
-def operand(names: Names, inst: Inst, slot: Slot) -> str | None:
+def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
     """The text of one slot; None where an optional operand stands at its default."""
     value = inst.get(slot.name)
     match slot.shape:
@@ -228,7 +228,7 @@ def _integer(row: Instruction, slot: Slot, value: Value) -> str:
     )
 
 
-def string_name(names: Names, value: Value) -> str:
+def string_name(names: OperandNames, value: Value) -> str:
     """A string of the pool; where that has none of the number, or an empty one, a name that says the number.
 
     The assembler takes the empty string for string 0, the name of the kernel.
@@ -243,7 +243,7 @@ def string_name(names: Names, value: Value) -> str:
     return text
 
 
-def _state(names: Names, slot: Slot, value: Value) -> str:
+def _state(names: OperandNames, slot: Slot, value: Value) -> str:
     sampler = slot.shape is Shape.SAMPLER
     if isinstance(value, int):
         letter = "S" if sampler else "T"
@@ -253,7 +253,7 @@ def _state(names: Names, slot: Slot, value: Value) -> str:
     return vector(names, value)
 
 
-def _variable(names: Names, inst: Inst, value: Value) -> str:
+def _variable(names: OperandNames, inst: Inst, value: Value) -> str:
     prop = inst.get("prop")
     cls = (prop if isinstance(prop, int) else 0) >> 4 & 3
     table = (names.general, names.address, names.predicate)[min(cls, 2)]
@@ -265,7 +265,7 @@ def _int(inst: Inst, name: str, default: int = 0) -> int:
     return value if isinstance(value, int) else default
 
 
-def _lsc(names: Names, inst: Inst, slot: Slot) -> str:
+def _lsc(names: OperandNames, inst: Inst, slot: Slot) -> str:
     """Operands of the load/store controller."""
     value = inst.get(slot.name)
     register = raw(names, value, bare=True) if isinstance(value, RawOperand) else ""
@@ -317,7 +317,7 @@ def _size(inst: Inst) -> str:
     return f":{lsc_codes.ADDRSIZE_TEXT.get(_int(inst, 'addrsize'), 'a32')}"
 
 
-def _scalar(names: Names, value: Value) -> str:
+def _scalar(names: OperandNames, value: Value) -> str:
     """One element: ``V1``, ``V1.4`` or ``V1(1,0)``, or a number without a type."""
     if isinstance(value, Immediate):
         return f"0x{value.bits:x}"
@@ -331,7 +331,7 @@ def _scalar(names: Names, value: Value) -> str:
     return ""
 
 
-def _model(names: Names, inst: Inst) -> str:
+def _model(names: OperandNames, inst: Inst) -> str:
     """Address model with its surface."""
     # A code that no word stands for is shown, so that the text is not taken for that of another message.
     code = _int(inst, "addrtype")
@@ -344,7 +344,7 @@ def _model(names: Names, inst: Inst) -> str:
     return f"{model}({_scalar(names, surface)}{f',0x{index:x}' if index else ''})"
 
 
-def _address(names: Names, inst: Inst, slot: Slot, register: str) -> str:
+def _address(names: OperandNames, inst: Inst, slot: Slot, register: str) -> str:
     base = inst.get(slot.name)
     if isinstance(base, RawOperand) and base.var == 0:
         return f"{_model(names, inst)}[{register}]"

@@ -26,7 +26,7 @@ class PayloadArgument(Struct, frozen=True):
     sampler_type: str = ""
 
 
-class Binding(Struct, frozen=True):
+class BindingTableEntry(Struct, frozen=True):
     """A binding table entry: argument ``arg_index`` is the surface of number ``bti_value``."""
 
     bti_value: int
@@ -83,7 +83,7 @@ class KernelInfo(Struct, frozen=True):
     env: ExecutionEnv
     payload: tuple[PayloadArgument, ...] = ()
     per_thread: tuple[PayloadArgument, ...] = ()
-    bindings: tuple[Binding, ...] = ()
+    bindings: tuple[BindingTableEntry, ...] = ()
     thread_buffers: tuple[ThreadBuffer, ...] = ()
     inline_samplers: tuple[InlineSampler, ...] = ()
     arguments: tuple[ArgumentInfo, ...] = ()

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 
 def origin(row: int, col: int, type_size: int, grf_bytes: int) -> int:
-    """Byte offset of the region origin ``(row, col)``."""
+    """Byte offset of the region origin: ``row`` in GRF rows, ``col`` in elements of ``type_size`` bytes."""
     return row * grf_bytes + col * type_size
 
 
 def source_elements(region: Region, exec_size: int) -> list[int]:
     """Element numbers, relative to the origin, that each lane of a source reads; ``exec_size`` entries.
 
-    A multi-address region (null vertical stride) gives the offsets within each row only.
+    ``exec_size`` is in lanes, the region in elements. A multi-address region (null vertical stride) gives the offsets
+    within each row only.
     """
     width = region.width or 1
     horz = region.horz_stride or 0
@@ -29,10 +30,13 @@ def source_elements(region: Region, exec_size: int) -> list[int]:
 
 
 def destination_elements(horz_stride: int, exec_size: int) -> list[int]:
-    """Element numbers, relative to the origin, that each lane of a destination writes."""
+    """Element numbers, relative to the origin, that each lane of a destination writes; ``exec_size`` entries."""
     return [lane * horz_stride for lane in range(exec_size)]
 
 
 def byte_range(first: int, elements: list[int], type_size: int) -> tuple[int, int]:
-    """Half-open byte range from the lowest to behind the highest element; ``first`` is the origin in bytes."""
+    """Half-open byte range from the lowest to behind the highest element.
+
+    ``first`` is the byte offset of the origin, ``elements`` are counted from it, ``type_size`` is in bytes.
+    """
     return first + min(elements) * type_size, first + (max(elements) + 1) * type_size

@@ -13,8 +13,8 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.model import FieldKind, FlowClass
 from visa_lsp.isa.operands import ALIGN_TEXT
-from visa_lsp.program.grf import GrfSize, comment, default_platform, found_again, grf_of, needs_grf
-from visa_lsp.program.operand_text import IDENTIFIER, Names, instruction, quoted
+from visa_lsp.program.grf import GrfSize, assembler_grf, comment, default_platform, grf_of, needs_grf
+from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ def module_text(module: Module, platform: Platform | None = None, *, comments: b
     size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
     chosen = platform or default_platform(size.bytes)
     lines = [".version 4.1"]
-    if needs_grf(module.bodies) and (comments or size.bytes != found_again(module.bodies)):
+    if needs_grf(module.bodies) and (comments or size.bytes != assembler_grf(module.bodies)):
         lines.append(comment(size))
     for body in module.bodies:
         lines += _body(body, chosen, comments=comments)
@@ -45,7 +45,7 @@ def module_text(module: Module, platform: Platform | None = None, *, comments: b
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def names_of(kernel: Kernel, platform: Platform) -> Names:
+def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
     """The names that the text of a kernel uses."""
     taken: set[str] = set(_TAKEN)
     general = {v.number: v.name for v in predefined.VARIABLES}
@@ -71,7 +71,9 @@ def names_of(kernel: Kernel, platform: Platform) -> Names:
             name = f"L{number}_{len(kernel.labels)}"
         seen.add(name)
         labels[number] = name
-    return Names(general, types, address, predicate, sampler, surface, labels, kernel.strings, platform.grf_bytes)
+    return OperandNames(
+        general, types, address, predicate, sampler, surface, labels, kernel.strings, platform.grf_bytes
+    )
 
 
 def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken: set[str]) -> dict[int, str]:
@@ -111,7 +113,7 @@ def _body(kernel: Kernel, platform: Platform, *, comments: bool) -> Iterator[str
         yield f"{pending.ljust(_COMMENT_COLUMN - 1)} /// ${number}" if comments else pending
 
 
-def _label_of(inst: Inst, names: Names) -> str | None:
+def _label_of(inst: Inst, names: OperandNames) -> str | None:
     if not inst.row.opens_label:
         return None
     number = inst.values[0]
@@ -127,7 +129,7 @@ def _predefined_block() -> Iterator[str]:
     yield ""
 
 
-def _declarations(kernel: Kernel, names: Names, *, comments: bool) -> list[str]:
+def _declarations(kernel: Kernel, names: OperandNames, *, comments: bool) -> list[str]:
     """Declarations by pool order, then inputs and attributes."""
     absent = _Absent(names)
     lines: list[tuple[int, str]] = []
@@ -162,7 +164,7 @@ def _implied(kernel: Kernel, attribute: Attribute) -> bool:
     return max(code, default=index) < index
 
 
-def _general(kernel: Kernel, names: Names, name: str, variable: Variable, absent: _Absent) -> str:
+def _general(kernel: Kernel, names: OperandNames, name: str, variable: Variable, absent: _Absent) -> str:
     parts = [f".decl {name} v_type=G type={variable.type.name} num_elts={variable.num_elements}"]
     if variable.align:
         parts.append(f"align={ALIGN_TEXT.get(variable.align, variable.align)}")
@@ -184,7 +186,7 @@ def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
     return f" attrs={{{', '.join(items)}}}" if items else ""
 
 
-def _input(names: Names, entry: Input, absent: _Absent, *, comments: bool) -> str:
+def _input(names: OperandNames, entry: Input, absent: _Absent, *, comments: bool) -> str:
     cls = min(entry.kind & 3, 2)
     table = (names.general, names.sampler, names.surface)[cls]
     provenance = entry.kind >> 3 & 31
@@ -202,7 +204,7 @@ def _input(names: Names, entry: Input, absent: _Absent, *, comments: bool) -> st
 class _Absent:
     """Names for variables that an object names and does not have: their numbers, and no variable's name."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: OperandNames) -> None:
         self._names = names
         self._taken: set[str] | None = None
         self._given: dict[tuple[str, int], str] = {}

@@ -17,7 +17,7 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import BOOL, UD, UW, type_named
 from visa_lsp.program.model import Attribute, Input, Inst
 from visa_lsp.sema import seed
-from visa_lsp.sema.context import Binding
+from visa_lsp.sema.context import BindingPass
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import (
     VARIABLE_LETTER,
@@ -35,7 +35,7 @@ from visa_lsp.syntax import tree
 from visa_lsp.text import Span, stored
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.syntax.document import Document
 
 _FIRST_ID = {
@@ -51,7 +51,7 @@ _MAY_BE_EMPTY = frozenset({SymbolKind.ADDRESS, SymbolKind.SAMPLER, SymbolKind.SU
 _STATE_TYPE = {SymbolKind.ADDRESS: UW, SymbolKind.PREDICATE: BOOL, SymbolKind.SAMPLER: UD, SymbolKind.SURFACE: UD}
 
 
-def bind(document: Document, platform: Platform | None = None, table: Table = TABLE) -> BoundModule:
+def bind(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> BoundModule:
     """Bind a whole document. Without a platform TGLLP's register size is taken; nothing else depends on it."""
     chosen = platform or platform_named(DEFAULT_PLATFORM)
     assert chosen is not None
@@ -64,8 +64,8 @@ def bind(document: Document, platform: Platform | None = None, table: Table = TA
 class _Binder:
     """One pass over the statements."""
 
-    def __init__(self, platform: Platform, table: Table) -> None:
-        self.ctx = Binding(platform, table)
+    def __init__(self, platform: Platform, table: InstructionTable) -> None:
+        self.ctx = BindingPass(platform, table)
         self.version: tuple[int, int] | None = None
         self.version_line = -1
         self.versions = 0

@@ -1,6 +1,6 @@
 """The working state of binding one text: the body, its scopes, the problems found so far.
 
-One ``Binding`` lives for one pass over a document and is thrown away; what outlives it is ``BoundModule``.
+One ``BindingPass`` lives for one pass over a document and is thrown away; what outlives it is ``BoundModule``.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.types import type_named
-from visa_lsp.sema.model import Body, Place, Problem, Reference, Scope, Symbol, SymbolKind
+from visa_lsp.sema.model import Body, DeclarationScope, Place, Problem, Reference, Symbol, SymbolKind
 from visa_lsp.sema.names import pool_prefix, predefined_symbols
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.expressions import ExpressionError, evaluate
@@ -16,7 +16,7 @@ from visa_lsp.syntax.expressions import ExpressionError, evaluate
 if TYPE_CHECKING:
     from visa_lsp.isa.model import Role
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.text import Span
 
 
@@ -33,10 +33,10 @@ HARMLESS: Final = frozenset({
 })  # fmt: skip
 
 
-class Binding:
+class BindingPass:
     """State of one pass. ``line`` is the line being bound."""
 
-    def __init__(self, platform: Platform, table: Table) -> None:
+    def __init__(self, platform: Platform, table: InstructionTable) -> None:
         self.platform = platform
         self.table = table
         self.problems: list[Problem] = []
@@ -53,8 +53,8 @@ class Binding:
         self._begin()
         return self.body
 
-    def _new_body(self, name: str, *, is_kernel: bool, place: Place | None) -> tuple[Body, Scope]:
-        scope = Scope(None, self.line)
+    def _new_body(self, name: str, *, is_kernel: bool, place: Place | None) -> tuple[Body, DeclarationScope]:
+        scope = DeclarationScope(None, self.line)
         body = Body(name, is_kernel, place, self.line, self.line, self.platform, scope)
         body.scopes.append(scope)
         return body, scope
@@ -76,7 +76,7 @@ class Binding:
         around = self.scope
         # A line of thousands of braces must not make every look-up behind it a walk through all of them.
         outer = around if around.names or around.parent is None else around.outer
-        self.scope = Scope(around, self.line, place=self.place(span), outer=outer)
+        self.scope = DeclarationScope(around, self.line, place=self.place(span), outer=outer)
         self.body.scopes.append(self.scope)
 
     def close_scope(self) -> bool:

@@ -27,7 +27,7 @@ from visa_lsp.program.model import (
 from visa_lsp.sema import lsc_operands, operands, seed
 from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
-from visa_lsp.sema.plans import NO_EXEC, Plan, filled, merge, plan_of, wording_of
+from visa_lsp.sema.plans import NO_EXEC, RowPlan, filled, merge, plan_of, wording_of
 from visa_lsp.sema.slots import bind_operand, items_of
 from visa_lsp.syntax import tree
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.context import Binding
+    from visa_lsp.sema.context import BindingPass
 
 _MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
 _MASKS["NoMask"] = (0, True)
 _COMBINE = {"any": Combine.ANY, "all": Combine.ALL}
 
 
-def instruction(ctx: Binding, node: tree.Instruction) -> Bound:
+def instruction(ctx: BindingPass, node: tree.Instruction) -> Bound:
     """Bind one instruction line; problems go to the binding."""
     before = len(ctx.problems)
     rows, taken = seed.lookup(ctx, node)
@@ -78,7 +78,7 @@ def match_modifiers(
     return list(wording.found), [words[number] for number in wording.bad], list(wording.missing)
 
 
-def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int, before: int) -> Bound:
+def _bind(ctx: BindingPass, node: tree.Instruction, row: Row, taken: int, before: int) -> Bound:
     line = node
     name_span = node.words[0].span
     if node.exec is None and row.exec_style is ExecStyle.MASKED:
@@ -133,7 +133,9 @@ def _with_strange_mask(node: tree.Instruction) -> tree.Instruction:
     return node
 
 
-def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | None, values: dict[str, Value]) -> None:
+def _execution(
+    ctx: BindingPass, node: tree.Instruction, row: Row, field: Field | None, values: dict[str, Value]
+) -> None:
     if row.exec_style is ExecStyle.NONE:
         if node.exec is not None:
             ctx.problem("unexpected-exec", node.exec.span, row=row)
@@ -175,7 +177,7 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | No
         values[field.name] = ExecControl(size, offset, no_mask)
 
 
-def _predicate(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, Value]) -> None:
+def _predicate(ctx: BindingPass, node: tree.Instruction, row: Row, values: dict[str, Value]) -> None:
     text = node.predicate
     if text is None:
         return
@@ -199,7 +201,7 @@ def _predicate(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str,
 
 
 def _operands(
-    ctx: Binding, node: tree.Instruction, row: Row, plan: Plan, values: dict[str, Value]
+    ctx: BindingPass, node: tree.Instruction, row: Row, plan: RowPlan, values: dict[str, Value]
 ) -> list[BoundOperand]:
     slots, missing = filled(row, len(node.operands))
     extra = node.operands[len(slots) :]
@@ -221,7 +223,7 @@ def _operands(
     return bound
 
 
-def _message_operands(ctx: Binding, node: tree.Instruction, row: Row, slot: Slot, values: dict[str, Value]) -> None:
+def _message_operands(ctx: BindingPass, node: tree.Instruction, row: Row, slot: Slot, values: dict[str, Value]) -> None:
     """The mode word of a render target message says which operands there are."""
     mode = values.get("mode")
     if not isinstance(mode, int):
@@ -257,7 +259,7 @@ def _saturate(values: dict[str, Value]) -> None:
         values["dst"] = replace(dst, modifier=OperandModifier.SAT)
 
 
-def _tool_quirks(row: Row, plan: Plan, values: dict[str, Value]) -> None:
+def _tool_quirks(row: Row, plan: RowPlan, values: dict[str, Value]) -> None:
     """What the real tool writes where the text says something else or nothing."""
     if plan.moves and isinstance(values.get("src0"), PredicateOperand):
         # A move from a predicate reads all its bits whatever size the text gives: (M1_NM, 1) is written.
@@ -271,7 +273,7 @@ def _tool_quirks(row: Row, plan: Plan, values: dict[str, Value]) -> None:
         values[name] = values[repeated]
 
 
-def _note_operand(ctx: Binding, node: tree.Operand) -> None:
+def _note_operand(ctx: BindingPass, node: tree.Operand) -> None:
     """Note the uses of names in an operand that has no slot, so that they count as used."""
     if isinstance(node, (tree.Ref, tree.IndirectRef, tree.AddressOfRef)):
         symbol = ctx.scope.visible(node.name.text) or ctx.body.predefined.get(node.name.text)
@@ -279,6 +281,6 @@ def _note_operand(ctx: Binding, node: tree.Operand) -> None:
             ctx.lookup(node.name, Role.OTHER)
 
 
-def _note_names(ctx: Binding, node: tree.Instruction) -> None:
+def _note_names(ctx: BindingPass, node: tree.Instruction) -> None:
     for operand in node.operands:
         _note_operand(ctx, operand)

@@ -9,15 +9,15 @@ from msgspec import Struct
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
-from visa_lsp.program.grf import default_platform, needs_grf, said_grf, shown_grf
-from visa_lsp.program.model import Kernel, Label, Module, RawOperand, StateVariable, Variable
+from visa_lsp.program.grf import default_platform, grf_by_contents, grf_in_comment, needs_grf
+from visa_lsp.program.model import Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Body, BoundModule, SymbolKind
 from visa_lsp.syntax.document import Document
 
 if TYPE_CHECKING:
-    from visa_lsp.isa.table import Table
+    from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Inst
     from visa_lsp.sema.model import Symbol
 
@@ -46,7 +46,7 @@ def lower(bound: BoundModule) -> Module | None:
     return Module((4, 1), kernels, (), functions)
 
 
-def assemble(text: str | Document, platform: str | None = None, table: Table = TABLE) -> AssembleResult:
+def assemble(text: str | Document, platform: str | None = None, table: InstructionTable = TABLE) -> AssembleResult:
     """Parse, bind and lower a text. ``platform`` is a name, its own or a device's; unknown names count as none."""
     document = text if isinstance(text, Document) else Document.parse(text)
     chosen = platform_named(platform) if platform else None
@@ -56,7 +56,7 @@ def assemble(text: str | Document, platform: str | None = None, table: Table = T
     return AssembleResult(document, bound, lower(bound))
 
 
-def with_shown_grf(document: Document, bound: BoundModule, table: Table = TABLE) -> BoundModule:
+def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTable = TABLE) -> BoundModule:
     """A text bound without a platform, bound again if it says or shows that its GRF rows are not those of the default.
 
     The size is found by the rule that ``dis`` has, so that an object's text assembles to its bytes again.
@@ -64,10 +64,10 @@ def with_shown_grf(document: Document, bound: BoundModule, table: Table = TABLE)
     text = document.text
     if "&" not in text:  # nothing in it depends on the size
         return bound
-    size = said_grf(text)
+    size = grf_in_comment(text)
     if size is None:
         module = lower(bound)
-        shown = shown_grf(module.bodies) if module is not None and needs_grf(module.bodies) else None
+        shown = grf_by_contents(module.bodies) if module is not None and needs_grf(module.bodies) else None
         size = shown.bytes if shown is not None else None
     platform = default_platform()
     return bound if size in (None, platform.grf_bytes) else bind(document, default_platform(size), table)
@@ -99,7 +99,7 @@ def _variable(symbol: Symbol, grf_bytes: int = 0) -> Variable:
 
 def _kernel(body: Body) -> Kernel:
     labels = tuple(
-        Label(label.name_index, int(label.kind is SymbolKind.SUBROUTINE))
+        LabelEntry(label.name_index, int(label.kind is SymbolKind.SUBROUTINE))
         for label in sorted(body.labels.values(), key=lambda s: s.id)
     )
     code: list[Inst] = [bound.inst for bound in body.code if bound.inst is not None]

@@ -19,13 +19,13 @@ from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import FieldValue, ListItem, Value, VectorOperand
-    from visa_lsp.sema.context import Binding
+    from visa_lsp.sema.context import BindingPass
 
 _READ = Slot("address", Shape.RAW, Role.READ, doc="address register")
 _TYPED_NAMES = ("u", "v", "r", "lod")
 
 
-def bind(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
+def bind(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     """Bind one operand of an LSC shape; the fields it fills go to ``values``."""
     if isinstance(node, tree.Junk):
         return None
@@ -58,7 +58,7 @@ def _set(values: dict[str, Value], **fields: FieldValue) -> None:
             values[name] = value
 
 
-def _data(ctx: Binding, slot: Slot, node: tree.Ref, values: dict[str, Value]) -> FieldValue:
+def _data(ctx: BindingPass, slot: Slot, node: tree.Ref, values: dict[str, Value]) -> FieldValue:
     value = operands.raw(ctx, slot, node, bare=True)
     values[slot.name] = value
     tag = node.suffix
@@ -88,7 +88,7 @@ def _data(ctx: Binding, slot: Slot, node: tree.Ref, values: dict[str, Value]) ->
     return None
 
 
-def _model(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> VectorOperand | None:
+def _model(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> VectorOperand | None:
     """Address type, surface and surface index: the surface, None where one of them is wrong."""
     code = lsc_codes.ADDRTYPE[node.model.text]
     surface: VectorOperand | None = Immediate(UD, 0)
@@ -102,7 +102,7 @@ def _model(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> Vec
     return surface if index is not None else None
 
 
-def _scalar(ctx: Binding, node: tree.Ref | tree.Expr, *, wide: bool = False) -> VectorOperand | None:
+def _scalar(ctx: BindingPass, node: tree.Ref | tree.Expr, *, wide: bool = False) -> VectorOperand | None:
     """One element of a variable, or a number: what stands where the grammar says ``VecOpRegOrImm``."""
     if not isinstance(node, tree.Ref):
         value = ctx.number(node)
@@ -126,7 +126,7 @@ def _scalar(ctx: Binding, node: tree.Ref | tree.Expr, *, wide: bool = False) -> 
     return General(symbol.id, row, col, SCALAR_REGION)
 
 
-def _register(ctx: Binding, node: tree.Ref | tree.Expr) -> RawOperand | None:
+def _register(ctx: BindingPass, node: tree.Ref | tree.Expr) -> RawOperand | None:
     """An address register, ``V`` or ``V.32``."""
     if not isinstance(node, tree.Ref):
         ctx.problem("operand-class", node.span, slot=_READ, got="number")
@@ -138,7 +138,7 @@ def _register(ctx: Binding, node: tree.Ref | tree.Expr) -> RawOperand | None:
     return value if isinstance(value, RawOperand) else None
 
 
-def _size(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> bool:
+def _size(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> bool:
     if node.suffix is None:
         ctx.problem("missing-address-size", node.span, words=tuple(lsc_codes.ADDRSIZE))
         return False
@@ -150,7 +150,7 @@ def _size(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> bool
     return True
 
 
-def _address(ctx: Binding, slot: Slot, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
+def _address(ctx: BindingPass, slot: Slot, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
     item = node.items[0]
     if _is_null(item) and len(node.items) == 1 and node.suffix is None:
         # An access without an address, in text 4.2: the grammar gives it this size.
@@ -188,7 +188,7 @@ def _is_null(item: tree.AddressItem) -> bool:
     return item.scale is None and item.offset is None and isinstance(base, tree.Ref) and base.name.text == "%null"
 
 
-def _block_address(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
+def _block_address(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
     if node.items[0].pair is not None and "payload" in values:
         values["payload"] = 1
         values["immx"], values["immy"] = (ctx.number(part) for part in node.items[0].pair)
@@ -208,7 +208,7 @@ def _block_address(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]
     return tuple(members) if None not in members else None
 
 
-def _typed_address(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
+def _typed_address(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
     ok = (_model(ctx, node, values) is not None) & _size(ctx, node, values)
     if len(node.items) > len(_TYPED_NAMES):
         ctx.problem("address-items", node.span, got=len(node.items), wanted="at most u, v, r and lod")
@@ -223,7 +223,7 @@ def _typed_address(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]
     return tuple(members) if ok and None not in members else None
 
 
-def _typed_block(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
+def _typed_block(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
     if _model(ctx, node, values) is None:
         return None
     if len(node.items) != 2:
@@ -239,7 +239,7 @@ def _typed_block(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) 
     return tuple(members) if None not in members else None
 
 
-def _surface_only(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
+def _surface_only(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     """``bti(0x4)``, with a register in brackets in 4.2."""
     if isinstance(node, tree.AddressRef):
         surface = _model(ctx, node, values)

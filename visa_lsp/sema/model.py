@@ -84,7 +84,7 @@ class Symbol(Struct, eq=False):
     )
     align: int = 0
     alias: tuple[Symbol, int] | None = None
-    scope: Scope | None = None
+    scope: DeclarationScope | None = None
     predefined: bool = False
     input: Input | None = None
     input_place: Place | None = None
@@ -118,22 +118,22 @@ class Symbol(Struct, eq=False):
         return found
 
 
-class Scope(Struct, eq=False):
+class DeclarationScope(Struct, eq=False):
     """A declaration scope: the body's own, or one between braces. ``last_line`` is -1 while it is open.
 
     ``outer`` is the next scope around it that declared something before it began, or the body's own.
     """
 
-    parent: Scope | None
+    parent: DeclarationScope | None
     first_line: int
     last_line: int = -1
     place: Place | None = None  # of the brace that opens it
     names: dict[str, Symbol] = field(default_factory=dict)
-    outer: Scope | None = None
+    outer: DeclarationScope | None = None
 
     def visible(self, name: str) -> Symbol | None:
         """The innermost symbol of a name while the scope is open: the scopes around it get no names until it ends."""
-        scope: Scope | None = self
+        scope: DeclarationScope | None = self
         while scope is not None:
             symbol = scope.names.get(name)
             if symbol is not None:
@@ -143,7 +143,7 @@ class Scope(Struct, eq=False):
 
     def find(self, name: str) -> Symbol | None:
         """The innermost symbol of a name."""
-        scope: Scope | None = self
+        scope: DeclarationScope | None = self
         while scope is not None:
             symbol = scope.names.get(name)
             if symbol is not None:
@@ -210,7 +210,7 @@ class Predefined(Mapping[str, Symbol]):
 
     @property
     def used(self) -> Iterable[Symbol]:
-        """The symbols that somebody has asked for."""
+        """The symbols of this body, those that were looked up so far."""
         return self._made.values()
 
 
@@ -223,14 +223,14 @@ class Body(Struct, eq=False):
     first_line: int
     last_line: int
     platform: Platform
-    scope: Scope
+    scope: DeclarationScope
     strings: list[str] = field(default_factory=list)
     symbols: list[Symbol] = field(default_factory=list)
     labels: dict[str, Symbol] = field(default_factory=dict)
     inputs: list[Input] = field(default_factory=list)
     attributes: list[tuple[Attribute, Place]] = field(default_factory=list)
     code: list[Bound] = field(default_factory=list)
-    scopes: list[Scope] = field(default_factory=list)
+    scopes: list[DeclarationScope] = field(default_factory=list)
     predefined: Predefined = field(default_factory=lambda: Predefined({}))
 
     def find(self, name: str, line: int) -> Symbol | None:
@@ -261,6 +261,17 @@ class BoundModule(Struct, frozen=True):
 
 
 __all__ = [
-    "VARIABLE_LETTER", "Body", "Bound", "BoundModule", "BoundOperand", "Place", "Predefined", "Problem", "Reference", "Role",
-    "Scope", "Symbol", "SymbolKind",
+    "VARIABLE_LETTER",
+    "Body",
+    "Bound",
+    "BoundModule",
+    "BoundOperand",
+    "DeclarationScope",
+    "Place",
+    "Predefined",
+    "Problem",
+    "Reference",
+    "Role",
+    "Symbol",
+    "SymbolKind",
 ]  # fmt: skip

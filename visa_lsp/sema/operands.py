@@ -42,7 +42,7 @@ from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import VectorOperand
-    from visa_lsp.sema.context import Binding
+    from visa_lsp.sema.context import BindingPass
 
 _KIND_CLASS: Final = {
     SymbolKind.GENERAL: G,
@@ -54,11 +54,11 @@ _KIND_CLASS: Final = {
 _WIDTHS: Final = (1, 2, 4, 8, 16)
 
 
-def _wrong(ctx: Binding, slot: Slot, node: tree.Operand, got: str) -> None:
+def _wrong(ctx: BindingPass, slot: Slot, node: tree.Operand, got: str) -> None:
     ctx.problem("operand-class", node.span, slot=slot, got=got)
 
 
-def describe(ctx: Binding, node: tree.Operand) -> str:
+def describe(ctx: BindingPass, node: tree.Operand) -> str:
     """Words for what an operand is: ``a predicate variable``."""
     match node:
         case tree.Ref(name=name):
@@ -86,7 +86,7 @@ def _modifier(word: tree.Word | None) -> OperandModifier:
     return OperandModifier.NONE if word is None else MODIFIER_BY_TEXT.get(word.text, OperandModifier.NONE)
 
 
-def _region_value(ctx: Binding, node: tree.Expr | None, legal: tuple[int, ...], what: str) -> int | None:
+def _region_value(ctx: BindingPass, node: tree.Expr | None, legal: tuple[int, ...], what: str) -> int | None:
     if node is None:
         return None
     value = ctx.number(node)
@@ -96,7 +96,7 @@ def _region_value(ctx: Binding, node: tree.Expr | None, legal: tuple[int, ...], 
     return value
 
 
-def _region(ctx: Binding, text: tree.RegionText, *, write: bool) -> Region | None:
+def _region(ctx: BindingPass, text: tree.RegionText, *, write: bool) -> Region | None:
     """The region of a vector operand; None after a problem."""
     horz = _region_value(ctx, text.horz, (0, 1, 2, 4), "horizontal stride")
     width = _region_value(ctx, text.width, (1, 2, 4, 8, 16), "width")
@@ -108,7 +108,7 @@ def _region(ctx: Binding, text: tree.RegionText, *, write: bool) -> Region | Non
     return Region(vert, width, horz)
 
 
-def _general(ctx: Binding, slot: Slot, node: tree.Ref, symbol: Symbol) -> General | None:
+def _general(ctx: BindingPass, slot: Slot, node: tree.Ref, symbol: Symbol) -> General | None:
     write = slot.role is Role.WRITE
     if node.region is None:
         form = f"{node.name.text}(0,0)<1>" if write else f"{node.name.text}(0,0)<1;1,0>"
@@ -137,7 +137,7 @@ def _general(ctx: Binding, slot: Slot, node: tree.Ref, symbol: Symbol) -> Genera
     return General(symbol.id, row & 0xFF, col & 0xFF, region, _modifier(node.modifier))
 
 
-def _address(ctx: Binding, node: tree.Ref, symbol: Symbol) -> Address | None:
+def _address(ctx: BindingPass, node: tree.Ref, symbol: Symbol) -> Address | None:
     if node.indices is None or len(node.indices) != 1:
         ctx.problem("address-form", node.span, name=node.name.text)
         return None
@@ -155,12 +155,12 @@ def _address(ctx: Binding, node: tree.Ref, symbol: Symbol) -> Address | None:
     return None if offset is None else Address(symbol.id, offset, width or 1)
 
 
-def _state(ctx: Binding, node: tree.Ref, symbol: Symbol) -> State | None:
+def _state(ctx: BindingPass, node: tree.Ref, symbol: Symbol) -> State | None:
     offset = ctx.number(node.indices[0], 0, 255, "element") if node.indices else 0
     return None if offset is None else State(symbol.kind is SymbolKind.SAMPLER, symbol.id, offset)
 
 
-def _indirect(ctx: Binding, slot: Slot, node: tree.IndirectRef) -> Indirect | None:
+def _indirect(ctx: BindingPass, slot: Slot, node: tree.IndirectRef) -> Indirect | None:
     symbol = ctx.lookup(node.name, Role.READ, expected="address variable")
     if symbol is None:
         return None
@@ -188,14 +188,14 @@ def _indirect(ctx: Binding, slot: Slot, node: tree.IndirectRef) -> Indirect | No
     return Indirect(symbol.id, index, offset, type_, region, _modifier(node.modifier))
 
 
-def _type(ctx: Binding, word: tree.Word) -> DataType | None:
+def _type(ctx: BindingPass, word: tree.Word) -> DataType | None:
     type_ = type_named(word.text)
     if type_ is None:
         ctx.problem("unknown-type", word.span, name=word.text)
     return type_
 
 
-def _immediate(ctx: Binding, node: tree.Literal) -> Immediate | None:
+def _immediate(ctx: BindingPass, node: tree.Literal) -> Immediate | None:
     assert node.suffix is not None
     type_ = _type(ctx, node.suffix)
     if type_ is None:
@@ -227,7 +227,7 @@ def _float_bits(value: float) -> int:
         return 0xFF800000 if value < 0 else 0x7F800000
 
 
-def _address_of(ctx: Binding, node: tree.AddressOfRef) -> AddressOf | State | None:
+def _address_of(ctx: BindingPass, node: tree.AddressOfRef) -> AddressOf | State | None:
     symbol = ctx.lookup(node.name, Role.OTHER)
     if symbol is None:
         return None
@@ -252,7 +252,7 @@ def _named(slot: Slot) -> frozenset[SymbolKind]:
     return frozenset(kind for kind, cls in _KIND_CLASS.items() if cls in slot.classes)
 
 
-def _typed_twice(ctx: Binding, node: tree.Ref, symbol: Symbol) -> bool:
+def _typed_twice(ctx: BindingPass, node: tree.Ref, symbol: Symbol) -> bool:
     """Whether a type stands behind an operand that has its variable's: a problem, for no text tool reads it."""
     if node.suffix is None:
         return False
@@ -260,7 +260,7 @@ def _typed_twice(ctx: Binding, node: tree.Ref, symbol: Symbol) -> bool:
     return True
 
 
-def _reference(ctx: Binding, slot: Slot, node: tree.Ref) -> VectorOperand | None:
+def _reference(ctx: BindingPass, slot: Slot, node: tree.Ref) -> VectorOperand | None:
     symbol = ctx.lookup(node.name, slot.role)
     if symbol is None:
         return None
@@ -282,7 +282,7 @@ def _reference(ctx: Binding, slot: Slot, node: tree.Ref) -> VectorOperand | None
     return PredicateOperand(symbol.id)
 
 
-def vector(ctx: Binding, slot: Slot, node: tree.Operand) -> VectorOperand | None:
+def vector(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOperand | None:
     """A vector operand of the classes that the slot allows."""
     allowed: OperandClass = slot.classes
     match node:
@@ -301,7 +301,7 @@ def vector(ctx: Binding, slot: Slot, node: tree.Operand) -> VectorOperand | None
             return None
 
 
-def simple(ctx: Binding, slot: Slot, node: tree.Operand) -> General | None:
+def simple(ctx: BindingPass, slot: Slot, node: tree.Operand) -> General | None:
     """``V(row, col)`` without a region, taken as <1;1,0>."""
     if not isinstance(node, tree.Ref) or node.indices is None or len(node.indices) != 2:
         _wrong(ctx, slot, node, describe(ctx, node))
@@ -313,7 +313,7 @@ def simple(ctx: Binding, slot: Slot, node: tree.Operand) -> General | None:
     return General(symbol.id, row, col, CONTIGUOUS_REGION)
 
 
-def raw(ctx: Binding, slot: Slot, node: tree.Operand, *, bare: bool = False) -> RawOperand | None:
+def raw(ctx: BindingPass, slot: Slot, node: tree.Operand, *, bare: bool = False) -> RawOperand | None:
     """``V.offset``; a name alone only where ``bare`` allows it."""
     if isinstance(node, tree.Junk):
         return None
@@ -335,7 +335,7 @@ def raw(ctx: Binding, slot: Slot, node: tree.Operand, *, bare: bool = False) -> 
     return None if offset is None else RawOperand(symbol.id, offset)
 
 
-def state(ctx: Binding, slot: Slot, node: tree.Operand) -> VectorOperand | RawOperand | int | None:
+def state(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOperand | RawOperand | int | None:
     """A surface or sampler: a variable; in 4.2 also a pair ``(T6, 1)`` or a handle in a register."""
     wanted = SymbolKind.SAMPLER if slot.shape is Shape.SAMPLER else SymbolKind.SURFACE
     if isinstance(node, tree.Group) and node.items and isinstance(node.items[0], tree.Ref):

@@ -25,7 +25,7 @@ NO_EXEC = ExecControl(1, 0, no_mask=True)
 _LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
 
 
-class Plan(Struct, frozen=True, eq=False):
+class RowPlan(Struct, frozen=True, eq=False):
     """What a row says of the values of its lines."""
 
     names: tuple[str, ...]  # of the fields, in order
@@ -39,12 +39,12 @@ class Plan(Struct, frozen=True, eq=False):
 
 
 @lru_cache(maxsize=4096)
-def plan_of(row: Row) -> Plan:
+def plan_of(row: Row) -> RowPlan:
     """The plan of a row."""
     lists = [f.name for f in row.fields if f.kind in _LISTS]
     named = {slot.name for slot in row.slots}
     pairs = itertools.pairwise(row.fields) if all(s.shape is Shape.VECTOR for s in row.slots) else ()
-    return Plan(
+    return RowPlan(
         tuple([f.name for f in row.fields]),
         next((f for f in row.fields if f.kind in (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)), None),
         next((s for s in row.slots if s.shape is Shape.VECTORS), None),

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.model import Modifier
     from visa_lsp.program.model import Value
-    from visa_lsp.sema.context import Binding
+    from visa_lsp.sema.context import BindingPass
 
 MASKS: Final = {"M0": ("M1", False), "NM": ("NoMask", True)}
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
-def lookup(ctx: Binding, node: tree.Instruction) -> tuple[tuple[Row, ...], int]:
+def lookup(ctx: BindingPass, node: tree.Instruction) -> tuple[tuple[Row, ...], int]:
     """Rows of a mnemonic, in any case of letters, and how many of the words it took."""
     words = [w.text for w in node.words]
     rows, taken = ctx.table.lookup(words)
@@ -42,7 +42,7 @@ def lookup(ctx: Binding, node: tree.Instruction) -> tuple[tuple[Row, ...], int]:
     return rows, taken
 
 
-def option(ctx: Binding, node: tree.Instruction) -> bool:
+def option(ctx: BindingPass, node: tree.Instruction) -> bool:
     """Whether the line ends with ``{NoMask}``; any other word in braces is a problem."""
     word = node.option
     if word is None:
@@ -55,7 +55,7 @@ def option(ctx: Binding, node: tree.Instruction) -> bool:
 
 
 def element_size(
-    ctx: Binding, node: tree.Instruction, missing: list[Modifier]
+    ctx: BindingPass, node: tree.Instruction, missing: list[Modifier]
 ) -> tuple[tree.Instruction, tuple[Modifier, int] | None]:
     """``GATHER (8) (4) ..``: the second parenthesis is the element size. The line without it, and what it says."""
     modifier = next((m for m in missing if m.field == "eltsize"), None)
@@ -70,7 +70,7 @@ def element_size(
     return replace(node, operands=node.operands[1:]), (modifier, value)
 
 
-def sampler_order(ctx: Binding, pairs: Sequence[tuple[Slot, tree.Operand]]) -> list[tuple[Slot, tree.Operand]]:
+def sampler_order(ctx: BindingPass, pairs: Sequence[tuple[Slot, tree.Operand]]) -> list[tuple[Slot, tree.Operand]]:
     """The surface before the sampler, where today's text has it behind: exchanged."""
     out = list(pairs)
     for at in range(len(out) - 1):
@@ -83,14 +83,14 @@ def sampler_order(ctx: Binding, pairs: Sequence[tuple[Slot, tree.Operand]]) -> l
     return out
 
 
-def _kind(ctx: Binding, node: tree.Operand) -> SymbolKind | None:
+def _kind(ctx: BindingPass, node: tree.Operand) -> SymbolKind | None:
     if not isinstance(node, tree.Ref):
         return None
     symbol = ctx.scope.visible(node.name.text) or ctx.body.predefined.get(node.name.text)
     return symbol.kind if symbol else None
 
 
-def plane(ctx: Binding, row: Row, node: tree.Operand, values: dict[str, Value]) -> None:
+def plane(ctx: BindingPass, row: Row, node: tree.Operand, values: dict[str, Value]) -> None:
     """``T6[0]``: the plane of a media block in brackets; elsewhere such brackets mean nothing."""
     if not isinstance(node, tree.Ref) or node.element is None or node.region is not None:
         return
@@ -101,7 +101,7 @@ def plane(ctx: Binding, row: Row, node: tree.Operand, values: dict[str, Value]) 
     ctx.problem("seed-plane", node.span, name=node.name)
 
 
-def name(ctx: Binding, word: tree.Word) -> None:
+def name(ctx: BindingPass, word: tree.Word) -> None:
     """A name of a body without quotes that is no identifier."""
     if not word.quoted and not _IDENTIFIER.match(word.text):
         ctx.problem("seed-string", word.span, text=word.text)

@@ -16,12 +16,12 @@ from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import FieldValue, ListItem, RawOperand, Value, VectorOperand
-    from visa_lsp.sema.context import Binding
+    from visa_lsp.sema.context import BindingPass
 
 _INT_BITS = {FieldKind.U8: 8, FieldKind.U16: 16}
 
 
-def bind_operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
+def bind_operand(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     """Bind one operand and put its value into the fields that its shape fills."""
     value: FieldValue
     match slot.shape:
@@ -66,7 +66,7 @@ def _listed(slot: Slot, item: ListItem, values: dict[str, Value]) -> ListItem:
     return item
 
 
-def _raw_or_vector(ctx: Binding, slot: Slot, node: tree.Operand) -> VectorOperand | RawOperand | None:
+def _raw_or_vector(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOperand | RawOperand | None:
     if isinstance(node, tree.Ref) and node.dot is not None and node.region is None:
         return operands.raw(ctx, slot, node)
     return operands.vector(ctx, _for_numbers(slot), node)
@@ -87,7 +87,7 @@ def _word(node: tree.Operand) -> tree.Word | None:
     return None
 
 
-def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> FieldValue:
+def _plain(ctx: BindingPass, slot: Slot, node: tree.Operand, row: Row) -> FieldValue:
     """Labels, names, strings, numbers and keywords."""
     if isinstance(node, tree.Junk):
         return None
@@ -121,7 +121,7 @@ def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> FieldValue
     return None
 
 
-def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
+def _group(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     names = slot.name.split(",")
     slot = slot if slot.classes else _for_numbers(slot)
     items = list(node.items) if isinstance(node, tree.Group) else []
@@ -143,7 +143,7 @@ def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[
     return tuple(found)
 
 
-def _variable(ctx: Binding, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
+def _variable(ctx: BindingPass, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     word = _word(node)
     if word is None:
         ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))

@@ -68,7 +68,7 @@ class Dispatch:
 
 
 @dataclass(slots=True)
-class Sent:
+class RecordedMessages:
     """Messages of one instruction that are recorded instead of carried out: how many, and the payload of the first.
 
     ``payload`` has the bytes of each operand by the name of its field, ``reason`` says why nothing was done.
@@ -97,7 +97,7 @@ class RunResult:
     barriers: int = 0
     reads: int = 0
     writes: int = 0
-    sent: tuple[Sent, ...] = ()
+    sent: tuple[RecordedMessages, ...] = ()
     limits: tuple[str, ...] = ()  # what observers could not look at
 
 

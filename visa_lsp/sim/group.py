@@ -29,12 +29,12 @@ class Barrier:
             self.release()
 
     def release(self) -> None:
-        """End the round, whoever is missing."""
+        """End the round, even where threads have not arrived."""
         self.arrived = self.produced = 0
         self.generation += 1
 
 
-class Group:
+class ThreadGroup:
     """A thread group: its id, shared local memory and barriers."""
 
     def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:

@@ -26,14 +26,14 @@ from visa_lsp.sim.effects.recorded import record
 from visa_lsp.sim.faults import FaultKind, KernelFault, WorkItem
 from visa_lsp.sim.lanes import compile_lane
 from visa_lsp.sim.operands import Op, Site, Touch
-from visa_lsp.sim.registers import Frame, Layout
+from visa_lsp.sim.registers import Frame, RegisterLayout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.flow.storage import Storage
     from visa_lsp.program.model import FileVariable, Inst, Kernel
-    from visa_lsp.sim.group import Group
+    from visa_lsp.sim.group import ThreadGroup
     from visa_lsp.sim.machine import Machine
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -58,7 +58,7 @@ class Code:
 
     def __init__(self, kernel: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
         self.kernel = kernel
-        self.layout = Layout(kernel, grf_bytes, shared)
+        self.layout = RegisterLayout(kernel, grf_bytes, shared)
         for item in kernel.inputs:
             if item.kind & 7 == 0:  # an alias may stand behind the end of its variable
                 self.layout.need(self.layout.offset(item.id) + item.size)
@@ -88,7 +88,10 @@ class Code:
         return ops
 
     def op(self, pc: int) -> Op:
-        """The op of a place, compiled the first time; the frames that exist get the views that it uses."""
+        """The op of instruction number ``pc``, compiled the first time.
+
+        The frames that exist get the views that it uses.
+        """
         found = self._compiled.get(pc)
         if found is None:
             views, size = len(self._views), self.layout.size
@@ -236,7 +239,7 @@ def _end(f: Frame) -> int | None:
 class Thread:
     """One hardware thread of a group: its frames, and the loop that runs it."""
 
-    def __init__(self, machine: Machine, group: Group, number: int, frame: Frame) -> None:
+    def __init__(self, machine: Machine, group: ThreadGroup, number: int, frame: Frame) -> None:
         self.machine = machine
         self.group = group
         self.number = number
@@ -249,7 +252,7 @@ class Thread:
         frame.thread = self
 
     def clock(self) -> int:
-        """The time stamp: instructions of all threads so far."""
+        """The time stamp: the number of instructions of all threads so far."""
         return self.machine.steps + self.steps
 
     def lane(self, number: int) -> int | None:
@@ -268,7 +271,7 @@ class Thread:
         self.machine.note(self, kind, message)
 
     def register_outside(self, place: int) -> None:
-        """An indirect operand left the register file."""
+        """Report that an indirect operand left the register file, at byte ``place``."""
         self.note(FaultKind.OUT_OF_BOUNDS, f"an indirect operand addresses byte {place} of the register file")
 
     def run(self, quantum: int) -> Iterator[Wait | None]:

@@ -50,7 +50,10 @@ def modifier_of(operand: Value) -> OperandModifier:
 def int_source(
     site: Site, operand: Value, exec_type: ty.DataType, dtype: np.dtype[Any], lanes: int | None = None
 ) -> Fetch:
-    """Lanes of an integer source in ``dtype``: bits kept up to the execution type's width, then extended."""
+    """Lanes of an integer source in ``dtype``: bits kept up to the execution type's width, then extended.
+
+    Raises KernelFault where the operand is a float.
+    """
     type_ = site.operand_type(operand)
     if type_.is_float:
         raise site.fault(f"a {type_} source beside integers")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.sim.dispatch import RunResult, Sent
+from visa_lsp.sim.dispatch import RecordedMessages, RunResult
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
-from visa_lsp.sim.group import Barrier, Group
+from visa_lsp.sim.group import Barrier, ThreadGroup
 from visa_lsp.sim.interp import Code, Thread, Wait
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.hooks import Observer
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, GroupShape
     from visa_lsp.sim.faults import WorkItem
     from visa_lsp.sim.memory import Space
-    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.operands import Op
 
 QUANTUM: Final = 20_000
@@ -40,20 +40,20 @@ _SLM_INDEX: Final = 0xFE
 
 
 class Machine:
-    """A run in progress. ``run`` does all of it; ``start`` gives one group's threads to whoever steps them."""
+    """A run in progress. ``run`` does all of it; ``start`` gives the threads of one group, for a caller that steps them."""
 
     def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = (), quantum: int = QUANTUM) -> None:
         self.dispatch = dispatch
         self.observers = tuple(observers)
         self.watched = bool(self.observers)
-        self.told = False  # whether an observer has findings to take
+        self.has_findings = False  # whether an observer has findings to take
         self.quantum = quantum
         self.steps = 0
         self.result = RunResult()
         self._faults: list[Fault] = []
         self._seen: set[tuple[FaultKind, str, int, str, bool]] = set()
         self._frame_bytes = 0
-        self._sent: dict[tuple[str, int], Sent] = {}
+        self._sent: dict[tuple[str, int], RecordedMessages] = {}
         self._codes: dict[int, Code] = {}
         self._traced: dict[int, list[Op]] = {}
         self._free: dict[int, list[Frame]] = {}
@@ -98,7 +98,7 @@ class Machine:
             assert thread is not None
             for tell in before:
                 tell(thread, pc)
-            if self.told:
+            if self.has_findings:
                 self._take()
             signal = op(f)
             for tell_after in after:
@@ -119,7 +119,10 @@ class Machine:
         return Frame(code)
 
     def grew(self, size: int) -> None:
-        """Count bytes of registers that activations take."""
+        """Count ``size`` bytes of registers that an activation takes.
+
+        Raises KernelFault where all activations of a group have more than ``MAX_FRAME_BYTES``.
+        """
         self._frame_bytes += size
         if self._frame_bytes > MAX_FRAME_BYTES:
             raise KernelFault(
@@ -139,14 +142,14 @@ class Machine:
         gx, gy, gz = self.dispatch.groups
         return ((x, y, z) for z in range(gz) for y in range(gy) for x in range(gx))
 
-    def start(self, number: tuple[int, int, int]) -> tuple[Group, list[Thread]]:
+    def start(self, number: tuple[int, int, int]) -> tuple[ThreadGroup, list[Thread]]:
         """A group and its threads, each at its first instruction."""
         dispatch = self.dispatch
         shape = dispatch.shape(number)
-        group = Group(number, dispatch.slm_bytes, shape.threads)
+        group = ThreadGroup(number, dispatch.slm_bytes, shape.threads)
         return group, [self._make_thread(group, n, shape) for n in range(shape.threads)]
 
-    def _make_thread(self, group: Group, number: int, shape: GroupShape) -> Thread:
+    def _make_thread(self, group: ThreadGroup, number: int, shape: GroupShape) -> Thread:
         dispatch = self.dispatch
         frame = self.acquire(dispatch.kernel)
         layout = frame.code.layout
@@ -236,7 +239,7 @@ class Machine:
     def _unlock(
         self, live: Sequence[tuple[Thread, Iterator[Wait | None]]], waits: dict[int, Wait], threads: int
     ) -> None:
-        """Everyone waits and nobody can come: report it once per waiting thread, and let them go on."""
+        """All threads wait at barriers that cannot complete: report it once per waiting thread, and let them go on."""
         ended = sorted(set(range(threads)) - {thread.number for thread, _ in live})
         if ended:
             names = ", ".join(str(n) for n in ended[:8]) + (", ..." if len(ended) > 8 else "")
@@ -264,7 +267,7 @@ class Machine:
             waits[thread.number].release()
 
     def spend(self, steps: int) -> None:
-        """Take steps from the budget."""
+        """Take steps, one for each instruction, from the budget. Raises KernelFault where it is used up."""
         self.steps += steps
         if self.steps > self.dispatch.step_budget:
             raise KernelFault(
@@ -290,15 +293,15 @@ class Machine:
             return scratch
         return None
 
-    def accessed(self, access: Access) -> None:
+    def accessed(self, access: MemoryAccess) -> None:
         """Tell the observers of a message."""
         for observer in self.observers:
             (observer.read if access.kind == "read" else observer.write)(access)
-        if self.told:
+        if self.has_findings:
             self._take()
 
     def _take(self) -> None:
-        self.told = False
+        self.has_findings = False
         for observer in self.observers:
             for fault in observer.take():
                 self._add(fault)
@@ -333,7 +336,7 @@ class Machine:
             known.count += 1
             return
         inst = kernel.instructions[pc]
-        self._sent[kernel.name, pc] = Sent(
+        self._sent[kernel.name, pc] = RecordedMessages(
             inst.row.mnemonic, reason, kernel.name, pc, inst.line, thread.group.id, thread.number, tuple(payload())
         )
 
@@ -346,7 +349,7 @@ class Machine:
         self, thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None,
         address: int | None = None, other: str | None = None,
     ) -> None:  # fmt: skip
-        """Add a fault at the place where a thread stands."""
+        """Add a fault at the place where a thread stands; ``address`` is that of a byte."""
         self._add(thread_fault(thread, kind, message, lane=lane, address=address, other=other))
 
     def _add(self, fault: Fault) -> None:

@@ -23,7 +23,10 @@ FIRST_ADDRESS: Final = 0x1_0000_0000
 
 
 class Buffer:
-    """Bytes that kernels see, at a virtual address (0: not in the flat space)."""
+    """Bytes that kernels see, at a virtual address (0: not in the flat space); ``size`` is in bytes.
+
+    ``at`` of its methods is an array of byte offsets from its start, ``size`` the bytes at each of them.
+    """
 
     def __init__(self, name: str, data: bytearray | Array, address: int = 0) -> None:
         self.name = name
@@ -57,7 +60,7 @@ class Buffer:
         return f"Buffer({self.name!r}, {self.size} bytes at {self.address:#x})"
 
     def locate(self, address: int) -> tuple[Buffer, int]:
-        """The buffer that holds an offset and the offset inside it; for reports."""
+        """The buffer that holds a byte offset and the offset inside it; for reports."""
         return self, address
 
     def inside(self, at: Array, size: int) -> Array | None:
@@ -83,20 +86,20 @@ class Buffer:
         return found
 
     def store(self, at: Array, values: Array) -> None:
-        """Write row i of ``values`` (n, size) at offset i; of several at one place the last wins."""
+        """Write row i of ``values``, bytes of shape (n, size), at offset i; of several at one place the last wins."""
         inside = self.inside(at, values.shape[1])
         if inside is not None:
             at, values = at[inside], values[inside]
         self.data[at[:, None] + _steps(values.shape[1])] = values
 
     def load32(self, at: Array) -> Array:
-        """A dword at each offset."""
+        """The dword at each byte offset: an array of shape (n,)."""
         if at.size and self._fits(at, 4, 4):
             return np.asarray(self._dwords[at >> 2])
         return np.asarray(self.load(at, 4).view(np.uint32).reshape(-1))
 
     def store32(self, at: Array, values: Array) -> None:
-        """Write a dword at each offset."""
+        """Write the dwords ``values``, of shape (n,), at the byte offsets."""
         if at.size and self._fits(at, 4, 4):
             self._dwords[at >> 2] = values
         else:
@@ -235,7 +238,10 @@ class Memory:
         return self.add(Buffer(name, raw))
 
     def add(self, buffer: Buffer) -> Buffer:
-        """Place a buffer: at its own address, or at the next free one if that is 0. ValueError on an overlap."""
+        """Place a buffer: at its own address, or at the next free one if that is 0.
+
+        Raises ValueError where it overlaps another.
+        """
         if not buffer.address:
             buffer.address = self._next
         at = bisect_right(self._starts, buffer.address)
@@ -252,7 +258,7 @@ class Memory:
         return buffer
 
     def find(self, address: int, size: int = 1) -> tuple[Buffer, int] | None:
-        """The buffer that holds ``size`` bytes at an address, and the offset in it."""
+        """The buffer that holds ``size`` bytes at an address, and the byte offset in it; None where none does."""
         at = bisect_right(self._starts, address) - 1
         if at < 0:
             return None
@@ -261,7 +267,7 @@ class Memory:
         return (buffer, offset) if offset + size <= buffer.size else None
 
     def locate(self, address: int) -> tuple[Buffer | None, int]:
-        """The nearest buffer at or below an address and the offset from its start; for reports."""
+        """The nearest buffer at or below an address and the byte offset from its start; for reports."""
         at = bisect_right(self._starts, address) - 1
         return (None, address) if at < 0 else (self._buffers[at], address - self._buffers[at].address)
 
@@ -274,7 +280,7 @@ class Memory:
         return (found[0], at - found[0].address) if found else None
 
     def inside(self, at: Array, size: int) -> Array | None:
-        """Which accesses lie inside some buffer; None when all do."""
+        """Which accesses of ``size`` bytes, of shape (n,), lie inside some buffer; None when all do."""
         if not at.size or self._home(at, size):
             return None
         mask = np.array([self.find(a, size) is not None for a in at.tolist()])
@@ -291,7 +297,7 @@ class Memory:
         return out
 
     def store(self, at: Array, values: Array) -> None:
-        """Write row i of ``values`` (n, size) at address i."""
+        """Write row i of ``values``, bytes of shape (n, size), at address i."""
         size = values.shape[1]
         home = self._home(at, size)
         if home:
@@ -307,12 +313,12 @@ class Memory:
                 yield row, place
 
     def load32(self, at: Array) -> Array:
-        """A dword at each address."""
+        """The dword at each address: an array of shape (n,)."""
         home = self._home(at, 4)
         return home[0].load32(home[1]) if home else np.asarray(self.load(at, 4).view(np.uint32).reshape(-1))
 
     def store32(self, at: Array, values: Array) -> None:
-        """Write a dword at each address."""
+        """Write the dwords ``values``, of shape (n,), at the addresses."""
         home = self._home(at, 4)
         if home:
             home[0].store32(home[1], values)

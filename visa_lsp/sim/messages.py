@@ -16,7 +16,7 @@ from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim.memory import Buffer
-from visa_lsp.sim.observers.hooks import Access
+from visa_lsp.sim.observers.hooks import MemoryAccess
 from visa_lsp.sim.operands import Site, lane_mask
 from visa_lsp.sim.registers import SLM_SURFACE
 
@@ -109,7 +109,9 @@ def announce(
     if machine.watched and at.size:
         number = found[1] if found[1] >= SLM_SURFACE else None
         rows = None if values is None else np.ascontiguousarray(values).view(np.uint8).reshape(at.size, size)
-        machine.accessed(Access(thread, kind, found[0], at, size, lanes, number, rows, alignment, changes, compared))
+        machine.accessed(
+            MemoryAccess(thread, kind, found[0], at, size, lanes, number, rows, alignment, changes, compared)
+        )
 
 
 def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1) -> Array:

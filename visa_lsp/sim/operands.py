@@ -107,7 +107,7 @@ class Site:
         self.grf = code.layout.grf_bytes
 
     def integer(self, name: str, default: int = 0) -> int:
-        """An integer field."""
+        """The value of an integer field, of an exec byte log2 of its lanes; ``default`` where there is none."""
         value = self.inst.get(name, default)
         if isinstance(value, ty.ExecControl):
             return value.exec_size.bit_length() - 1
@@ -123,7 +123,7 @@ class Site:
         return value if isinstance(value, RawOperand) else RawOperand(0, 0)
 
     def fault(self, message: str) -> KernelFault:
-        """A fault about this instruction's form."""
+        """A KernelFault, to be raised, about this instruction's form."""
         return KernelFault(FaultKind.OPERAND, f"{self.inst.row.mnemonic}: {message}")
 
     # ---- which lanes
@@ -146,7 +146,7 @@ class Site:
     # ---- vector operands
 
     def operand_type(self, operand: Value) -> ty.DataType:
-        """The element type of a vector operand."""
+        """The element type of a vector operand. Raises KernelFault where it names no variable."""
         if isinstance(operand, General | AddressOf):
             found = self.code.kernel.variable_type(operand.var)
             if found is None:
@@ -166,7 +166,11 @@ class Site:
         return self.code.layout.offset(operand.var) + regions.origin(operand.row, operand.col, size, self.grf)
 
     def read(self, operand: Value, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
-        """The lanes of a source; ``dtype`` reinterprets the bits of a general or indirect operand."""
+        """A function that gives the lanes of a source: an array of one element, or of one per lane.
+
+        ``dtype`` reinterprets the bits of a general or indirect operand. Raises KernelFault where the operand is none
+        that can be read.
+        """
         lanes = self.lanes if lanes is None else lanes
         type_ = self.operand_type(operand)
         kind = dtype or DTYPE[type_]
@@ -272,7 +276,7 @@ class Site:
         return fetch
 
     def state_cell(self, operand: State) -> int:
-        """Place of a state operand among the frame's surface or sampler values."""
+        """Index of a state operand's value in the frame's ``surfaces`` or ``samplers``."""
         if operand.sampler:
             bases = self.code.layout.sampler_base
             if operand.var >= len(bases):
@@ -304,7 +308,11 @@ class Site:
     # ---- destinations
 
     def write(self, operand: Value, lanes: int | None = None) -> Store:
-        """Put lanes into a destination; the array has the destination's storage type, one element or one per lane."""
+        """A function that puts lanes into a destination, those whose bit is set in its mask.
+
+        Its array has the destination's storage type, and one element or one per lane. Raises KernelFault where the
+        operand is none that can be written.
+        """
         lanes = self.lanes if lanes is None else lanes
         if isinstance(operand, General):
             return self._write_general(operand, lanes)
@@ -351,7 +359,10 @@ class Site:
     # ---- raw operands
 
     def raw_view(self, operand: RawOperand, kind: str, rows: int, columns: int, row_bytes: int) -> int | None:
-        """A view of ``rows`` x ``columns`` elements, rows ``row_bytes`` apart; None for ``%null``."""
+        """A view of ``rows`` x ``columns`` elements of type ``kind``; None for ``%null``.
+
+        Rows are ``row_bytes`` bytes apart, columns lie side by side.
+        """
         if operand.var == 0:
             return None
         start = self.code.layout.offset(operand.var) + operand.offset

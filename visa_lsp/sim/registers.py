@@ -31,7 +31,7 @@ STATELESS_SURFACE: Final = 0xFF
 _NULL_GRFS: Final = 32
 
 
-class Layout:
+class RegisterLayout:
     """Byte offsets of the variables of a kernel in its register file. ``size`` grows as operands ask for more."""
 
     def __init__(self, kernel: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
@@ -67,7 +67,10 @@ class Layout:
         self.sampler_cells = sum(max(1, v.num_elements) for v in kernel.samplers) + 1
 
     def offset(self, variable: int) -> int:
-        """Byte offset of a variable, aliases followed to their end."""
+        """Byte offset of a variable in the register file, aliases followed to their end.
+
+        Raises KernelFault where there is no variable of the number.
+        """
         known = self._offsets.get(variable)
         if known is not None:
             return known
@@ -84,7 +87,7 @@ class Layout:
         return at
 
     def root(self, variable: int) -> int:
-        """The variable that an alias chain ends in."""
+        """The number of the variable that an alias chain ends in."""
         seen = set()
         declared = self.kernel.variable(variable)
         while declared and is_alias(declared) and not declared.alias_scope and variable not in seen:
@@ -94,7 +97,7 @@ class Layout:
         return variable
 
     def byte_size(self, variable: int) -> int:
-        """Bytes of a variable."""
+        """Bytes of a variable, those of an alias as it is declared."""
         declared = self.kernel.variable(variable)
         if declared:
             return declared.byte_size
@@ -104,7 +107,7 @@ class Layout:
         return known.num_elements * known.type.size
 
     def at(self, place: int) -> int | None:
-        """The variable, no alias, that has a byte of the file; None for one between or behind them."""
+        """The variable, no alias, that has byte ``place`` of the file; None for one between or behind them."""
         declared = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(self.kernel.variables))
         number: int
         for number in (*range(1, predefined.FIRST_VARIABLE), *declared):
@@ -114,7 +117,7 @@ class Layout:
         return None
 
     def need(self, end: int) -> None:
-        """Make sure that the file reaches to ``end``."""
+        """Make sure that the file reaches to byte ``end``; it grows by whole GRF rows."""
         self.size = max(self.size, -(-end // self.grf_bytes) * self.grf_bytes)
 
 
@@ -194,7 +197,7 @@ class Frame:
         return int.from_bytes(self.regs[offset : offset + 4].tobytes(), "little")
 
     def put(self, offset: int, value: int, size: int = 4) -> None:
-        """Write an integer at a byte offset."""
+        """Write the low ``size`` bytes of an integer at a byte offset."""
         self.regs[offset : offset + size] = np.frombuffer(
             (value & (1 << 8 * size) - 1).to_bytes(size, "little"), np.uint8
         )

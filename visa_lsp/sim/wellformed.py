@@ -24,7 +24,11 @@ MAX_PAYLOAD_BYTES: Final = 1 << 16
 
 
 def check_body(body: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
-    """Refuse a body that names what it does not have; ``shared`` are the variables of file scope."""
+    """Check that a body names only what it has; ``shared`` are the variables of file scope.
+
+    Raises LaunchError, with the line, where it does not, or where it declares more than ``MAX_REGISTER_BYTES`` of
+    registers.
+    """
     _registers(body, grf_bytes, shared)
     _inputs(body)
     for inst in body.instructions:

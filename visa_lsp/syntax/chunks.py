@@ -3,7 +3,7 @@
 A chunk never changes but for what is derived from it. One that was made by an edit of another says which of its lines
 are lines of that one, so that whoever knows the old chunk looks only at what changed.
 Invariant: all but the last chunk of a document end with a newline; a line that opens a body is the first of its chunk.
-A carriage return that ends a line by itself is a newline in ``text``, so that nobody else has to know of it; ``source``
+A carriage return that ends a line by itself is a newline in ``text``, so that no other module has to know of it; ``source``
 has it as it was written, for an edit beside it may make it part of another line's end.
 """
 
@@ -54,8 +54,8 @@ class Origin(NamedTuple):
 class Chunk:
     """Some consecutive lines as one text. ``marked`` ones may have a suppression in them.
 
-    ``facts`` and ``words`` are kept here by whoever has read them off the text, ``origin`` is what the chunk was made of,
-    until it is used, ``plain`` the chunk that it is when no comment comes in from above.
+    ``facts`` and ``words`` are kept here by the module that read them off the text, ``origin`` is what the chunk was
+    made of, until it is used, ``plain`` the chunk that it is when no comment comes in from above.
     """
 
     __slots__ = (
@@ -141,7 +141,7 @@ class Chunk:
         if behind < 0:
             rest = 0
         if self.origin is not None:
-            # Nobody has looked since: one step is kept, not a chain of them.
+            # The origin has not been read since: one step is kept, not a chain of them.
             base, head, tail = self.origin.base, min(head, self.origin.head), min(tail, self.origin.tail)
             first, rest = min(first, self.origin.start), min(rest, self.origin.rest)
         if not (self.starred or chunk.starred) and head + tail <= min(count, base.count):

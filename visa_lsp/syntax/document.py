@@ -140,7 +140,7 @@ class Document:
                 self._last_chunk, self._single = at, 0
             self._single += 1
             if self._single <= _FEW and not (chunk.starred or chunk.opens_in_block):
-                # Of most chunks nobody asks for more than a line or two.
+                # Of most chunks no more than a line or two are ever asked for.
                 if len(self._single_codes) >= _KEPT:
                     self._single_codes.clear()
                 known = self._single_codes[line] = single_code(chunk, inside)

@@ -37,6 +37,6 @@ def grammar_text() -> str:
 @cache
 def grammar() -> Grammar:
     """The built grammar; its default rule is ``line``."""
-    # Loaded here: what a process reads is mostly on the shelf, and the grammar's machinery costs a third of a start.
+    # Loaded here: most lines that a process reads are in the cache, and the grammar's machinery costs a third of a start.
     made: Grammar = import_module("parsimonious.grammar").Grammar(grammar_text())
     return made

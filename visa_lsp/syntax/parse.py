@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.syntax.shapes import Builder
-    from visa_lsp.syntax.shelf import Shelf
+    from visa_lsp.syntax.statement_cache import StatementCache
 
 MAX_LINE: Final = 20_000
 # Every number of a text stands in one line: its length, and with it the cost of a conversion, is bounded by the line's.
@@ -48,25 +48,25 @@ _MAX_EXACT: Final = 256
 _MAX_DECLARED: Final = 200  # characters of a declaration that is kept for others
 # With which line of a shape what builds its statements is made: that takes as long as reading some lines by the grammar.
 _WORTH: Final = 3
-# Before a line that stands on the shelf for itself alone; no line has this character where shapes begin.
+# Before the key of a line that is cached for itself alone; no line has this character where shapes begin.
 _EXACT: Final = "\x05"
 
 
 class Parser:
     """The parser with its shape cache. One per process is enough; tests make fresh ones.
 
-    ``shelf`` is asked before the grammar, and is given what the grammar said. Most shapes are met once or twice: what
-    builds the statements of a shape is made when its third line comes, or its first where the shelf has one.
+    ``cache``, on disk, is asked before the grammar and is given what the grammar said. Most shapes are met once or twice:
+    a builder of statements is made for a shape when its third line comes, or its first where the cache has one.
     """
 
-    def __init__(self, shelf: Shelf | None = None) -> None:
+    def __init__(self, cache: StatementCache | None = None) -> None:
         self._builders: dict[str, Builder | None] = {}
         self._met: dict[str, tuple[str, tree.Statement]] = {}
         self._times: dict[str, int] = {}  # how often shapes were met, from the second time on
         self._exact: dict[str, tree.Statement] = {}
         self._declared: dict[tuple[str, int, str], tree.Decl | tree.InputDecl] = {}
-        self._fresh: dict[str, tuple[str, tree.Statement]] = {}  # of these the shelf has still to hear
-        self.shelf = shelf
+        self._fresh: dict[str, tuple[str, tree.Statement]] = {}  # not yet written to the cache
+        self.cache = cache
         self.full_parses = 0
 
     def line(self, code: str) -> tree.Statement | None:
@@ -142,24 +142,24 @@ class Parser:
             self._met.clear()
             self._times.clear()
         self._met[shape] = code, statement
-        if self.shelf is not None and len(self._fresh) < MAX_SHAPES:
+        if self.cache is not None and len(self._fresh) < MAX_SHAPES:
             self._fresh[shape] = code, statement
 
     def flush(self) -> None:
-        """Have the shelf written, with the shapes that were met since; what they are good for is found out only here."""
-        if self.shelf is None:
+        """Write the cache, with the shapes met since; only here it is decided whether a line is cached for its shape or for itself."""
+        if self.cache is None:
             return
         for shape, (code, statement) in self._fresh.items():
             _, texts, ends = split(code)
-            self.shelf.put(shape if is_general(statement, texts, ends) else _EXACT + code, code, statement)
+            self.cache.put(shape if is_general(statement, texts, ends) else _EXACT + code, code, statement)
         self._fresh.clear()
-        self.shelf.flush()
+        self.cache.flush()
 
     def _keep_exact(self, code: str, statement: tree.Statement) -> None:
         if len(self._exact) < _MAX_EXACT:
             self._exact[code] = statement
-            if self.shelf is not None:
-                self.shelf.put(_EXACT + code, code, statement)
+            if self.cache is not None:
+                self.cache.put(_EXACT + code, code, statement)
 
     def _recalled(self, shape: str, code: str) -> bool:
         """Learn from a line that was met before, here or by another process; False when that tells nothing."""
@@ -174,13 +174,13 @@ class Parser:
                 self._fresh.pop(shape, None)
                 self._keep_exact(*met)
             return True
-        if self.shelf is None:
+        if self.cache is None:
             return False
         if shape not in self._builders:
-            found = self.shelf.get(shape)
+            found = self.cache.get(shape)
             if found is not None and self._generalised(shape, *found):
                 return True
-        found = self.shelf.get(_EXACT + code)
+        found = self.cache.get(_EXACT + code)
         if found is None or found[0] != code or found[1].errors != () or len(self._exact) >= _MAX_EXACT:
             return False
         self._exact[code] = found[1]
@@ -260,13 +260,13 @@ def _refused(code: str, message: str) -> tree.Statement:
 _PARSER: Final = Parser()
 
 
-def use_shelf(shelf: Shelf | None) -> None:
-    """Let the process-wide parser ask, and fill, a shelf."""
-    _PARSER.shelf = shelf
+def use_statement_cache(cache: StatementCache | None) -> None:
+    """Let the process-wide parser read and fill a cache; None ends that."""
+    _PARSER.cache = cache
 
 
-def flush_shelf() -> None:
-    """Write what that shelf was given, and is to be given."""
+def flush_statement_cache() -> None:
+    """Write what the process-wide parser has learnt to its cache."""
     _PARSER.flush()
 
 

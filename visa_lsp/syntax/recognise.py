@@ -1,7 +1,7 @@
 """A recogniser derived from the built grammar: the same language and the same named nodes, in a fraction of the time.
 
 Design: each expression of the grammar becomes one function from a position to the next one. Two things are left out that
-the grammar's own machinery pays for: nodes that nobody looks at (those without a name, and blanks), and a memory of what
+the grammar's own machinery pays for: nodes that have no use (those without a name, and blanks), and a memory of what
 matched where. Alternatives and repetitions that cannot begin with the next character are not tried.
 Price: without that memory an expression is matched again by each alternative that begins with it; the grammar nests
 nothing behind two such alternatives, so that this costs a constant factor only.

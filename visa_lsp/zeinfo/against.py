@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.layout import Registers
-    from visa_lsp.zeinfo.source import Source
-    from visa_lsp.zeinfo.yaml import Item
+    from visa_lsp.zeinfo.source import ZeInfoSource
+    from visa_lsp.zeinfo.yaml import YamlItem
 
 _DEFAULT_GRFS = 128
 
 
 def disagreements(
-    source: Source, texts: Sequence[KernelText], platform: Registers | None = None
+    source: ZeInfoSource, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[Disagreement, ...]:
     """Compare a document with kernels; those that only one side has are told from the text's side.
 
@@ -72,7 +72,7 @@ def in_text(found: Iterable[Disagreement], path: str, document: str) -> tuple[Di
     )
 
 
-def _no_kernel(source: Source, text: KernelText, kernels: dict[str, Item]) -> Disagreement:
+def _no_kernel(source: ZeInfoSource, text: KernelText, kernels: dict[str, YamlItem]) -> Disagreement:
     name = text.kernel.name
     near = difflib.get_close_matches(name, [k for k in kernels if k], 1)
     key = child(kernels[near[0]], "name") if near else child(source.root, "kernels")
@@ -86,7 +86,7 @@ def _no_kernel(source: Source, text: KernelText, kernels: dict[str, Item]) -> Di
 
 
 def kernel_disagreements(
-    source: Source, item: Item, text: KernelText, platform: Registers | None = None
+    source: ZeInfoSource, item: YamlItem, text: KernelText, platform: Registers | None = None
 ) -> list[Disagreement]:
     """Compare one kernel's entry with the kernel."""
     found = _environment(source, item, text)
@@ -95,14 +95,16 @@ def kernel_disagreements(
     return found + min(placed, key=len)
 
 
-def placed_layout(source: Source, item: Item, text: KernelText, platform: Registers | None = None) -> PayloadLayout:
+def placed_layout(
+    source: ZeInfoSource, item: YamlItem, text: KernelText, platform: Registers | None = None
+) -> PayloadLayout:
     """Where a kernel's payload lies: as the platform says, else as the fewest disagreements say."""
     tries = (platform,) if platform is not None else CANDIDATES
     layouts = [layout_of(item, text, grf) for grf in tries]
     return min(layouts, key=lambda layout: len(payload_disagreements(source, item, text, layout)))
 
 
-def layout_of(item: Item, text: KernelText, grf: Registers) -> PayloadLayout:
+def layout_of(item: YamlItem, text: KernelText, grf: Registers) -> PayloadLayout:
     """Where a kernel's payload lies, for the SIMD width of its text."""
     env = child(item, "execution_env")
     said = number(env, "simd_size") or 1
@@ -120,7 +122,7 @@ def layout_of(item: Item, text: KernelText, grf: Registers) -> PayloadLayout:
     )
 
 
-def _environment(source: Source, item: Item, text: KernelText) -> list[Disagreement]:
+def _environment(source: ZeInfoSource, item: YamlItem, text: KernelText) -> list[Disagreement]:
     env = child(item, "execution_env")
     if env is None or not isinstance(env.value, dict):
         return []
@@ -162,7 +164,7 @@ def _environment(source: Source, item: Item, text: KernelText) -> list[Disagreem
     return check.found
 
 
-def _true(env: Item, key: str) -> bool:
+def _true(env: YamlItem, key: str) -> bool:
     found = child(env, key)
     return found is not None and found.value is True
 
@@ -170,7 +172,7 @@ def _true(env: Item, key: str) -> bool:
 class _Check:
     """The disagreements about one execution_env."""
 
-    def __init__(self, source: Source, env: Item, item: Item, text: KernelText) -> None:
+    def __init__(self, source: ZeInfoSource, env: YamlItem, item: YamlItem, text: KernelText) -> None:
         self.source = source
         self.env = env
         self.item = item

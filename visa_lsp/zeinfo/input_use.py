@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec import field as member
 
 from visa_lsp.flow.accesses import accesses_of
-from visa_lsp.flow.steps import How, Space, number_of, space_of
+from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.flow.storage import storage_of
 from visa_lsp.flow.values import ValueFlow
 from visa_lsp.program.model import General, Immediate, RawOperand, State
@@ -139,7 +139,7 @@ class InputUse:
     def _instruction(self, inst: Inst) -> None:
         row = inst.row
         touched = [a for a in accesses_of(inst, self._storage) if space_of(a.variable) is Space.GENERAL and a.field]
-        reads = {number_of(a.variable) for a in touched if not a.writes and a.how is How.VALUE}
+        reads = {number_of(a.variable) for a in touched if not a.writes and a.purpose is AccessPurpose.VALUE}
         writes = {number_of(a.variable) for a in touched if a.writes}
         self.read |= reads - {0}
         if row.has(Trait.MOVES_STATE):

@@ -14,8 +14,8 @@ from visa_lsp.zeinfo.tables import TABLES
 
 if TYPE_CHECKING:
     from visa_lsp.diagnostics import Rule
-    from visa_lsp.zeinfo.validate import Report
-    from visa_lsp.zeinfo.yaml import Item
+    from visa_lsp.zeinfo.validate import SourceFindings
+    from visa_lsp.zeinfo.yaml import YamlItem
 
 SIMD_SIZES: Final = (1, 8, 16, 32)
 _WALKS: Final = ((0, 0, 0), (0, 1, 0), (0, 1, 2), (1, 0, 0), (2, 1, 0))
@@ -35,25 +35,25 @@ _FIXED_SIZES: Final = {
 }  # fmt: skip
 
 
-def child(item: Item | None, key: str) -> Item | None:
+def child(item: YamlItem | None, key: str) -> YamlItem | None:
     """The value of a key, where the item is a map that has it."""
     return item.value.get(key) if item is not None and isinstance(item.value, dict) else None
 
 
-def number(item: Item | None, key: str) -> int | None:
+def number(item: YamlItem | None, key: str) -> int | None:
     """The whole number under a key."""
     found = child(item, key)
     value = None if found is None else found.value
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def word_of(item: Item | None, key: str) -> str:
+def word_of(item: YamlItem | None, key: str) -> str:
     """The text under a key; empty if there is none."""
     found = child(item, key)
     return found.value if found is not None and isinstance(found.value, str) else ""
 
 
-def entries(item: Item | None, key: str) -> list[Item]:
+def entries(item: YamlItem | None, key: str) -> list[YamlItem]:
     """The entries of the list under a key that are maps."""
     found = child(item, key)
     return (
@@ -63,7 +63,7 @@ def entries(item: Item | None, key: str) -> list[Item]:
     )
 
 
-def check_document(report: Report, root: Item) -> None:
+def check_document(report: SourceFindings, root: YamlItem) -> None:
     """Findings about kernels, functions and what is said of their arguments."""
     for key in ("kernels", "functions", "global_host_access_table", "kernels_misc_info"):
         table = next(a.table for a in TABLES["Container"].attributes if a.name == key)
@@ -90,9 +90,9 @@ def check_document(report: Report, root: Item) -> None:
 
 
 def _say(
-    report: Report,
+    report: SourceFindings,
     rule: Rule,
-    item: Item | None,
+    item: YamlItem | None,
     key: str,
     message: str,
     related: tuple[Related, ...] = (),
@@ -103,13 +103,13 @@ def _say(
     report.add(rule, report.source.span(found), message, related=related, fixes=fixes)
 
 
-def _related(report: Report, item: Item, key: str, message: str) -> tuple[Related, ...]:
+def _related(report: SourceFindings, item: YamlItem, key: str, message: str) -> tuple[Related, ...]:
     found = child(item, key)
     return (Related(report.source.span(found if found is not None else item), message),)
 
 
-def _unique(report: Report, items: list[Item], key: str, what: str) -> None:
-    seen: dict[object, Item] = {}
+def _unique(report: SourceFindings, items: list[YamlItem], key: str, what: str) -> None:
+    seen: dict[object, YamlItem] = {}
     for item in items:
         if report.full:
             return
@@ -125,13 +125,13 @@ def _unique(report: Report, items: list[Item], key: str, what: str) -> None:
             seen[found.value] = item
 
 
-def _at_least(report: Report, item: Item | None, key: str, least: int) -> None:
+def _at_least(report: SourceFindings, item: YamlItem | None, key: str, least: int) -> None:
     value = number(item, key)
     if value is not None and value < least:
         _say(report, rules.RANGE, item, key, f"{key} is {value}, it is at least {least}")
 
 
-def _environment(report: Report, env: Item | None) -> None:
+def _environment(report: SourceFindings, env: YamlItem | None) -> None:
     simd = number(env, "simd_size")
     if simd is not None and simd not in SIMD_SIZES:
         near = min(SIMD_SIZES, key=lambda s: (abs(s - simd), s))
@@ -179,18 +179,18 @@ def _environment(report: Report, env: Item | None) -> None:
         _say(report, rules.RANGE, env, "slm_alloc_mode", f"slm_alloc_mode is 0 or 1, not {mode}")
 
 
-def _triple(item: Item | None) -> tuple[int, int, int] | None:
+def _triple(item: YamlItem | None) -> tuple[int, int, int] | None:
     if item is None or not isinstance(item.value, list) or len(item.value) != 3:
         return None
     numbers = [e.value for e in item.value if isinstance(e.value, int) and not isinstance(e.value, bool)]
     return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else None
 
 
-def _payload(report: Report, kernel: Item) -> None:
+def _payload(report: SourceFindings, kernel: YamlItem) -> None:
     env = child(kernel, "execution_env")
     room = (number(env, "grf_count") or 128) * _MAX_GRF_BYTES
     for what in ("payload_arguments", "per_thread_payload_arguments"):
-        placed: list[tuple[int, int, Item]] = []
+        placed: list[tuple[int, int, YamlItem]] = []
         for entry in entries(kernel, what):
             _at_least(report, entry, "offset", 0)
             _at_least(report, entry, "size", 0)
@@ -207,7 +207,7 @@ def _payload(report: Report, kernel: Item) -> None:
         _overlaps(report, placed)
 
 
-def _overlaps(report: Report, placed: list[tuple[int, int, Item]]) -> None:
+def _overlaps(report: SourceFindings, placed: list[tuple[int, int, YamlItem]]) -> None:
     placed.sort(key=lambda p: p[:2])
     end, owner = 0, None
     for first, last, entry in placed:
@@ -221,7 +221,7 @@ def _overlaps(report: Report, placed: list[tuple[int, int, Item]]) -> None:
             end, owner = last, entry
 
 
-def _argument(report: Report, entry: Item, *, per_thread: bool, simd: int | None) -> None:
+def _argument(report: SourceFindings, entry: YamlItem, *, per_thread: bool, simd: int | None) -> None:
     kind = word_of(entry, "arg_type")
     local = kind in ("local_id", "packed_local_ids")
     if per_thread and kind and not local:
@@ -248,7 +248,7 @@ def _argument(report: Report, entry: Item, *, per_thread: bool, simd: int | None
     _size(report, entry, kind, simd)
 
 
-def _size(report: Report, entry: Item, kind: str, simd: int | None) -> None:
+def _size(report: SourceFindings, entry: YamlItem, kind: str, simd: int | None) -> None:
     size = number(entry, "size")
     if size is None or size < 0:
         return
@@ -273,9 +273,9 @@ def _size(report: Report, entry: Item, kind: str, simd: int | None) -> None:
             _say(report, rules.RANGE, entry, "size", f"a stateless pointer has 8 bytes, not {size}")
 
 
-def _bindings(report: Report, kernel: Item) -> None:
-    stateful: dict[int, Item] = {}
-    pointers: dict[int, Item] = {}
+def _bindings(report: SourceFindings, kernel: YamlItem) -> None:
+    stateful: dict[int, YamlItem] = {}
+    pointers: dict[int, YamlItem] = {}
     for entry in entries(kernel, "payload_arguments"):
         index = number(entry, "arg_index")
         if word_of(entry, "arg_type") == "arg_bypointer" and index is not None:
@@ -308,13 +308,13 @@ def _bindings(report: Report, kernel: Item) -> None:
             )
 
 
-def _memory(report: Report, buffer: Item) -> None:
+def _memory(report: SourceFindings, buffer: YamlItem) -> None:
     if word_of(buffer, "type") == "global" and word_of(buffer, "usage") in ("spill_fill_space", "single_space"):
         _say(report, rules.OUT_OF_PLACE, buffer, "usage", "a global buffer is for private_space only")
     _at_least(report, buffer, "slot", 0)
 
 
-def _misc(report: Report, root: Item) -> None:
+def _misc(report: SourceFindings, root: YamlItem) -> None:
     names = {word_of(k, "name"): k for k in entries(root, "kernels")}
     for info in entries(root, "kernels_misc_info"):
         name = word_of(info, "name")

@@ -1,6 +1,6 @@
 """Where a document's payload comes to lie in the register file, in bytes from its start.
 
-The same rules as the launcher's (``sim/launch_layout`` states how they were measured), without a launch: r0 is one
+The same rules as the launcher's (``sim/launch/layout.py`` states how they were measured), without a launch: r0 is one
 register, the per-thread payload follows, padded to registers, then the cross-thread payload. Invariant: pure arithmetic.
 """
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.layout import PayloadLayout
-    from visa_lsp.zeinfo.source import Source
-    from visa_lsp.zeinfo.yaml import Item
+    from visa_lsp.zeinfo.source import ZeInfoSource
+    from visa_lsp.zeinfo.yaml import YamlItem
 
 _HEADER: Final = 32
 _DWORD: Final = 4
@@ -32,7 +32,7 @@ _DWORD: Final = 4
 class Argument:
     """A payload argument that takes room, in bytes of the register file."""
 
-    item: Item
+    item: YamlItem
     kind: str
     first: int
     size: int
@@ -69,7 +69,7 @@ class TextInput:
         return self.first < argument.end and argument.first < self.end
 
 
-def arguments_of(item: Item, layout: PayloadLayout) -> list[Argument]:
+def arguments_of(item: YamlItem, layout: PayloadLayout) -> list[Argument]:
     """The cross-thread arguments of a kernel's entry, by place."""
     found = []
     for entry in entries(item, "payload_arguments"):
@@ -89,7 +89,9 @@ def inputs_of(text: KernelText) -> list[TextInput]:
     return sorted(found, key=lambda i: i.first)
 
 
-def payload_disagreements(source: Source, item: Item, text: KernelText, layout: PayloadLayout) -> list[Disagreement]:
+def payload_disagreements(
+    source: ZeInfoSource, item: YamlItem, text: KernelText, layout: PayloadLayout
+) -> list[Disagreement]:
     """Compare the payload of a kernel's entry with the inputs of the kernel."""
     return _Placement(source, item, text, layout).compare()
 
@@ -97,7 +99,7 @@ def payload_disagreements(source: Source, item: Item, text: KernelText, layout: 
 class _Placement:
     """One comparison."""
 
-    def __init__(self, source: Source, item: Item, text: KernelText, layout: PayloadLayout) -> None:
+    def __init__(self, source: ZeInfoSource, item: YamlItem, text: KernelText, layout: PayloadLayout) -> None:
         self.source = source
         self.item = item
         self.text = text
@@ -134,7 +136,7 @@ class _Placement:
     ) -> None:
         self.found.append(Disagreement(rule, yaml, text, self.text.path, message, text_says, yaml_says, value))
 
-    def _value(self, item: Item, key: str) -> Span:
+    def _value(self, item: YamlItem, key: str) -> Span:
         found = child(item, key)
         return self.source.span(found if found is not None else item)
 

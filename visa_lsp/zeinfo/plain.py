@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from visa_lsp.zeinfo.yaml import Item, YamlError
+from visa_lsp.zeinfo.yaml import YamlError, YamlItem
 
 _LINE: Final = re.compile(
     r"( *)(- +)?([A-Za-z_]\w*) *:(?: +(?:(-?(?:0|[1-9]\d{0,18}))|([A-Za-z_][\w./*-]*)|'([^'\n]*)'|(\[[ \d,]*\])))?"
@@ -23,11 +23,11 @@ _NOWHERE: Final[dict[str, tuple[int, int]]] = {}  # the key places of all that i
 _NUMBER: Final = re.compile(r"\d+")
 
 
-def load_plain(text: str) -> Item | None:
+def load_plain(text: str) -> YamlItem | None:
     """The one document of a text; None where the text has anything unusual. A key given twice is a ``YamlError``."""
     lines = text.split("\n")
     first = 1 if lines[0].rstrip() == "---" else 0
-    reader = _Reader()
+    reader = _PlainReader()
     for number in range(first, len(lines)):
         line = lines[number]
         match = _LINE.fullmatch(line)
@@ -42,13 +42,13 @@ def load_plain(text: str) -> Item | None:
     return reader.root if reader.root is not None and reader.pending is None else None
 
 
-class _Reader:
+class _PlainReader:
     """The containers that are open: (column, item) from the outside in, and the key that waits for its value."""
 
     def __init__(self) -> None:
-        self.root: Item | None = None
-        self.open: list[tuple[int, Item]] = []
-        self.pending: tuple[int, Item, str] | None = None
+        self.root: YamlItem | None = None
+        self.open: list[tuple[int, YamlItem]] = []
+        self.pending: tuple[int, YamlItem, str] | None = None
 
     def line(self, number: int, match: re.Match[str]) -> bool:
         """Take a line; False if it is not of the plain form."""
@@ -75,40 +75,42 @@ class _Reader:
             raise YamlError(f"the key '{key}' stands here twice, first in line {first}", number, column + 1)
         target.key_places[key] = (number, column + 1)
         if digits is not None:
-            values[key] = Item(int(digits), number, match.start(4) + 1, _NOWHERE)
+            values[key] = YamlItem(int(digits), number, match.start(4) + 1, _NOWHERE)
         elif word is not None:
             if word.lower() in _RESERVED:
                 if word not in _BOOLS:
                     return False
-                values[key] = Item(_BOOLS[word], number, match.start(5) + 1, _NOWHERE)
+                values[key] = YamlItem(_BOOLS[word], number, match.start(5) + 1, _NOWHERE)
             else:
-                values[key] = Item(word, number, match.start(5) + 1, _NOWHERE)
+                values[key] = YamlItem(word, number, match.start(5) + 1, _NOWHERE)
         elif quoted is not None:
-            values[key] = Item(quoted, number, match.start(6), _NOWHERE)
+            values[key] = YamlItem(quoted, number, match.start(6), _NOWHERE)
         elif numbers is not None:
             return self._sequence(number, numbers, match.start(7) + 1, values, key)
         else:
             self.pending = (column, target, key)
         return True
 
-    def _sequence(self, number: int, text: str, at: int, values: dict[str, Item], key: str) -> bool:
+    def _sequence(self, number: int, text: str, at: int, values: dict[str, YamlItem], key: str) -> bool:
         if not re.fullmatch(r"\[ *\d{1,18}(?: *, *\d{1,18})* *\]", text):
             return False
         numbers = list(_NUMBER.finditer(text))
         if any(len(n[0]) > 1 and n[0][0] == "0" for n in numbers):
             return False
-        values[key] = Item([Item(int(n[0]), number, at + n.start(), _NOWHERE) for n in numbers], number, at, _NOWHERE)
+        values[key] = YamlItem(
+            [YamlItem(int(n[0]), number, at + n.start(), _NOWHERE) for n in numbers], number, at, _NOWHERE
+        )
         return True
 
-    def _map(self, number: int, indent: int) -> Item | None:
+    def _map(self, number: int, indent: int) -> YamlItem | None:
         """The map that a key at this column belongs to."""
         if self.pending is not None:
             column, parent, key = self.pending
             if indent <= column:
                 return None  # a key without a value
-            return self._put(parent, key, indent, Item({}, number, indent + 1, {}))
+            return self._put(parent, key, indent, YamlItem({}, number, indent + 1, {}))
         if self.root is None:
-            self.root = Item({}, number, indent + 1, {})
+            self.root = YamlItem({}, number, indent + 1, {})
             self.open.append((indent, self.root))
             return self.root
         while self.open and self.open[-1][0] > indent:
@@ -121,24 +123,24 @@ class _Reader:
             return None
         return self.open[-1][1]
 
-    def _entry(self, number: int, indent: int, column: int) -> Item | None:
+    def _entry(self, number: int, indent: int, column: int) -> YamlItem | None:
         """The map of a new entry of a list at this column."""
         if self.pending is not None:
             at, parent, key = self.pending
             if indent < at:
                 return None
-            self._put(parent, key, indent, Item([], number, indent + 1, _NOWHERE))
+            self._put(parent, key, indent, YamlItem([], number, indent + 1, _NOWHERE))
         else:
             while self.open and (self.open[-1][0] > indent):
                 self.open.pop()
         if not self.open or self.open[-1][0] != indent or not isinstance(self.open[-1][1].value, list):
             return None
-        entry = Item({}, number, column + 1, {})
+        entry = YamlItem({}, number, column + 1, {})
         self.open[-1][1].value.append(entry)
         self.open.append((column, entry))
         return entry
 
-    def _put(self, parent: Item, key: str, column: int, item: Item) -> Item:
+    def _put(self, parent: YamlItem, key: str, column: int, item: YamlItem) -> YamlItem:
         assert isinstance(parent.value, dict)
         parent.value[key] = item
         self.open.append((column, item))

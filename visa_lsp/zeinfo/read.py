@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from visa_lsp.program.payload import (
     ArgumentInfo,
-    Binding,
+    BindingTableEntry,
     ExecutionEnv,
     InlineSampler,
     KernelInfo,
@@ -18,7 +18,7 @@ from visa_lsp.program.payload import (
     ThreadBuffer,
 )
 from visa_lsp.zeinfo.plain import load_plain
-from visa_lsp.zeinfo.yaml import Item, YamlError, load
+from visa_lsp.zeinfo.yaml import YamlError, YamlItem, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,10 @@ class ZeInfoError(Exception):
 
 
 def read(text: str) -> list[KernelInfo]:
-    """Give the kernels of a ze_info text, in its order."""
+    """Give the kernels of a ze_info text, in its order.
+
+    Raises ZeInfoError, with line and column from 1, where the text is no YAML or its values are no ze_info.
+    """
     try:
         root = load_plain(text) or load(text)
     except YamlError as error:
@@ -56,7 +59,7 @@ def read(text: str) -> list[KernelInfo]:
     return [_kernel(item, arguments) for item in _list(root, "kernels")]
 
 
-def _kernel(item: Item, arguments: dict[str, tuple[ArgumentInfo, ...]]) -> KernelInfo:
+def _kernel(item: YamlItem, arguments: dict[str, tuple[ArgumentInfo, ...]]) -> KernelInfo:
     name = _text(item, "name")
     env = _child(item, "execution_env")
     if env is None:
@@ -66,14 +69,16 @@ def _kernel(item: Item, arguments: dict[str, tuple[ArgumentInfo, ...]]) -> Kerne
         _env(env),
         payload=_each(item, "payload_arguments", _payload),
         per_thread=_each(item, "per_thread_payload_arguments", _payload),
-        bindings=_each(item, "binding_table_indices", lambda b: Binding(_int(b, "bti_value"), _int(b, "arg_index"))),
+        bindings=_each(
+            item, "binding_table_indices", lambda b: BindingTableEntry(_int(b, "bti_value"), _int(b, "arg_index"))
+        ),
         thread_buffers=_each(item, "per_thread_memory_buffers", _thread_buffer),
         inline_samplers=_each(item, "inline_samplers", _inline_sampler),
         arguments=arguments.get(name, ()),
     )
 
 
-def _env(item: Item) -> ExecutionEnv:
+def _env(item: YamlItem) -> ExecutionEnv:
     return ExecutionEnv(
         simd_size=_int(item, "simd_size"),
         grf_count=_int(item, "grf_count", 128),
@@ -87,7 +92,7 @@ def _env(item: Item) -> ExecutionEnv:
     )
 
 
-def _payload(item: Item) -> PayloadArgument:
+def _payload(item: YamlItem) -> PayloadArgument:
     return PayloadArgument(
         arg_type=_text(item, "arg_type"),
         offset=_size(item, "offset"),
@@ -104,7 +109,7 @@ def _payload(item: Item) -> PayloadArgument:
     )
 
 
-def _thread_buffer(item: Item) -> ThreadBuffer:
+def _thread_buffer(item: YamlItem) -> ThreadBuffer:
     return ThreadBuffer(
         _text(item, "type"),
         _text(item, "usage"),
@@ -114,13 +119,13 @@ def _thread_buffer(item: Item) -> ThreadBuffer:
     )
 
 
-def _inline_sampler(item: Item) -> InlineSampler:
+def _inline_sampler(item: YamlItem) -> InlineSampler:
     return InlineSampler(
         _int(item, "sampler_index"), _text(item, "addrmode"), _text(item, "filtermode"), _flag(item, "normalized")
     )
 
 
-def _argument_info(item: Item) -> ArgumentInfo:
+def _argument_info(item: YamlItem) -> ArgumentInfo:
     return ArgumentInfo(
         _int(item, "index"),
         _text(item, "name", ""),
@@ -133,17 +138,17 @@ def _argument_info(item: Item) -> ArgumentInfo:
 # One reader per type of value. ``default`` None means that the key is required.
 
 
-def _child(item: Item, key: str) -> Item | None:
+def _child(item: YamlItem, key: str) -> YamlItem | None:
     if not isinstance(item.value, dict):
         raise ZeInfoError(f"a map is expected here, this is {item.kind}", item.line, item.column)
     return item.value.get(key)
 
 
-def _required(item: Item, key: str) -> ZeInfoError:
+def _required(item: YamlItem, key: str) -> ZeInfoError:
     return ZeInfoError(f"the key '{key}' is missing", item.line, item.column)
 
 
-def _list(item: Item, key: str) -> list[Item]:
+def _list(item: YamlItem, key: str) -> list[YamlItem]:
     child = _child(item, key)
     if child is None or child.value is None:
         return []
@@ -152,11 +157,11 @@ def _list(item: Item, key: str) -> list[Item]:
     return child.value
 
 
-def _each(item: Item, key: str, make: Callable[[Item], T]) -> tuple[T, ...]:
+def _each(item: YamlItem, key: str, make: Callable[[YamlItem], T]) -> tuple[T, ...]:
     return tuple(make(entry) for entry in _list(item, key))
 
 
-def _int(item: Item, key: str, default: int | None = None) -> int:
+def _int(item: YamlItem, key: str, default: int | None = None) -> int:
     child = _child(item, key)
     if child is None:
         if default is None:
@@ -169,7 +174,7 @@ def _int(item: Item, key: str, default: int | None = None) -> int:
     return child.value
 
 
-def _size(item: Item, key: str) -> int:
+def _size(item: YamlItem, key: str) -> int:
     value = _int(item, key)
     if not 0 <= value < 1 << 31:
         child = _child(item, key) or item
@@ -177,7 +182,7 @@ def _size(item: Item, key: str) -> int:
     return value
 
 
-def _text(item: Item, key: str, default: str | None = None) -> str:
+def _text(item: YamlItem, key: str, default: str | None = None) -> str:
     child = _child(item, key)
     if child is None:
         if default is None:
@@ -188,7 +193,7 @@ def _text(item: Item, key: str, default: str | None = None) -> str:
     return str(child.value)
 
 
-def _flag(item: Item, key: str) -> bool:
+def _flag(item: YamlItem, key: str) -> bool:
     child = _child(item, key)
     if child is None:
         return False
@@ -197,7 +202,7 @@ def _flag(item: Item, key: str) -> bool:
     return child.value
 
 
-def _triple(item: Item, key: str, default: tuple[int, int, int]) -> tuple[int, int, int]:
+def _triple(item: YamlItem, key: str, default: tuple[int, int, int]) -> tuple[int, int, int]:
     child = _child(item, key)
     if child is None:
         return default

@@ -29,12 +29,12 @@ SCALARS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
+class SchemaKey:
     """One row of a table: a key of a map.
 
-    ``type`` is a scalar type, ``<words>``, ``Table`` for a map or ``Table[]`` for a list of maps. ``when`` says with
-    which other keys it may stand: ``arg_type=a,b & addrmode=c | arg_type=d``, a star at the end matches the rest of a
-    word. ``removed`` is the first version without the key.
+    ``type`` is a scalar type, ``<words>``, ``Name`` for a map with the keys of the table of that name, or ``Name[]`` for
+    a list of such maps. ``when`` says with which other keys it may stand: ``arg_type=a,b & addrmode=c | arg_type=d``, a
+    star at the end matches the rest of a word. ``removed`` is the first version without the key.
     """
 
     name: str
@@ -92,7 +92,7 @@ def _either(words: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class SchemaWord:
     """One value of a closed set. ``renamed`` is what it is called since ``removed``."""
 
     name: str
@@ -103,19 +103,19 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SchemaTable:
     """The keys of one kind of map. ``unique`` is the key that tells the entries of a list of them apart."""
 
     name: str
     doc: str
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[SchemaKey, ...]
     unique: str = ""
-    _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
+    _by_name: dict[str, SchemaKey] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_name", {a.name: a for a in self.attributes})
 
-    def get(self, name: str) -> Attribute | None:
+    def get(self, name: str) -> SchemaKey | None:
         """The row of a key."""
         return self._by_name.get(name)
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from visa_lsp.text import LineIndex, Span, with_newlines
 from visa_lsp.zeinfo.plain import load_plain
-from visa_lsp.zeinfo.yaml import Item, YamlError, load
+from visa_lsp.zeinfo.yaml import YamlError, YamlItem, load
 
 MAX_LINES: Final = 200_000
 MAX_CHARACTERS: Final = 16 << 20
@@ -31,24 +31,24 @@ _KEY: Final = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"|[^\s:,\[\]{}]
 
 
 @dataclass(frozen=True)
-class Source:
+class ZeInfoSource:
     """A text, and its root item or the error that keeps it from being read.
 
     ``text`` is the text with a newline for each carriage return that ends a line by itself: places are the same.
     """
 
     text: str
-    root: Item | None
+    root: YamlItem | None
     error: YamlError | None = None
 
     @staticmethod
-    def of(text: str) -> Source:
+    def of(text: str) -> ZeInfoSource:
         """Read a text; never raises."""
         text = with_newlines(text)
         try:
-            return Source(text, _load(text))
+            return ZeInfoSource(text, _load(text))
         except YamlError as error:
-            return Source(text, None, error)
+            return ZeInfoSource(text, None, error)
 
     @cached_property
     def index(self) -> LineIndex:
@@ -59,17 +59,17 @@ class Source:
         """The offset of a place that counts from 1."""
         return min(self.index.start(line - 1) + column - 1, len(self.text))
 
-    def span(self, item: Item) -> Span:
+    def span(self, item: YamlItem) -> Span:
         """A scalar's token, the first key of a map, the first character of other values."""
         if isinstance(item.value, dict) and item.key_places and self.text[self.start(item)] != "{":
             return self.key_span(item, next(iter(item.key_places)))
         return self._scalar(self.start(item))
 
-    def start(self, item: Item) -> int:
+    def start(self, item: YamlItem) -> int:
         """The offset of an item, within the text."""
         return min(self.offset(item.line, item.column), max(0, len(self.text) - 1))
 
-    def key_span(self, item: Item, key: str) -> Span:
+    def key_span(self, item: YamlItem, key: str) -> Span:
         """The word of a key of a map."""
         start = self.offset(*item.key_places[key])
         match = _KEY.match(self.text, start)
@@ -89,7 +89,7 @@ class Source:
         return Span(start, start + len(words)) if words else Span(start, min(start + 1, len(self.text)))
 
 
-def _load(text: str) -> Item:
+def _load(text: str) -> YamlItem:
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
     lines = text.count("\n")

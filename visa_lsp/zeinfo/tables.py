@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from visa_lsp.zeinfo.schema import Attribute, Table
+from visa_lsp.zeinfo.schema import SchemaKey, SchemaTable
 
-A = Attribute
+A = SchemaKey
 
 ROOT: Final = "Container"
 
@@ -19,7 +19,7 @@ _OF_ARGUMENT: Final = (
 _POINTER: Final = "arg_type=arg_bypointer"
 _WALK: Final = "x [0, 0, 0], xy [0, 1, 0], xyz [0, 1, 2], yx [1, 0, 0] or zyx [2, 1, 0]"
 
-_CONTAINER: Final = Table(
+_CONTAINER: Final = SchemaTable(
     "Container",
     "The whole document.",
     (
@@ -32,7 +32,7 @@ _CONTAINER: Final = Table(
         A("l1_cache_policy", "<l1_cache_policy>", "How the level 1 cache treats data.", since=(1, 69)),
     ),
 )  # fmt: skip
-_KERNEL: Final = Table(
+_KERNEL: Final = SchemaTable(
     "Kernel",
     "One kernel as the runtime launches it.",
     (
@@ -49,7 +49,7 @@ _KERNEL: Final = Table(
     ),
     unique="name",
 )
-_FUNCTION: Final = Table(
+_FUNCTION: Final = SchemaTable(
     "Function",
     "One function that can be called from outside.",
     (
@@ -58,7 +58,7 @@ _FUNCTION: Final = Table(
     ),
     unique="name",
 )
-_USER: Final = Table(
+_USER: Final = SchemaTable(
     "UserAttribute",
     "Attributes that the source gives the kernel.",
     (
@@ -77,7 +77,7 @@ def _flag(name: str, doc: str, since: tuple[int, int] = (1, 0)) -> A:
     return A(name, "bool", doc, default="false", since=since)
 
 
-_ENV: Final = Table(
+_ENV: Final = SchemaTable(
     "ExecutionEnv",
     "What the kernel or function needs of the machine.",
     (
@@ -124,7 +124,7 @@ _ENV: Final = Table(
         A("slm_alloc_mode", "int32", "Who places SLM arguments: 0 the compiler, 1 the runtime.", default="0", since=(1, 73)),
     ),
 )  # fmt: skip
-_PAYLOAD: Final = Table(
+_PAYLOAD: Final = SchemaTable(
     "PayloadArgument",
     "One argument of the cross-thread payload.",
     (
@@ -146,7 +146,7 @@ _PAYLOAD: Final = Table(
         A("bti_value", "int32", "Binding table index of constant or global data.", default="-1", since=(1, 28), when="arg_type=const_base,global_base"),
     ),
 )  # fmt: skip
-_PER_THREAD: Final = Table(
+_PER_THREAD: Final = SchemaTable(
     "PerThreadPayloadArgument",
     "One argument of the per-thread payload.",
     (
@@ -155,7 +155,7 @@ _PER_THREAD: Final = Table(
         A("size", "int32", "Its bytes.", required=True),
     ),
 )
-_BINDING: Final = Table(
+_BINDING: Final = SchemaTable(
     "BindingTableIndex",
     "One surface of the binding table.",
     (
@@ -164,7 +164,7 @@ _BINDING: Final = Table(
     ),
     unique="bti_value",
 )
-_BUFFER: Final = Table(
+_BUFFER: Final = SchemaTable(
     "PerThreadMemoryBuffer",
     "Memory that each thread needs.",
     (
@@ -181,7 +181,7 @@ _BUFFER: Final = Table(
         ),
     ),
 )
-_SAMPLER: Final = Table(
+_SAMPLER: Final = SchemaTable(
     "InlineSampler",
     "A sampler written in the source.",
     (
@@ -199,7 +199,7 @@ def _traced(name: str, what: str) -> A:
     return A(name, "int32", doc, default="-1", since=(1, 1))
 
 
-_EXPERIMENTAL: Final = Table(
+_EXPERIMENTAL: Final = SchemaTable(
     "ExperimentalProperties",
     "Facts for early evaluation; nothing may depend on them.",
     (
@@ -208,7 +208,7 @@ _EXPERIMENTAL: Final = Table(
         _traced("has_non_kernel_arg_atomic", "atomic operation"),
     ),
 )
-_DEBUG: Final = Table(
+_DEBUG: Final = SchemaTable(
     "DebugEnv",
     "What a debugger needs.",
     (
@@ -216,7 +216,7 @@ _DEBUG: Final = Table(
         A("sip_surface_offset", "int32", "Offset of the system routine's surface.", default="-1", since=(1, 7)),
     ),
 )  # fmt: skip
-_HOST: Final = Table(
+_HOST: Final = SchemaTable(
     "HostAccess",
     "The host's name of a global variable.",
     (
@@ -225,7 +225,7 @@ _HOST: Final = Table(
     ),
     unique="device_name",
 )
-_MISC: Final = Table(
+_MISC: Final = SchemaTable(
     "KernelMiscInfo",
     "Facts about a kernel that no launch needs.",
     (
@@ -234,7 +234,7 @@ _MISC: Final = Table(
     ),
     unique="name",
 )
-_ARG: Final = Table(
+_ARG: Final = SchemaTable(
     "ArgInfo",
     "What the source says of an argument.",
     (
@@ -254,7 +254,7 @@ def _costs(type_: str, *rows: tuple[str, str]) -> tuple[A, ...]:
 
 
 _COST: Final = (
-    Table(
+    SchemaTable(
         "KernelCostInfo",
         "What the loops of a kernel cost, as an estimate.",
         (
@@ -265,7 +265,7 @@ _COST: Final = (
         ),
         unique="name",
     ),
-    Table(
+    SchemaTable(
         "CostSymbol",
         "An argument that a cost estimate depends on.",
         (
@@ -274,7 +274,7 @@ _COST: Final = (
             *_costs("bool", ("isInDirect", "The argument is a pointer to the symbol.")),
         ),
     ),
-    Table(
+    SchemaTable(
         "CostCount",
         "How often a loop runs: factor * symbol + C.",
         (
@@ -282,7 +282,7 @@ _COST: Final = (
             *_costs("int32", ("argsym_index", "Number of the symbol.")),
         ),
     ),
-    Table(
+    SchemaTable(
         "CostLoop",
         "What one run of a loop costs.",
         _costs("int32", ("cycle", "Cycles."), ("bytes_loaded", "Bytes loaded."), ("bytes_stored", "Bytes stored."),
@@ -290,7 +290,7 @@ _COST: Final = (
     ),
 )  # fmt: skip
 
-TABLES: Final[dict[str, Table]] = {
+TABLES: Final[dict[str, SchemaTable]] = {
     table.name: table
     for table in (
         _CONTAINER, _KERNEL, _FUNCTION, _USER, _ENV, _PAYLOAD, _PER_THREAD, _BINDING, _BUFFER, _SAMPLER, _EXPERIMENTAL,

@@ -15,13 +15,13 @@ from visa_lsp.text import Span
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.kernels import check_document
 from visa_lsp.zeinfo.schema import KNOWN_VERSION, SCALARS, SEED_VERSION, Version, parse_version, version_text
-from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.tables import ROOT, TABLES
 from visa_lsp.zeinfo.words import WORDS, word
 
 if TYPE_CHECKING:
-    from visa_lsp.zeinfo.schema import Attribute, Table
-    from visa_lsp.zeinfo.yaml import Item
+    from visa_lsp.zeinfo.schema import SchemaKey, SchemaTable
+    from visa_lsp.zeinfo.yaml import YamlItem
 
 MAX_FINDINGS: Final = 500
 _LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
@@ -29,15 +29,15 @@ _LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
 
 def validate(text: str) -> tuple[Diagnostic, ...]:
     """All findings about a ze_info text."""
-    return validate_source(Source.of(text))
+    return validate_source(ZeInfoSource.of(text))
 
 
-def validate_source(source: Source) -> tuple[Diagnostic, ...]:
+def validate_source(source: ZeInfoSource) -> tuple[Diagnostic, ...]:
     """All findings about a text that was read already."""
     if source.root is None:
         assert source.error is not None
         return (_broken(source),)
-    report = Report(source)
+    report = SourceFindings(source)
     root = source.root
     if not isinstance(root.value, dict):
         report.add(
@@ -52,7 +52,7 @@ def validate_source(source: Source) -> tuple[Diagnostic, ...]:
     return report.sorted()
 
 
-def _broken(source: Source) -> Diagnostic:
+def _broken(source: ZeInfoSource) -> Diagnostic:
     assert source.error is not None
     span, message = source.error_span(), source.error.message
     fixes: tuple[Fix, ...] = ()
@@ -66,10 +66,10 @@ def _broken(source: Source) -> Diagnostic:
 
 
 @dataclass(slots=True)
-class Report:
+class SourceFindings:
     """The findings so far about one source."""
 
-    source: Source
+    source: ZeInfoSource
     found: list[Diagnostic] = field(default_factory=list)
 
     @property
@@ -102,7 +102,7 @@ class Report:
         return tuple(self.found)
 
 
-def _version(report: Report, root: Item) -> Version:
+def _version(report: SourceFindings, root: YamlItem) -> Version:
     """The document's version; without a readable one the newest known."""
     assert isinstance(root.value, dict)
     item = root.value.get("version")
@@ -134,10 +134,10 @@ def _version(report: Report, root: Item) -> Version:
 class _Walk:
     """Compares items with tables."""
 
-    report: Report
+    report: SourceFindings
     version: Version
 
-    def table(self, item: Item, table: Table, what: str) -> None:
+    def table(self, item: YamlItem, table: SchemaTable, what: str) -> None:
         if self.report.full:
             return
         if not isinstance(item.value, dict):
@@ -164,7 +164,7 @@ class _Walk:
             if row.required and row.name not in item.value and row.since <= max(self.version, SEED_VERSION):
                 self._missing(item, row, what, meant.get(row.name, ""))
 
-    def _unknown(self, item: Item, key: str, table: Table) -> str:
+    def _unknown(self, item: YamlItem, key: str, table: SchemaTable) -> str:
         """Report a key; gives the known key that it most likely means."""
         span = self.report.source.key_span(item, key)
         known = [a.name for a in table.attributes if a.name not in (item.value if isinstance(item.value, dict) else ())]
@@ -174,7 +174,7 @@ class _Walk:
         self.report.add(rules.UNKNOWN, span, f"unknown key '{key:.60}' in {table.name}{hint}", fixes=fixes)
         return near[0] if near else ""
 
-    def _since(self, item: Item, key: str, row: Attribute) -> None:
+    def _since(self, item: YamlItem, key: str, row: SchemaKey) -> None:
         span = self.report.source.key_span(item, key)
         if row.removed and self.version >= row.removed:
             self.report.add(
@@ -189,11 +189,11 @@ class _Walk:
                 f"'{key}' came with version {version_text(row.since)}, the document says {version_text(self.version)}",
             )  # fmt: skip
 
-    def _misplaced(self, item: Item, key: str, row: Attribute) -> None:
+    def _misplaced(self, item: YamlItem, key: str, row: SchemaKey) -> None:
         span = self.report.source.key_span(item, key)
         self.report.add(rules.OUT_OF_PLACE, span, f"'{key}' applies only where {row.when_text}")
 
-    def _missing(self, item: Item, row: Attribute, what: str, misspelt: str) -> None:
+    def _missing(self, item: YamlItem, row: SchemaKey, what: str, misspelt: str) -> None:
         """A required key that is not there, or that another key stands for."""
         source = self.report.source
         if misspelt:
@@ -217,7 +217,7 @@ class _Walk:
 
     # Values.
 
-    def _value(self, item: Item, row: Attribute) -> None:
+    def _value(self, item: YamlItem, row: SchemaKey) -> None:
         if row.is_list:
             self._list(item, row)
         elif row.table:
@@ -235,7 +235,7 @@ class _Walk:
                     f"{row.name} is {SCALARS[row.type]}, {item.value} does not fit",
                 )
 
-    def _list(self, item: Item, row: Attribute) -> None:
+    def _list(self, item: YamlItem, row: SchemaKey) -> None:
         if item.value is None:
             return  # an empty list may be written as nothing
         if not isinstance(item.value, list):
@@ -246,7 +246,7 @@ class _Walk:
         for entry in item.value:
             self.table(entry, TABLES[row.table], f"an entry of {row.name}")
 
-    def _wrong_type(self, item: Item, row: Attribute) -> None:
+    def _wrong_type(self, item: YamlItem, row: SchemaKey) -> None:
         source = self.report.source
         span = source.span(item)
         fixes: tuple[Fix, ...] = ()
@@ -274,7 +274,7 @@ class _Walk:
             fixes = (Fix("write it as a number", (Edit(span, str(int(item.value[:20]))),)),)
         self.report.add(rules.WRONG_TYPE, span, message, fixes=fixes)
 
-    def _word(self, item: Item, row: Attribute) -> None:
+    def _word(self, item: YamlItem, row: SchemaKey) -> None:
         span = self.report.source.span(item)
         if not isinstance(item.value, str):
             self.report.add(rules.WRONG_TYPE, span, f"{row.name} is a word, this is {item.kind}")
@@ -308,7 +308,7 @@ class _Walk:
             )  # fmt: skip
 
 
-def _fits(item: Item, type_: str) -> bool:
+def _fits(item: YamlItem, type_: str) -> bool:
     value = item.value
     match type_:
         case "bool":

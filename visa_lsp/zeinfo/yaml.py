@@ -54,10 +54,10 @@ class Limits(Struct, frozen=True):
     advice: str = ""
 
 
-class Item(Struct, frozen=True, gc=False):
+class YamlItem(Struct, frozen=True, gc=False):
     """A value with its place. ``key_places`` tells where the keys of a map stand."""
 
-    value: dict[str, Item] | list[Item] | Scalar
+    value: dict[str, YamlItem] | list[YamlItem] | Scalar
     line: int
     column: int
     key_places: dict[str, tuple[int, int]]
@@ -88,12 +88,16 @@ class Item(Struct, frozen=True, gc=False):
                 return f"the text '{self.value:.40}'"
 
 
-def load(text: str, limits: Limits = Limits()) -> Item:  # noqa: B008 - a frozen value
-    """Give the one document of a text; an empty text is an item whose value is None."""
+def load(text: str, limits: Limits = Limits()) -> YamlItem:  # noqa: B008 - a frozen value
+    """Give the one document of a text; an empty text is an item whose value is None.
+
+    Raises YamlError, with line and column from 1, where the text is no YAML, or has more characters, levels or copies
+    of aliases than ``limits`` allow.
+    """
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
     text = with_newlines(text)
-    places = _Places(text)
+    places = _MarkPlaces(text)
     try:
         reader = YAML(typ="safe", pure=True)
         reader.Composer = _composer(limits, places)
@@ -107,11 +111,11 @@ def load(text: str, limits: Limits = Limits()) -> Item:  # noqa: B008 - a frozen
     except (YAMLError, ValueError) as error:
         raise YamlError(str(error).strip().splitlines()[0] if str(error).strip() else "not valid YAML") from None
     if root is None:
-        return Item(None, 1, 1, {})
-    return _Reader(places).item(root, 0)
+        return YamlItem(None, 1, 1, {})
+    return _NodeReader(places).item(root, 0)
 
 
-class _Places:
+class _MarkPlaces:
     """Lines and columns from 1 of the library's marks, as editors count them."""
 
     def __init__(self, text: str) -> None:
@@ -128,7 +132,7 @@ class _Places:
 _ENTRY_DEPTH: Final = 3  # the root is 1, its values are 2
 
 
-def _composer(limits: Limits, places: _Places) -> type[Composer]:
+def _composer(limits: Limits, places: _MarkPlaces) -> type[Composer]:
     """A composer that stops where a document has more nodes than are read."""
 
     class Counted(Composer):
@@ -154,16 +158,16 @@ def _composer(limits: Limits, places: _Places) -> type[Composer]:
     return Counted
 
 
-class _Reader:
+class _NodeReader:
     """Turns the composed nodes of one document into items, counting what aliases copy."""
 
-    def __init__(self, places: _Places) -> None:
+    def __init__(self, places: _MarkPlaces) -> None:
         self._places = places
         self._seen: set[int] = set()
         self._nodes = 0
         self._copies = 0
 
-    def item(self, node: Node, depth: int) -> Item:
+    def item(self, node: Node, depth: int) -> YamlItem:
         line, column = self._places.of(node.start_mark)
         self._nodes += 1
         if id(node) in self._seen:
@@ -176,11 +180,11 @@ class _Reader:
         if isinstance(node, MappingNode):
             return self._mapping(node, depth, line, column)
         if isinstance(node, SequenceNode):
-            return Item([self.item(child, depth + 1) for child in node.value], line, column, {})
-        return Item(_scalar(node, line, column), line, column, {})
+            return YamlItem([self.item(child, depth + 1) for child in node.value], line, column, {})
+        return YamlItem(_scalar(node, line, column), line, column, {})
 
-    def _mapping(self, node: MappingNode, depth: int, line: int, column: int) -> Item:
-        values: dict[str, Item] = {}
+    def _mapping(self, node: MappingNode, depth: int, line: int, column: int) -> YamlItem:
+        values: dict[str, YamlItem] = {}
         places: dict[str, tuple[int, int]] = {}
         for key_node, value_node in node.value:
             at = self._places.of(key_node.start_mark)
@@ -191,7 +195,7 @@ class _Reader:
                 raise YamlError(f"the key '{key}' stands here twice, first in line {places[key][0]}", *at)
             values[key] = self.item(value_node, depth + 1)
             places[key] = at
-        return Item(values, line, column, places)
+        return YamlItem(values, line, column, places)
 
 
 def _scalar(node: Node, line: int, column: int) -> Scalar:

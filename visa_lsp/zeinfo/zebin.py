@@ -62,7 +62,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class ElfSymbol:
     """A symbol; ``section`` is a number into ``Zebin.sections``, or -1."""
 
     name: str
@@ -85,7 +85,7 @@ class Relocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ElfNote:
     """An entry of a note section."""
 
     section: str
@@ -102,9 +102,9 @@ class Zebin:
     type: int
     flags: int
     sections: tuple[Section, ...]
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[ElfSymbol, ...]
     relocations: tuple[Relocation, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[ElfNote, ...]
 
     def section(self, name: str) -> Section | None:
         """The section of a name."""
@@ -158,7 +158,7 @@ def is_elf(data: bytes) -> bool:
 
 
 def read_zebin(data: bytes) -> Zebin:
-    """Read a zebin from its bytes."""
+    """Read a zebin from its bytes. Raises ZebinError where they are no ELF file, or a damaged one."""
     if not is_elf(data):
         raise ZebinError("no ELF file: the first bytes are not 7f 45 4c 46")
     from elftools.elf.elffile import ELFFile
@@ -187,9 +187,9 @@ def _zebin(file: Any, data: bytes) -> Zebin:
         if room < 0:
             raise ZebinError("a damaged ELF file: its sections have more bytes than the file can hold")
         sections.append(_section(section, data, index))
-    symbols: list[Symbol] = []
+    symbols: list[ElfSymbol] = []
     relocations: list[Relocation] = []
-    notes: list[Note] = []
+    notes: list[ElfNote] = []
     for index, section in enumerate(sections):
         raw = file.get_section(index)
         if section.type == 2:
@@ -231,10 +231,10 @@ def _number(value: int | str) -> int:
     return value if isinstance(value, int) else _TYPE_NUMBERS.get(value, -1)
 
 
-def _symbols(table: Any, sections: int) -> Iterator[Symbol]:
+def _symbols(table: Any, sections: int) -> Iterator[ElfSymbol]:
     for symbol in table.iter_symbols():
         at = symbol["st_shndx"]
-        yield Symbol(
+        yield ElfSymbol(
             symbol.name,
             symbol["st_value"],
             symbol["st_size"],
@@ -251,14 +251,14 @@ def _relocations(section: Any, table: Any, target: str) -> Iterator[Relocation]:
         yield Relocation(target, entry["r_offset"], entry["r_info_type"], symbol.name if symbol else "", addend)
 
 
-def _notes(section: Section) -> Iterator[Note]:
+def _notes(section: Section) -> Iterator[ElfNote]:
     data, at = section.data, 0
     while at + 12 <= len(data):
         name_size, size, kind = struct.unpack_from("<3I", data, at)
         start = at + 12 + (name_size + 3 & ~3)
         if start + size > len(data):
             return
-        yield Note(
+        yield ElfNote(
             section.name,
             data[at + 12 : at + 12 + name_size].rstrip(b"\0").decode("latin-1"),
             kind,

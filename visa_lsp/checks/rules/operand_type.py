@@ -49,7 +49,7 @@ def _judge(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict
     if brain is not None:
         return brain
     for at, lack in lacking(row, typed, platform):
-        if not lack.why:
+        if not lack.reason:
             assert platform is not None
             what = "the result" if lack.result else slot_words(typed[at][0])
             message = (

@@ -73,11 +73,11 @@ def _types(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     facts = ctx.facts(body)
     typed = tuple([(o.slot, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None])
     for at, lack in lacking(row, typed, ctx.platform):
-        if lack.why:
+        if lack.reason:
             place = Place(bound.line, statement.words[0].span)
             name = typed[at][1].name
             yield ctx.report(
-                RULE, place, f"{ctx.platform.name} has no `{row.mnemonic}` for type `{name}`: it lacks {lack.why}"
+                RULE, place, f"{ctx.platform.name} has no `{row.mnemonic}` for type `{name}`: it lacks {lack.reason}"
             )
 
 
@@ -86,4 +86,6 @@ def _visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     yield from _types(ctx, body, bound)
 
 
-CHECK = Check(RULE, instruction=_visit, wants=lambda row: row.platforms != ALL or any(lack.why for lack in row.lacks))
+CHECK = Check(
+    RULE, instruction=_visit, wants=lambda row: row.platforms != ALL or any(lack.reason for lack in row.lacks)
+)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from visa_lsp.checks.support.body_flow import steps_of_body
-from visa_lsp.checks.support.facts import Facts
+from visa_lsp.checks.support.facts import BodyFacts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # How like a word another one has to be to be what was meant, as ``difflib`` counts.
 _LIKE: Final = 0.7
-# Longer words are not compared letter by letter: that takes the square of their length, and nobody has typed them.
+# Longer words are not compared letter by letter: that takes the square of their length, and such words are not typed by hand.
 _LONGEST: Final = 255
 
 
@@ -42,7 +42,7 @@ class CheckContext(Struct, frozen=True):
     bound: BoundModule
     platform: Platform | None
     dialect: Dialect
-    _facts: dict[int, Facts] = field(default_factory=dict)
+    _facts: dict[int, BodyFacts] = field(default_factory=dict)
     _steps: dict[int, list[Step]] = field(default_factory=dict)
     views: Session = field(default_factory=Session)  # what others work out of the text: each its own part
     # Subjects of which only the first line is reported, by line: with its rule and body, each line that asked for it.
@@ -54,11 +54,11 @@ class CheckContext(Struct, frozen=True):
         """The register sizes, in bytes, that come into question."""
         return (self.platform.grf_bytes,) if self.platform else (32, 64)
 
-    def facts(self, body: Body) -> Facts:
+    def facts(self, body: Body) -> BodyFacts:
         """What the rules know of a body beyond its symbols."""
         known = self._facts.get(id(body))
         if known is None:
-            known = self._facts[id(body)] = Facts.of(body)
+            known = self._facts[id(body)] = BodyFacts.of(body)
         return known
 
     def steps(self, body: Body) -> list[Step]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Body, Bound, BoundOperand, Symbol
 
 
-class Facts(Struct, frozen=True):
+class BodyFacts(Struct, frozen=True):
     """Facts of one body."""
 
     variables: dict[int, Symbol]
@@ -32,12 +32,12 @@ class Facts(Struct, frozen=True):
     by_line: dict[int, Bound]
 
     @staticmethod
-    def of(body: Body) -> Facts:
+    def of(body: Body) -> BodyFacts:
         """Collect the facts of a body."""
         by_id: dict[SymbolKind, dict[int, Symbol]] = {kind: {} for kind in SymbolKind}
         for symbol in (*body.predefined.used, *body.symbols):
             by_id[symbol.kind][symbol.id] = symbol
-        return Facts(
+        return BodyFacts(
             by_id[SymbolKind.GENERAL],
             by_id[SymbolKind.ADDRESS],
             by_id[SymbolKind.PREDICATE],

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.checks.rule import Visit
     from visa_lsp.checks.support.context import CheckContext
-    from visa_lsp.checks.support.facts import Facts
+    from visa_lsp.checks.support.facts import BodyFacts
     from visa_lsp.diagnostics import Diagnostic, Rule, Severity
     from visa_lsp.isa.model import Instruction, Lack, Slot
     from visa_lsp.isa.platforms import Platform
@@ -59,7 +59,7 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None], 
     return visit
 
 
-def _type_of(facts: Facts, operand: BoundOperand) -> DataType | None:
+def _type_of(facts: BodyFacts, operand: BoundOperand) -> DataType | None:
     """The type that the verifier sees: behind the first source ``&V`` is nothing but the first element of V."""
     if isinstance(operand.value, AddressOf) and operand.slot.name != "src0":
         return facts.type_of(General(operand.value.var, operand.value.row, operand.value.col, SCALAR_REGION))

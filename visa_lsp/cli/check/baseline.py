@@ -20,14 +20,17 @@ from visa_lsp.reading import read_file
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.cli.check.report import FileResult, Finding
+    from visa_lsp.cli.check.report import FileResult, ReportedFinding
 
 _VERSION: Final = 1
 Baseline = Counter[tuple[str, str]]
 
 
 def read_baseline(path: str) -> Baseline:
-    """The known findings as counts of (path, fingerprint)."""
+    """The known findings as counts of (path, fingerprint).
+
+    Raises CliError where the file cannot be read or is no baseline of the known version.
+    """
     try:
         value = import_module("json").loads(read_file(path, named=True).decode("utf-8"))
     except OSError as error:
@@ -44,7 +47,7 @@ def read_baseline(path: str) -> Baseline:
     return known
 
 
-def write_baseline(path: str, findings: Iterable[Finding], inputs: Iterable[str] = ()) -> int:
+def write_baseline(path: str, findings: Iterable[ReportedFinding], inputs: Iterable[str] = ()) -> int:
     """Write the findings as the new baseline, and tell how many they are; ``inputs`` are never written over."""
     items = [
         {

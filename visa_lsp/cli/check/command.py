@@ -18,7 +18,7 @@ from visa_lsp.cli.check.baseline import read_baseline, without_known, write_base
 from visa_lsp.cli.check.extras import Progress, difference, settings_text, statistics
 from visa_lsp.cli.check.formats import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.check.paths import SUFFIXES, Inputs, collect
-from visa_lsp.cli.check.report import FileResult, Report
+from visa_lsp.cli.check.report import CheckReport, FileResult
 from visa_lsp.cli.check.runner import Task, check_files
 from visa_lsp.cli.check.suppress import FileIgnore, Selection, parse_selectors, validate
 from visa_lsp.cli.check.watch import Stamp, stamp, watch
@@ -29,7 +29,7 @@ from visa_lsp.cli.common import (
     STDIN,
     STDIN_NAME,
     CliError,
-    Source,
+    SourceText,
     add_platform,
     complain,
     printable,
@@ -38,7 +38,7 @@ from visa_lsp.cli.common import (
 )  # fmt: skip
 from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.cli.rules import known_rules
-from visa_lsp.cli.settings import Finder, Settings
+from visa_lsp.cli.settings import Finder, FolderSettings
 from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
@@ -112,11 +112,11 @@ class Overrides(Struct, frozen=True):
     per_file: tuple[FileIgnore, ...]
     exclude: tuple[str, ...]
 
-    def platform_of(self, settings: Settings) -> str | None:
+    def platform_of(self, settings: FolderSettings) -> str | None:
         """The platform of files with these settings."""
         return self.platform or settings.platform
 
-    def selection(self, settings: Settings) -> Selection:
+    def selection(self, settings: FolderSettings) -> Selection:
         """What is shown of files with these settings; ``--select`` takes the place of theirs, and of ignore."""
         ignore = self.ignore if self.select else (*settings.ignore, *self.ignore)
         per_file = (*settings.per_file_ignores, *self.per_file)
@@ -125,7 +125,11 @@ class Overrides(Struct, frozen=True):
 
 
 def check_command(args: argparse.Namespace) -> int:
-    """Check what the command line names; gives the exit status."""
+    """Check what the command line names; gives the exit status.
+
+    Raises CliError where no path is given, where standard input is to be watched, or where the words of an option are
+    wrong.
+    """
     paths, new_baseline = _paths(args)
     overrides = _overrides(args)
     if args.show_settings:
@@ -183,7 +187,7 @@ def _anchor(paths: list[str], stdin_filename: str | None) -> Path:
     return Path(first) if Path(first).is_dir() else Path(first).parent
 
 
-def _options(args: argparse.Namespace, settings: Settings, new_baseline: str | None) -> Options:
+def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: str | None) -> Options:
     terminal = sys.stdout.isatty() and args.output is None
     return Options(
         format=args.format or settings.format or ("full" if terminal else "concise"),
@@ -201,7 +205,9 @@ def _options(args: argparse.Namespace, settings: Settings, new_baseline: str | N
     )
 
 
-def _shown(settings: Settings, args: argparse.Namespace, overrides: Overrides) -> tuple[Settings, dict[str, Any]]:
+def _shown(
+    settings: FolderSettings, args: argparse.Namespace, overrides: Overrides
+) -> tuple[FolderSettings, dict[str, Any]]:
     options = _options(args, settings, None)
     selection = overrides.selection(settings)
     values: dict[str, Any] = {
@@ -257,7 +263,7 @@ def _run(
     paths: list[str],
     overrides: Overrides,
     new_baseline: str | None,
-    stdin: Source | None,
+    stdin: SourceText | None,
     cache: dict[str, tuple[Stamp, Task, FileResult]],
 ) -> int:
     """One check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
@@ -286,7 +292,7 @@ def _run(
     if options.baseline is not None:
         known = read_baseline(options.baseline)
         results = [without_known(r, known, options.baseline) for r in results]
-    return _finish(Report(tuple(results)), inputs, options)
+    return _finish(CheckReport(tuple(results)), inputs, options)
 
 
 def _checked(tasks: list[Task], options: Options, cache: dict[str, tuple[Stamp, Task, FileResult]]) -> list[FileResult]:
@@ -311,11 +317,11 @@ def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int
     return EXIT_USAGE if errors else EXIT_OK
 
 
-def _finish(report: Report, inputs: Inputs, options: Options) -> int:
+def _finish(report: CheckReport, inputs: Inputs, options: Options) -> int:
     """Write the report and everything beside it; gives the exit status."""
     for result in report.errors:
         complain(result.error)
-    for path, what in inputs.odd:
+    for path, what in inputs.irregular:
         complain(f"{path}: this is {what}, not a regular file, and is passed over")
     for folder in inputs.empty:
         complain(f"{folder}: no *.visaasm or *.isaasm in this folder")
@@ -343,13 +349,13 @@ def _finish(report: Report, inputs: Inputs, options: Options) -> int:
     return EXIT_FINDINGS if _is_wrong(report, options) or (options.diff and changed) else EXIT_OK
 
 
-def _is_wrong(report: Report, options: Options) -> bool:
+def _is_wrong(report: CheckReport, options: Options) -> bool:
     warnings = report.count(Severity.WARNING)
     allowed = 0 if options.error_on_warning else options.max_warnings
     return report.count(Severity.ERROR) > 0 or warnings > allowed
 
 
-def _write_report(report: Report, options: Options, to_stderr: bool, inputs: Inputs) -> None:
+def _write_report(report: CheckReport, options: Options, to_stderr: bool, inputs: Inputs) -> None:
     pieces = FORMATS[options.format].write(report, Look(options.colour))
     if options.output is not None:
         write_output(options.output, "".join(pieces).encode("utf-8", "replace"), inputs.files)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from visa_lsp.syntax.document import split_lines
 
 if TYPE_CHECKING:
-    from visa_lsp.cli.check.report import FileResult, Report
-    from visa_lsp.cli.settings import Settings
+    from visa_lsp.cli.check.report import CheckReport, FileResult
+    from visa_lsp.cli.settings import FolderSettings
 
 _SLOW: Final = 0.5
 _STEP: Final = 0.1
@@ -31,7 +31,7 @@ def _lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def statistics(report: Report) -> str:
+def statistics(report: CheckReport) -> str:
     """How often each code was found, the most frequent first."""
     findings = report.findings
     counts = Counter((f.code, f.name, f.severity.value) for f in findings)
@@ -44,7 +44,7 @@ def statistics(report: Report) -> str:
     )
 
 
-def settings_text(shown: tuple[Settings, dict[str, Any]]) -> str:
+def settings_text(shown: tuple[FolderSettings, dict[str, Any]]) -> str:
     """Settings as TOML, each with where it comes from."""
     settings, values = shown
     quoted = import_module("json").dumps

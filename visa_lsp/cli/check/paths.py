@@ -24,14 +24,14 @@ SUFFIXES: Final = (".visaasm", ".isaasm")
 class Inputs(Struct):
     """Files to check, in order; what could not be looked into (path, why); folders that hold no text.
 
-    ``odd`` are paths with the name of a text that are no regular files (path, what it is), ``named`` those files that
+    ``irregular`` are paths with the name of a text that are no regular files (path, what it is), ``named`` those files that
     stand on the command line themselves.
     """
 
     files: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
-    odd: list[tuple[str, str]] = field(default_factory=list)
+    irregular: list[tuple[str, str]] = field(default_factory=list)
     named: set[str] = field(default_factory=set)
 
 
@@ -68,7 +68,7 @@ def _walk(top: str, inputs: Inputs) -> list[str]:
                 path = os.path.join(folder, name)  # noqa: PTH118 - keeps "./"
                 what = _odd(path)
                 if what:
-                    inputs.odd.append((path, what))
+                    inputs.irregular.append((path, what))
                 else:
                     files.append(path)
     return sorted(files)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 
-class Place(Struct, frozen=True, order=True):
+class TextRange(Struct, frozen=True, order=True):
     """A range of a text, from 1; the end column is the one behind the last character. ``byte_`` counts UTF-8."""
 
     line: int
@@ -36,7 +36,7 @@ class Place(Struct, frozen=True, order=True):
 class Replacement(Struct, frozen=True):
     """Put ``new_text`` in the place of what stands there."""
 
-    place: Place
+    place: TextRange
     new_text: str
 
 
@@ -48,27 +48,27 @@ class Remedy(Struct, frozen=True):
     edits: tuple[Replacement, ...]
 
 
-class Note(Struct, frozen=True):
+class RelatedExcerpt(Struct, frozen=True):
     """Another place that belongs to a finding; ``excerpt`` is its line."""
 
     path: str
-    place: Place
+    place: TextRange
     message: str
     excerpt: str
 
 
-class Finding(Struct, frozen=True):
+class ReportedFinding(Struct, frozen=True):
     """One finding about one file. ``number`` counts findings of equal fingerprint in a file, from 0."""
 
     path: str
-    place: Place
+    place: TextRange
     severity: Severity
     rule: Rule
     message: str
     excerpt: str
     fingerprint: str
     remedies: tuple[Remedy, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[RelatedExcerpt, ...] = ()
     number: int = 0
 
     @property
@@ -91,20 +91,20 @@ class FileResult(Struct, frozen=True):
     """What came of one file. ``error`` says why it could not be checked; ``fixed`` counts findings mended."""
 
     path: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReportedFinding, ...] = ()
     error: str = ""
     fixed: int = 0
     before: str | None = None
     after: str | None = None
 
 
-class Report(Struct, frozen=True):
+class CheckReport(Struct, frozen=True):
     """All results in the order of the files named."""
 
     results: tuple[FileResult, ...]
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[ReportedFinding, ...]:
         """Every finding, file by file."""
         return tuple(f for r in self.results for f in r.findings)
 
@@ -122,18 +122,18 @@ class Report(Struct, frozen=True):
         return tuple(sorted({f.rule for r in self.results for f in r.findings}, key=lambda r: (r.code, r.name)))
 
 
-def findings_of(path: str, text: str, diagnostics: Iterable[Diagnostic]) -> tuple[Finding, ...]:
+def findings_of(path: str, text: str, diagnostics: Iterable[Diagnostic]) -> tuple[ReportedFinding, ...]:
     """The findings about one text, in text order."""
     diagnostics = tuple(diagnostics)
     if not diagnostics:
         return ()
-    texts = _Places(text)
+    texts = _TextPlaces(text)
     found = [_finding(path, texts, d) for d in diagnostics]
     found.sort(key=lambda f: (f.place, f.code, f.message))
     return numbered(found)
 
 
-def numbered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def numbered(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """The findings with equal fingerprints counted."""
     seen: dict[str, int] = {}
     out = []
@@ -144,7 +144,7 @@ def numbered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(out)
 
 
-class _Places:
+class _TextPlaces:
     """Offsets of one text turned into places and excerpts."""
 
     def __init__(self, text: str) -> None:
@@ -154,11 +154,11 @@ class _Places:
     def line(self, line: int) -> str:
         return self.text[self.index.start(line) : self.index.start(line + 1)].rstrip("\r\n")
 
-    def place(self, span: Span) -> Place:
+    def place(self, span: Span) -> TextRange:
         line, column = self.index.position(span.start)
         end_line, end_column = self.index.position(max(span.start, span.end))
         first, last = self.line(line), self.line(end_line)
-        return Place(
+        return TextRange(
             line + 1, column + 1, end_line + 1, end_column + 1, _bytes(first, column) + 1, _bytes(last, end_column) + 1
         )
 
@@ -169,7 +169,7 @@ def _bytes(line: str, column: int) -> int:
     return len(line[:column].encode("utf-8", "surrogateescape"))
 
 
-def _finding(path: str, texts: _Places, diagnostic: Diagnostic) -> Finding:
+def _finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedFinding:
     place = texts.place(diagnostic.span)
     excerpt = texts.line(place.line - 1)
     token = texts.text[diagnostic.span.start : diagnostic.span.end]
@@ -177,16 +177,16 @@ def _finding(path: str, texts: _Places, diagnostic: Diagnostic) -> Finding:
     for related in diagnostic.related:
         if related.path is None:
             where = texts.place(related.span)
-            notes.append(Note(path, where, printable(related.message), printable(texts.line(where.line - 1))))
+            notes.append(RelatedExcerpt(path, where, printable(related.message), printable(texts.line(where.line - 1))))
         else:
             # The span counts in a text that is not at hand: the file is named, its first line stands for the place.
-            notes.append(Note(related.path, Place(1, 1, 1, 1, 1, 1), printable(related.message), ""))
+            notes.append(RelatedExcerpt(related.path, TextRange(1, 1, 1, 1, 1, 1), printable(related.message), ""))
     remedies = tuple(
         Remedy(f.title, f.safe, tuple(Replacement(texts.place(e.span), printable(e.new_text)) for e in f.edits))
         for f in diagnostic.fixes
     )
     words = "\0".join((diagnostic.code, " ".join(token.split()), " ".join(excerpt.split())))
-    return Finding(
+    return ReportedFinding(
         path,
         place,
         diagnostic.severity,

@@ -19,11 +19,11 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.storing import storing
 from visa_lsp.cli.check.fixes import mend
 from visa_lsp.cli.check.report import FileResult, findings_of
-from visa_lsp.cli.common import CliError, Source, read_source
+from visa_lsp.cli.common import CliError, SourceText, read_source
 from visa_lsp.cli.files import write_output
 from visa_lsp.ide.suppressions import visible
-from visa_lsp.syntax.parse import flush_shelf, use_shelf
-from visa_lsp.syntax.shelf import shelf_of_user
+from visa_lsp.syntax.parse import flush_statement_cache, use_statement_cache
+from visa_lsp.syntax.statement_cache import statement_cache_of_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,7 @@ class Task(Struct, frozen=True):
     selection: Selection
     fix: bool = False
     write: bool = False
-    source: Source | None = None
+    source: SourceText | None = None
     named: bool = True  # not found below a folder: it may be a pipe
 
 
@@ -62,7 +62,7 @@ def check_file(task: Task) -> FileResult:
         return FileResult(task.name, error=f"{task.name}: internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
 
 
-def _check(task: Task, source: Source) -> FileResult:
+def _check(task: Task, source: SourceText) -> FileResult:
     def wanted(diagnostic: Diagnostic) -> bool:
         return task.selection.shows(diagnostic.rule, task.name)
 
@@ -136,7 +136,7 @@ def _begin() -> None:
     # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
     signal = import_module("signal")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    use_shelf(shelf_of_user())
+    use_statement_cache(statement_cache_of_user())
     store = storing()
     store.__enter__()
     # Runs when the process has no more to do.
@@ -146,5 +146,5 @@ def _begin() -> None:
 def _check_and_keep(task: Task) -> FileResult:
     """``check_file`` in a process that may end at any time: what the parser learnt is written at once."""
     result = check_file(task)
-    flush_shelf()
+    flush_statement_cache()
     return result

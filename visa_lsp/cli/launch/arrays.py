@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.cli.launch.items import Items
-    from visa_lsp.zeinfo.yaml import Item
+    from visa_lsp.zeinfo.yaml import YamlItem
 
 _PART: Final = 1 << 20
 _NPY_HEAD: Final = 1 << 16
@@ -44,7 +44,7 @@ _TEXEL: Final = {
 }
 
 
-def dtype_of(items: Items, item: Item) -> np.dtype[Any]:
+def dtype_of(items: Items, item: YamlItem) -> np.dtype[Any]:
     """Give the element type that an item names."""
     name = items.text(item)
     if name not in DTYPES:
@@ -58,7 +58,7 @@ def dtype_of(items: Items, item: Item) -> np.dtype[Any]:
     return np.dtype(name)
 
 
-def literal_array(items: Items, item: Item, dtype_item: Item | None) -> Array:
+def literal_array(items: Items, item: YamlItem, dtype_item: YamlItem | None) -> Array:
     """Give the array of a number or of (nested) lists of numbers; without a dtype int64 or float64 as it needs."""
     flat: list[int | float] = []
     shape = _flatten(items, item, flat)
@@ -68,7 +68,7 @@ def literal_array(items: Items, item: Item, dtype_item: Item | None) -> Array:
     return _filled(items, item, flat, dtype).reshape(shape)
 
 
-def _filled(items: Items, item: Item, flat: list[int | float], dtype: np.dtype[Any]) -> Array:
+def _filled(items: Items, item: YamlItem, flat: list[int | float], dtype: np.dtype[Any]) -> Array:
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         for number in flat:
@@ -86,7 +86,7 @@ def _filled(items: Items, item: Item, flat: list[int | float], dtype: np.dtype[A
             items.fail(item, f"a number is too large for {dtype.name}")
 
 
-def _natural(items: Items, item: Item, flat: list[int | float]) -> np.dtype[Any]:
+def _natural(items: Items, item: YamlItem, flat: list[int | float]) -> np.dtype[Any]:
     if any(isinstance(number, float) for number in flat):
         return np.dtype(np.float64)
     low, high = min(flat, default=0), max(flat, default=0)
@@ -97,7 +97,7 @@ def _natural(items: Items, item: Item, flat: list[int | float]) -> np.dtype[Any]
     return np.dtype(np.uint64)
 
 
-def _flatten(items: Items, item: Item, into: list[int | float]) -> tuple[int, ...]:
+def _flatten(items: Items, item: YamlItem, into: list[int | float]) -> tuple[int, ...]:
     if isinstance(item.value, list):
         shapes = [_flatten(items, entry, into) for entry in item.value]
         for entry, shape in zip(item.value, shapes, strict=True):
@@ -110,8 +110,11 @@ def _flatten(items: Items, item: Item, into: list[int | float]) -> tuple[int, ..
     return ()
 
 
-def load_npy(items: Items, item: Item) -> Array:
-    """Give the array of a ``.npy`` file; nothing is unpickled, and large files are refused before they are read."""
+def load_npy(items: Items, item: YamlItem) -> Array:
+    """Give the array of a ``.npy`` file; nothing is unpickled, and large files are refused before they are read.
+
+    Raises LaunchError where the file cannot be read, is no ``.npy`` file, or has a type that buffers cannot have.
+    """
     path = items.file(item)
     try:
         with opened_file(path, MAX_BUFFER_BYTES + _NPY_HEAD) as (stream, about):
@@ -154,19 +157,19 @@ def _npy_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     return shape, fortran, dtype
 
 
-def buffer_array(items: Items, item: Item) -> Array:
+def buffer_array(items: Items, item: YamlItem) -> Array:
     """Give the contents of ``{dtype, shape, init | values | npy | random}``."""
     return _array(items, item, items.entries(item, ("dtype", "shape", *_SOURCES), "a buffer"), "a buffer")
 
 
-def buffer_arg(items: Items, item: Item, access: Item | None) -> BufferArg:
+def buffer_arg(items: Items, item: YamlItem, access: YamlItem | None) -> BufferArg:
     """Give a buffer: its contents, whether they count, and what may be done with it."""
     keys = dict(items.entries(item, ("dtype", "shape", *_SOURCES, "access"), "a buffer"))
     undefined, how = _undefined(keys), _access(items, keys, access)
     return BufferArg(_array(items, item, keys, "a buffer"), undefined, how)
 
 
-def _undefined(keys: dict[str, Item]) -> bool:
+def _undefined(keys: dict[str, YamlItem]) -> bool:
     """Whether ``init: undefined`` is said; the array is then one of zeros."""
     if "init" not in keys or keys["init"].value != "undefined":
         return False
@@ -175,7 +178,7 @@ def _undefined(keys: dict[str, Item]) -> bool:
     return True
 
 
-def _access(items: Items, keys: dict[str, Item], beside: Item | None) -> str:
+def _access(items: Items, keys: dict[str, YamlItem], beside: YamlItem | None) -> str:
     """What ``access`` says, inside of the buffer or beside it."""
     inside = keys.pop("access", None)
     words = [items.word(item, ACCESSES, "access") for item in (inside, beside) if item is not None]
@@ -184,7 +187,7 @@ def _access(items: Items, keys: dict[str, Item], beside: Item | None) -> str:
     return words[0] if words else ""
 
 
-def _array(items: Items, item: Item, keys: dict[str, Item], what: str) -> Array:
+def _array(items: Items, item: YamlItem, keys: dict[str, YamlItem], what: str) -> Array:
     sources = [key for key in _SOURCES if key in keys]
     if len(sources) > 1:
         items.fail(item, f"{what} has one source of its contents; these are {', '.join(sources)}", sources[1])
@@ -228,7 +231,7 @@ def _by_parts(count: int, dtype: np.dtype[Any], part: Callable[[int, int], Array
     return out
 
 
-def _source(items: Items, keys: dict[str, Item], key: str) -> tuple[str, Item | None]:
+def _source(items: Items, keys: dict[str, YamlItem], key: str) -> tuple[str, YamlItem | None]:
     if key != "init":
         return key, keys[key]
     init = keys.get("init")
@@ -247,7 +250,7 @@ def _source(items: Items, keys: dict[str, Item], key: str) -> tuple[str, Item | 
     return name, None
 
 
-def _shape(items: Items, item: Item) -> tuple[int, ...]:
+def _shape(items: Items, item: YamlItem) -> tuple[int, ...]:
     entries = item.value if isinstance(item.value, list) else [item]
     if len(entries) > _MOST_AXES:
         items.fail(item, f"a shape has at most {_MOST_AXES} axes, this has {len(entries)}")
@@ -259,7 +262,7 @@ def _shape(items: Items, item: Item) -> tuple[int, ...]:
     return shape
 
 
-def _check_size(items: Items, item: Item, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+def _check_size(items: Items, item: YamlItem, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     # An axis of nothing makes the array empty, and does not make the others possible.
     size = math.prod(max(1, n) for n in shape) * dtype.itemsize
     if size > MAX_BUFFER_BYTES:
@@ -272,7 +275,7 @@ def _check_size(items: Items, item: Item, shape: tuple[int, ...], dtype: np.dtyp
         )
 
 
-def _shaped(items: Items, item: Item, array: Array, shape: tuple[int, ...] | None) -> Array:
+def _shaped(items: Items, item: YamlItem, array: Array, shape: tuple[int, ...] | None) -> Array:
     if shape is None or shape == array.shape:
         return array
     if math.prod(shape) != array.size:
@@ -280,7 +283,7 @@ def _shaped(items: Items, item: Item, array: Array, shape: tuple[int, ...] | Non
     return array.reshape(shape)
 
 
-def image_arg(items: Items, item: Item, access: Item | None = None) -> ImageArg:
+def image_arg(items: Items, item: YamlItem, access: YamlItem | None = None) -> ImageArg:
     """Give an image: axes (depth or layer, height, width, channel); a last axis of 1, 2 or 4 after width is the channel.
 
     ``format`` tells how texels read: uint8 as unorm8 unless it says uint8, and so on.

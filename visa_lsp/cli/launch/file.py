@@ -1,7 +1,7 @@
 """Launch files (``NAME.launch.yaml``) to launch configurations. Their keys are a contract: none changes its meaning.
 
 Knows the file's keys and where files lie, not what a kernel is. Every mistake is a ``LaunchError`` with file, line and
-column. Invariant: nothing larger than the limit of ``launch_config`` is allocated, whatever the file says.
+column. Invariant: nothing larger than the limit of ``sim.launch.config`` is allocated, whatever the file says.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from visa_lsp.zeinfo.yaml import Limits, YamlError, load
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.zeinfo.yaml import Item
+    from visa_lsp.zeinfo.yaml import YamlItem
 
 _TOP: Final = (
     "kernel",
@@ -91,7 +91,10 @@ class LaunchFile:
 
 
 def read_launch_file(path: Path, *, named: bool = False) -> LaunchFile:
-    """Read a launch file from disk; one that the user ``named`` may be a pipe."""
+    """Read a launch file from disk; one that the user ``named`` may be a pipe.
+
+    Raises LaunchError, with a place, where the file cannot be read, is not UTF-8, or says what no launch file can.
+    """
     try:
         text = read_file(path, named=named).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -102,22 +105,26 @@ def read_launch_file(path: Path, *, named: bool = False) -> LaunchFile:
 
 
 def parse_launch(text: str, path: Path) -> LaunchFile:
-    """Read the text of a launch file; ``path`` is what file names are relative to and what errors name."""
+    """Read the text of a launch file; ``path`` is what file names are relative to and what errors name.
+
+    Raises LaunchError, with line and column from 1, where the text is no YAML, or has keys or values that no launch
+    file has.
+    """
     try:
         root = load(text, _LIMITS)
     except YamlError as error:
         raise LaunchError(error.message, place=f"{path}:{error.line}:{error.column}") from None
-    return _Reader(path).launch(root)
+    return _LaunchFileReader(path).launch(root)
 
 
-class _Reader(Items):
+class _LaunchFileReader(Items):
     """Reads the items of one launch file; holds only its path and the places of its arguments."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.places: dict[int | str, str] = {}
 
-    def launch(self, root: Item) -> LaunchFile:
+    def launch(self, root: YamlItem) -> LaunchFile:
         if root.value is None:
             self.fail(root, "the launch file is empty; it needs at least groups and args")
         top = self.entries(root, _TOP, "a launch file", _SIZES)
@@ -160,7 +167,7 @@ class _Reader(Items):
             reads=tuple(self.files),
         )
 
-    def _existing(self, item: Item | None) -> Path | None:
+    def _existing(self, item: YamlItem | None) -> Path | None:
         return None if item is None else self.file(item)
 
     def _sibling(self) -> Path | None:
@@ -168,7 +175,7 @@ class _Reader(Items):
         candidates = (self.path.with_name(stem + ending) for ending in (".visaasm", ".isa"))
         return next((path for path in candidates if path.is_file()), None)
 
-    def _platform(self, item: Item | None) -> str | None:
+    def _platform(self, item: YamlItem | None) -> str | None:
         if item is None:
             return None
         name = self.text(item)
@@ -182,7 +189,7 @@ class _Reader(Items):
             )
         return platform.name
 
-    def _threads(self, root: Item, top: dict[str, Item]) -> tuple[int, int] | None:
+    def _threads(self, root: YamlItem, top: dict[str, YamlItem]) -> tuple[int, int] | None:
         mode = self.word(top["mode"], ("gpgpu", "media"), "mode") if "mode" in top else None
         if "threads" not in top:
             if mode == "media":
@@ -199,7 +206,7 @@ class _Reader(Items):
 
     # Arguments.
 
-    def _args(self, item: Item) -> tuple[Arg, ...] | dict[str, Arg]:
+    def _args(self, item: YamlItem) -> tuple[Arg, ...] | dict[str, Arg]:
         if isinstance(item.value, dict):
             self.places.update({name: self.place(item, name) for name in item.value})
             return {name: self._arg(entry) for name, entry in item.value.items()}
@@ -208,7 +215,7 @@ class _Reader(Items):
         self.places.update({index: self.place(entry) for index, entry in enumerate(item.value)})
         return tuple(self._arg(entry) for entry in item.value)
 
-    def _arg(self, item: Item) -> Arg:
+    def _arg(self, item: YamlItem) -> Arg:
         keys = self.entries(
             item, ("buffer", "value", "values", "dtype", "local", "image", "sampler", "access"), "an argument"
         )
@@ -234,7 +241,7 @@ class _Reader(Items):
                 return image_arg(self, keys["image"], keys.get("access"))
         return self._sampler(keys["sampler"])
 
-    def _sampler(self, item: Item) -> SamplerArg:
+    def _sampler(self, item: YamlItem) -> SamplerArg:
         keys = self.entries(item, ("address", "filter", "normalized"), "a sampler")
         normalized = keys["normalized"].value if "normalized" in keys else False
         if not isinstance(normalized, bool):
@@ -245,12 +252,12 @@ class _Reader(Items):
             normalized,
         )
 
-    def _symbols(self, item: Item) -> dict[str, Array]:
+    def _symbols(self, item: YamlItem) -> dict[str, Array]:
         if not isinstance(item.value, dict):
             self.fail(item, f"symbols is a map from names, this is {item.kind}")
         return {name: buffer_array(self, entry) for name, entry in item.value.items()}
 
-    def _expect(self, item: Item) -> Expectation:
+    def _expect(self, item: YamlItem) -> Expectation:
         keys = self.entries(item, ("arg", "npy", "values", "dtype", "rtol", "atol", "ulp"), "an expectation")
         if "arg" not in keys:
             self.fail(item, "the key 'arg' is missing: which argument is compared")

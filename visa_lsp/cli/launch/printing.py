@@ -1,6 +1,6 @@
 """The report of ``visa-lsp run``, as text and as JSON, and of the server's run command.
 
-Knows values of ``launchreport`` only; loads no NumPy.
+Knows values of ``report`` only; loads no NumPy.
 
 The JSON report of a launch has these keys: ``launch`` (the launch file), ``kernel``, ``platform``, ``engine``,
 ``buffers`` (``arg``, ``name``, ``dtype``, ``shape``, ``head`` with the first values, ``path`` of the file written or
@@ -28,7 +28,7 @@ from visa_lsp.sim.faults import items_text
 
 if TYPE_CHECKING:
     from visa_lsp.cli.launch.report import BufferReport, RunReport
-    from visa_lsp.sim.dispatch import Sent
+    from visa_lsp.sim.dispatch import RecordedMessages
     from visa_lsp.sim.faults import Fault, WorkItem
 
 _HEAD: Final = 8
@@ -101,7 +101,7 @@ def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[st
     )
 
 
-def _print_sent(report: RunReport, sent: Sent) -> None:
+def _print_sent(report: RunReport, sent: RecordedMessages) -> None:
     """A message that was recorded: how often, why, and what the first one carried."""
     line = f", line {sent.line + 1}" if sent.line >= 0 else ""
     print(
@@ -207,7 +207,7 @@ def _items(items: tuple[WorkItem, ...]) -> list[dict[str, Any]]:
     return [{"lane": item.lane, "global": list(item.global_id), "local": list(item.local_id)} for item in items]
 
 
-def _sent(report: RunReport, sent: Sent) -> dict[str, Any]:
+def _sent(report: RunReport, sent: RecordedMessages) -> dict[str, Any]:
     place, excerpt = report.excerpt(sent)
     return {
         "kind": sent.mnemonic,

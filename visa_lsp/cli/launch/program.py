@@ -43,7 +43,7 @@ class TextProblems(Exception):  # noqa: N818 - findings about a text, not an err
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BodySource:
     """The text that a body comes from."""
 
     path: str
@@ -51,7 +51,11 @@ class Source:
 
 
 def module_of_text(text: str, path: Path | None, platform: Platform, notes: list[str]) -> Module:
-    """Give the program that the object of a text carries, with the source lines of its instructions."""
+    """Give the program that the object of a text carries, with the source lines of its instructions.
+
+    Raises TextProblems, a LaunchError with the diagnostics, where the text has errors. A program that no object can
+    carry is given as the text has it, with a line in ``notes``.
+    """
     result = assemble(text, platform.name)
     if result.module is None:
         raise _problems(text, path, platform, result)
@@ -99,15 +103,18 @@ def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tup
 
 
 def decoded(data: bytes, path: Path | None) -> Module:
-    """Give the program of an object, or say why it is none."""
+    """Give the program of an object. Raises LaunchError where the bytes are no vISA object that can be read."""
     try:
         return decode(data)
     except CodecError as error:
         raise LaunchError(f"not a vISA object that can be read: {error}", place=str(path or "")) from None
 
 
-def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[str, Source]) -> Module:
-    """Read one file of a program, text or object; its lines go to ``texts``."""
+def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[str, BodySource]) -> Module:
+    """Read one file of a program, text or object; its lines go to ``texts``.
+
+    Raises LaunchError where the file cannot be read or holds no program, TextProblems where its text has errors.
+    """
     data = read_bytes(path)
     if path.suffix == ".isa" or data[:4] == b"CISA":
         return decoded(data, path)
@@ -117,14 +124,17 @@ def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[s
     return module
 
 
-def sources_of(module: Module, text: str, path: Path | None) -> dict[str, Source]:
+def sources_of(module: Module, text: str, path: Path | None) -> dict[str, BodySource]:
     """The text that each body of a program comes from."""
-    source = Source(str(path or ""), tuple(lines_of(text)))
+    source = BodySource(str(path or ""), tuple(lines_of(text)))
     return {body.name: source for body in module.bodies}
 
 
 def read_bytes(path: Path, *, named: bool = False) -> bytes:
-    """Read a file, or say why that does not work; one that the user ``named`` may be a pipe."""
+    """Read a file; one that the user ``named`` may be a pipe.
+
+    Raises LaunchError where it cannot be read, or has more bytes than an object may.
+    """
     try:
         return read_file(path, MOST_OBJECT, named=named)
     except (OSError, ValueError) as error:
@@ -133,7 +143,10 @@ def read_bytes(path: Path, *, named: bool = False) -> bytes:
 
 
 def text_of(data: bytes, path: Path) -> str:
-    """Read bytes as UTF-8, or say where they are not."""
+    """Read bytes as UTF-8, with or without a byte-order mark.
+
+    Raises LaunchError, with the first wrong byte, where they are not.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -185,9 +198,10 @@ def _resolved(body: Kernel, places: list[int]) -> Kernel:
 
 
 def merged(left: Module, right: Module, defined: dict[str, str] | None = None, path: str = "another") -> Module:
-    """One program of two, the left one linked already; a name defined twice is refused.
+    """One program of two, the left one linked already.
 
-    ``defined`` says in which file each body of the left one is; those of the right one, which ``path`` holds, are added.
+    ``defined`` says in which file each body of the left one is; those of the right one, which ``path`` holds, are
+    added. Raises LaunchError where a body of the same name is in both.
     """
     if defined is None:
         defined = {body.name: "one" for body in left.bodies}

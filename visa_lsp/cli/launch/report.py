@@ -1,6 +1,6 @@
 """What came of a launch, as values: buffers, expectations, faults with their places in the texts.
 
-Filled by ``launchrun``, printed by ``run`` and sent by the language server. Prints nothing.
+Filled by ``runner``, printed by ``printing`` and sent by the language server. Prints nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from visa_lsp.isa.model import Mark
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from visa_lsp.cli.launch.program import Source
+    from visa_lsp.cli.launch.program import BodySource
     from visa_lsp.program.model import Kernel, Module
-    from visa_lsp.sim.dispatch import Sent
+    from visa_lsp.sim.dispatch import RecordedMessages
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Array
 
@@ -64,10 +64,10 @@ class RunReport:
     bytes_read: int = 0
     bytes_written: int = 0
     findings: tuple[Fault, ...] = ()  # notes of observers that are no fault
-    sources: Mapping[str, Source] = field(default_factory=dict)
-    sent: tuple[Sent, ...] = ()  # messages that are recorded instead of carried out
+    sources: Mapping[str, BodySource] = field(default_factory=dict)
+    sent: tuple[RecordedMessages, ...] = ()  # messages that are recorded instead of carried out
 
-    def excerpt(self, fault: Fault | Sent) -> tuple[str, str]:
+    def excerpt(self, fault: Fault | RecordedMessages) -> tuple[str, str]:
         """Where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""
         return _excerpt(self.sources.get(fault.kernel), fault.line)
 
@@ -89,7 +89,7 @@ class RunReport:
         return not self.faults and all(e.ok for e in self.expectations)
 
 
-def _excerpt(source: Source | None, line: int) -> tuple[str, str]:
+def _excerpt(source: BodySource | None, line: int) -> tuple[str, str]:
     if source is None or not 0 <= line < len(source.lines):
         return "", ""
     return f"{source.path}:{line + 1}", source.lines[line].strip()
@@ -141,12 +141,12 @@ def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
     return None
 
 
-def with_declarations(faults: Iterable[Fault], sources: Mapping[str, Source]) -> tuple[Fault, ...]:
+def with_declarations(faults: Iterable[Fault], sources: Mapping[str, BodySource]) -> tuple[Fault, ...]:
     """Faults that are about a variable, with the line of its declaration: the last one above the instruction."""
     return tuple(_declared(fault, sources.get(fault.kernel)) for fault in faults)
 
 
-def _declared(fault: Fault, source: Source | None) -> Fault:
+def _declared(fault: Fault, source: BodySource | None) -> Fault:
     if source is None or not fault.variable or fault.line < 0:
         return fault
     form = re.compile(rf"\s*\.decl\s+{re.escape(fault.variable)}(?![\w$@?])")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.cli.launch.file import LaunchFile
-    from visa_lsp.cli.launch.program import Source
+    from visa_lsp.cli.launch.program import BodySource
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo
@@ -92,11 +92,13 @@ def run_module(
     launch: LaunchFile,
     options: RunOptions = _DEFAULT,
     notes: Sequence[str] = (),
-    sources: Mapping[str, Source] | None = None,
+    sources: Mapping[str, BodySource] | None = None,
 ) -> RunReport:
     """Run a program as a launch file says; further files, its own and those of the options, are added to it.
 
-    ``sources`` are the texts of bodies, for the lines of reports.
+    ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError where the launch does not fit the
+    program: a wrong engine, platform, argument or ze_info, or a listener that cannot follow the run. What the kernel
+    does wrong is in the report.
     """
     engine_name, run = _engine("interp" if options.listeners and options.engine == "auto" else options.engine)
     if options.listeners and engine_name != "interp":
@@ -147,7 +149,7 @@ def run_module(
 def _prepared(module: Module, launch: LaunchFile, where: Platform, path: Path | None) -> PreparedLaunch:
     try:
         kernel = choose_kernel(module, launch.config.kernel)
-        info, sections = _told(kernel, launch, path)
+        info, sections = _kernel_info(kernel, launch, path)
         config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
         prepared = prepare(module, info, config, where)
         _check_expectations(launch, prepared)
@@ -165,7 +167,8 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
 def choose_platform(launch: LaunchFile, name: str | None, path: Path | None = None) -> Platform:
     """Give the platform of a run: the one named, else the launch file's, else the zebin's, else the default.
 
-    ``path`` is the program's, beside which a zebin may lie. One that a zebin does not fit is refused.
+    ``path`` is the program's, beside which a zebin may lie. Raises LaunchError where no platform has the name, or where
+    the zebin was made for one with other registers or numbers of threads.
     """
     chosen = name or launch.platform
     told = _platform_of_zebin(launch, path)
@@ -213,14 +216,20 @@ def _check_instructions(
 
 
 def observers_named(checks: str) -> tuple[Observer, ...]:
-    """Give the checkers of ``all``, ``none``, or names by commas; ``all`` has all but those that are only there by name."""
+    """Give the checkers of ``all``, ``none``, or names by commas.
+
+    ``all`` has every checker but those that run only where they are named. Raises LaunchError where a name is no
+    checker's.
+    """
     for name in (n.strip() for n in checks.split(",")):
         if name and name not in CHECKERS and name not in ("all", "none"):
             raise LaunchError(f"unknown check '{name}'; known are all, none, {', '.join(CHECKERS)}")
     return checkers(checks)
 
 
-def _told(kernel: Kernel, launch: LaunchFile, path: Path | None) -> tuple[KernelInfo | None, tuple[DataSection, ...]]:
+def _kernel_info(
+    kernel: Kernel, launch: LaunchFile, path: Path | None
+) -> tuple[KernelInfo | None, tuple[DataSection, ...]]:
     """Give what ze_info says of the kernel, and the program's data.
 
     The launch file may name a ze_info, a zebin, or both; else siblings count, the program's first.

@@ -31,7 +31,10 @@ _ADDRESS_BYTES: Final = {1: 8, 2: 4}  # relocation types: the whole address, its
 
 
 def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]:
-    """Give the ze_info text of a zebin and its data sections."""
+    """Give the ze_info text of a zebin and its data sections.
+
+    Raises LaunchError where the bytes are no zebin, or a section of data is larger than a buffer may be (1 GiB).
+    """
     zebin = _read(data, path)
     sections = []
     symbols = zebin.data_symbols()
@@ -51,7 +54,10 @@ def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]
 
 
 def platform_of(data: bytes, path: Path) -> Platform | None:
-    """Give the platform that a zebin was made for; None where it does not say one that is known."""
+    """Give the platform that a zebin was made for; None where it does not say one that is known.
+
+    Raises LaunchError where the bytes are no zebin.
+    """
     family = _read(data, path).product_family
     return None if family is None else platform_of_product(family)
 

@@ -1,6 +1,6 @@
 """Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
 
-``run_apart`` is the server's side, ``perform`` the work, ``python -m visa_lsp.cli.services.runs`` the process between them: a
+``run_in_subprocess`` is the server's side, ``perform`` the work, ``python -m visa_lsp.cli.services.runs`` the process between them: a
 job as one JSON line on its standard input, the answer as JSON on standard output. Invariant: the process ends when its
 standard input does, so none is left behind by a server that has gone.
 """
@@ -32,7 +32,7 @@ _MOST_PRINTED: Final = 1_000_000
 # ---- the server's side ----
 
 
-def run_apart(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
     """Run in another process and give its answer; ``stop`` ends it."""
     job = json.dumps({"text": text, "path": path, "options": options}).encode()
     # -P: what lies in the folder the server was started in is none of our modules.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def services() -> Any:
     """The services of this program."""
     return import_module("visa_lsp.lsp.services").Services(
-        assemble_text, run_apart, disassemble, ze_info, launch_template, explain, file_rules
+        assemble_text, run_in_subprocess, disassemble, ze_info, launch_template, explain, file_rules
     )
 
 
@@ -105,9 +105,9 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
 # ---- running ----
 
 
-def run_apart(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
     """Run a kernel in a process of its own; see ``cli.services.runs``."""
-    answer: Result = import_module("visa_lsp.cli.services.runs").run_apart(text, path, options, stop)
+    answer: Result = import_module("visa_lsp.cli.services.runs").run_in_subprocess(text, path, options, stop)
     return answer
 
 
@@ -221,7 +221,7 @@ def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> F
     rules_type = import_module("visa_lsp.lsp.services").FileRules
     settings = import_module("visa_lsp.cli.settings")
     suppress = import_module("visa_lsp.cli.check.suppress")
-    problem, found = "", settings.Settings()
+    problem, found = "", settings.FolderSettings()
     try:
         if path:
             found = settings.Finder(import_module("visa_lsp.cli.rules").known_rules()).of_file(path)

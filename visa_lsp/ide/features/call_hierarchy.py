@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Group, Index
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 # The calls that name what they call, with whether it is another body.
 _CALLS: Final = {
@@ -79,7 +79,7 @@ def callables(analysis: Analysis) -> tuple[Callable, ...]:
     return tuple(c for group in index.groups if group.opener >= 0 for c in _of_body(index, group))
 
 
-def _of_body(index: Index, group: Group) -> Iterator[Callable]:
+def _of_body(index: Index, group: BodyChunks) -> Iterator[Callable]:
     functions = list(index.functions(group))
     first_code = _first_code(index, group)
     bounds = [line for line, _, _ in functions]
@@ -94,7 +94,7 @@ def _of_body(index: Index, group: Group) -> Iterator[Callable]:
         yield Callable(group.name, name, group.is_kernel, line, Span(at, at + len(name)), line, end)
 
 
-def _first_code(index: Index, group: Group) -> int:
+def _first_code(index: Index, group: BodyChunks) -> int:
     """The first line of a body that is an instruction or a label."""
     for at in range(group.first, group.end):
         part = index.parts[at]

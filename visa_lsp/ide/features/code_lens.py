@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.features.references import Use, function_occurrences
+from visa_lsp.ide.features.references import ReferenceKind, function_occurrences
 from visa_lsp.ide.index.text_index import index_of
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Group
+    from visa_lsp.ide.index.text_index import BodyChunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
 
 def resolved(analysis: Analysis, name: str) -> str:
     """The title of a ``references`` lens."""
-    uses = [o for o in function_occurrences(analysis, name) if o.use is not Use.DECLARED]
+    uses = [o for o in function_occurrences(analysis, name) if o.use is not ReferenceKind.DECLARED]
     return _many(len(uses), "reference")
 
 
-def group_named(analysis: Analysis, name: str) -> Group | None:
+def group_named(analysis: Analysis, name: str) -> BodyChunks | None:
     """The body of a name."""
     return next((g for g in index_of(analysis.document).groups if g.opener >= 0 and g.name == name), None)
 

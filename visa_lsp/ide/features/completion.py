@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.hover import DIRECTIVES
-from visa_lsp.ide.index.context import Context, Wanted, context_at
+from visa_lsp.ide.index.context import Context, Expected, context_at
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of, words_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Group, Index, Part
+    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.sema.model import Body, Symbol
     from visa_lsp.text import Span
@@ -49,7 +49,7 @@ class ItemKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CompletionOffer:
     """One offer. ``insert`` is a snippet where ``snippet`` is set; ``rank`` sorts offers, low first."""
 
     label: str
@@ -83,12 +83,12 @@ _SOURCE_REGIONS: Final = (
 )
 
 
-def complete(analysis: Analysis, offset: int) -> tuple[Item, ...]:
+def complete(analysis: Analysis, offset: int) -> tuple[CompletionOffer, ...]:
     """The offers at an offset; the editor filters them by what is written already."""
     return offers(analysis, offset)[0]
 
 
-def offers(analysis: Analysis, offset: int) -> tuple[tuple[Item, ...], bool]:
+def offers(analysis: Analysis, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
     """The offers at an offset, and whether there are more names than were looked at."""
     context = context_at(analysis, offset)
     view, cut = _view(analysis, context)
@@ -97,13 +97,13 @@ def offers(analysis: Analysis, offset: int) -> tuple[tuple[Item, ...], bool]:
 
 
 _NAMED: Final = (
-    Wanted.PREDICATE, Wanted.OPERAND, Wanted.REGION, Wanted.DECL_VALUE, Wanted.INPUT,
+    Expected.PREDICATE, Expected.OPERAND, Expected.REGION, Expected.DECL_VALUE, Expected.INPUT,
 )  # fmt: skip
 
 
 def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
     """The text bound as far as its names are wanted; of very many names those near the cursor and those that fit."""
-    if context.wanted not in _NAMED:
+    if context.expected not in _NAMED:
         return None, False
     document = analysis.document
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
@@ -131,7 +131,7 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
     return focus(analysis, lines), cut
 
 
-def _labels_near(index: Index, group: Group, line: int) -> tuple[list[int], bool]:
+def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int], bool]:
     """The lines of the nearest labels, and whether there are more; chunks are looked at from the line outwards."""
     line_of = index.document.line_of
     away = [(max(line_of(at) - line, line - line_of(at + 1) + 1, 0), at) for at in range(group.first, group.end)]
@@ -152,7 +152,7 @@ def _labels_near(index: Index, group: Group, line: int) -> tuple[list[int], bool
 _LOWER_DECLS: Final = Key[str]("declared names in small letters")
 
 
-def _lower_names(part: Part) -> str:
+def _lower_names(part: ChunkIndex) -> str:
     """The names that a chunk declares, in small letters, each with a newline before it."""
     found = part.memo.get(_LOWER_DECLS)
     if found is None:
@@ -166,40 +166,40 @@ _MOST_NAMES: Final = 200
 _MOST: Final = 300
 
 
-def _items(context: Context, body: Body | None) -> Iterator[Item]:
-    match context.wanted:
-        case Wanted.STATEMENT:
+def _items(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
+    match context.expected:
+        case Expected.STATEMENT:
             yield from _mnemonics(context)
             yield from _directives(context)
-        case Wanted.DIRECTIVE:
+        case Expected.DIRECTIVE:
             yield from _directives(context)
-        case Wanted.PREDICATE:
+        case Expected.PREDICATE:
             yield from _variables(context, body, None, SymbolKind.PREDICATE)
-        case Wanted.MODIFIER:
+        case Expected.MODIFIER:
             yield from _modifiers(context)
-        case Wanted.EXEC:
+        case Expected.EXEC:
             yield from _exec(context)
-        case Wanted.OPERAND:
+        case Expected.OPERAND:
             yield from _operands(context, body)
-        case Wanted.REGION:
+        case Expected.REGION:
             yield from _regions(context)
-        case Wanted.TYPE:
+        case Expected.TYPE:
             types = context.slot.types if context.slot and context.slot.types else frozenset(TYPES)
             yield from _types(context, types)
         case _:
             yield from _directive_parts(context, body)
 
 
-def _item(context: Context, label: str, kind: ItemKind, detail: str = "", rank: int = 0) -> Item:
-    return Item(label, kind, context.word, label, detail, rank=rank)
+def _item(context: Context, label: str, kind: ItemKind, detail: str = "", rank: int = 0) -> CompletionOffer:
+    return CompletionOffer(label, kind, context.word, label, detail, rank=rank)
 
 
-def _mnemonics(context: Context) -> Iterator[Item]:
+def _mnemonics(context: Context) -> Iterator[CompletionOffer]:
     for mnemonic, rows in TABLE.by_mnemonic.items():
         row = rows[0]
         if row.opens_label:
             continue
-        yield Item(
+        yield CompletionOffer(
             mnemonic, ItemKind.MNEMONIC, context.word, instruction_snippet(row), row.summary, snippet=True, rank=1
         )
 
@@ -227,12 +227,12 @@ def instruction_snippet(row: Instruction) -> str:
     return " ".join(parts)
 
 
-def _directives(context: Context) -> Iterator[Item]:
+def _directives(context: Context) -> Iterator[CompletionOffer]:
     for name, (form, _) in DIRECTIVES.items():
         yield _item(context, name, ItemKind.DIRECTIVE, form.strip("`"), 2)
 
 
-def _modifiers(context: Context) -> Iterator[Item]:
+def _modifiers(context: Context) -> Iterator[CompletionOffer]:
     seen = set()
     for row in context.rows:
         if "." in row.mnemonic:
@@ -248,7 +248,7 @@ def _modifiers(context: Context) -> Iterator[Item]:
             yield _item(context, mnemonic[len(head) + 1 :], ItemKind.MNEMONIC, TABLE.by_mnemonic[mnemonic][0].summary)
 
 
-def _exec(context: Context) -> Iterator[Item]:
+def _exec(context: Context) -> Iterator[CompletionOffer]:
     sizes = context.row.exec_sizes if context.row else EXEC_SIZES
     if "," in context.name or (context.row and context.row.exec_style is ExecStyle.SIZE):
         for rank, size in enumerate(sizes):
@@ -262,7 +262,7 @@ def _exec(context: Context) -> Iterator[Item]:
         )
 
 
-def _operands(context: Context, body: Body | None) -> Iterator[Item]:
+def _operands(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
     slot = context.slot
     if slot is None or body is None:
         return
@@ -290,7 +290,7 @@ def _operands(context: Context, body: Body | None) -> Iterator[Item]:
             yield from _variables(context, body, None, SymbolKind.GENERAL)
 
 
-def _variables(context: Context, body: Body | None, slot: Slot | None, kind: SymbolKind) -> Iterator[Item]:
+def _variables(context: Context, body: Body | None, slot: Slot | None, kind: SymbolKind) -> Iterator[CompletionOffer]:
     if body is None:
         return
     predefined = {s.name: s for s in body.predefined.values()}
@@ -300,7 +300,7 @@ def _variables(context: Context, body: Body | None, slot: Slot | None, kind: Sym
                 continue
             fits = slot is None or slot.types is None or symbol.type in slot.types
             insert = _use(symbol, slot)
-            yield Item(
+            yield CompletionOffer(
                 symbol.name, ItemKind.VARIABLE, context.word, insert, _type_of(symbol), snippet="$" in insert,
                 rank=rank + (0 if fits else 2),
             )  # fmt: skip
@@ -332,17 +332,17 @@ def _use(symbol: Symbol, slot: Slot | None) -> str:
     return symbol.name
 
 
-def _immediates(context: Context, slot: Slot) -> Iterator[Item]:
+def _immediates(context: Context, slot: Slot) -> Iterator[CompletionOffer]:
     for type_ in TYPES:
         if (slot.types is None or type_ in slot.types) and not type_.is_packed and type_.name != "bool":
             number = "0.0" if type_.name in ("f", "df") else "0x0"
-            yield Item(
+            yield CompletionOffer(
                 f"{number}:{type_.name}", ItemKind.VALUE, context.word, f"${{1:{number}}}:{type_.name}", "immediate",
                 snippet=True, rank=8,
             )  # fmt: skip
 
 
-def _regions(context: Context) -> Iterator[Item]:
+def _regions(context: Context) -> Iterator[CompletionOffer]:
     slot = context.slot
     if slot is not None and slot.role is Role.WRITE:
         for rank, stride in enumerate((1, 2, 4)):
@@ -352,43 +352,43 @@ def _regions(context: Context) -> Iterator[Item]:
         yield _item(context, region, ItemKind.VALUE, doc, rank)
 
 
-def _types(context: Context, types: frozenset[DataType]) -> Iterator[Item]:
+def _types(context: Context, types: frozenset[DataType]) -> Iterator[CompletionOffer]:
     for type_ in TYPES:
         if type_ in types:
             yield _item(context, type_.name, ItemKind.TYPE, type_.doc)
 
 
-def _directive_parts(context: Context, body: Body | None) -> Iterator[Item]:
-    match context.wanted:
-        case Wanted.DECL_PROPERTY:
+def _directive_parts(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
+    match context.expected:
+        case Expected.DECL_PROPERTY:
             for rank, (name, snippet) in enumerate(_PROPERTIES.items()):
                 if name not in context.used:
-                    yield Item(f"{name}=", ItemKind.PROPERTY, context.word, snippet, snippet=True, rank=rank)
-        case Wanted.DECL_VALUE if context.name == "type":
+                    yield CompletionOffer(f"{name}=", ItemKind.PROPERTY, context.word, snippet, snippet=True, rank=rank)
+        case Expected.DECL_VALUE if context.name == "type":
             yield from _types(context, frozenset(t for t in TYPES if not t.is_packed and t.name != "bool"))
-        case Wanted.DECL_VALUE if context.name == "v_type":
+        case Expected.DECL_VALUE if context.name == "v_type":
             for letter, doc in _CLASS_WORDS.items():
                 yield _item(context, letter, ItemKind.VALUE, doc)
-        case Wanted.DECL_VALUE if context.name == "align":
+        case Expected.DECL_VALUE if context.name == "align":
             for word in ALIGN_CODE:
                 yield _item(context, word, ItemKind.VALUE)
-        case Wanted.DECL_VALUE if context.name == "alias":
+        case Expected.DECL_VALUE if context.name == "alias":
             yield from _variables(context, body, None, SymbolKind.GENERAL)
-        case Wanted.ATTRIBUTE_NAME:
+        case Expected.ATTRIBUTE_NAME:
             table = VARIABLE_ATTRIBUTES if context.name == ".decl" else KERNEL_ATTRIBUTES
             for name, known in table.items():
                 insert = name if known.kind is AttributeKind.FLAG else f"{name}=${{1}}"
-                yield Item(name, ItemKind.PROPERTY, context.word, insert, known.doc, snippet="$" in insert)
-        case Wanted.ATTRIBUTE_VALUE:
+                yield CompletionOffer(name, ItemKind.PROPERTY, context.word, insert, known.doc, snippet="$" in insert)
+        case Expected.ATTRIBUTE_VALUE:
             known_values = KERNEL_ATTRIBUTES[context.name].values if context.name in KERNEL_ATTRIBUTES else None
             for value in known_values or ():
                 yield _item(context, str(value), ItemKind.VALUE)
-        case Wanted.INPUT if not context.used:
+        case Expected.INPUT if not context.used:
             for kind in (SymbolKind.GENERAL, SymbolKind.SAMPLER, SymbolKind.SURFACE):
                 yield from (i for i in _variables(context, body, None, kind) if i.rank < 5)
-        case Wanted.INPUT:
+        case Expected.INPUT:
             for name in ("offset", "size"):
-                yield Item(f"{name}=", ItemKind.PROPERTY, context.word, f"{name}=${{1:0}}", snippet=True)
+                yield CompletionOffer(f"{name}=", ItemKind.PROPERTY, context.word, f"{name}=${{1:0}}", snippet=True)
 
 
 def documentation(analysis: Analysis, kind: ItemKind, label: str, line: int) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Part
+    from visa_lsp.ide.index.text_index import ChunkIndex
     from visa_lsp.syntax.document import Document
 
 
@@ -76,7 +76,7 @@ def document_links(analysis: Analysis, stem: str) -> tuple[Link, ...]:
     return tuple(sorted(found, key=lambda link: (link.line, link.span)))
 
 
-def _files(part: Part) -> list[Link]:
+def _files(part: ChunkIndex) -> list[Link]:
     """The files that a chunk names; lines count from its first."""
     known = part.memo.get(_FILES)
     if known is None:

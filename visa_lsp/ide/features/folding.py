@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Group, Index, Part
+    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
 
 
 class FoldKind(Enum):
@@ -52,7 +52,7 @@ def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
     return tuple(unique[key] for key in sorted(unique))
 
 
-def prepare_folds(part: Part) -> bool:
+def prepare_folds(part: ChunkIndex) -> bool:
     """Look at a chunk ahead of the question; whether that was still to be done."""
     fresh = _RUNS not in part.memo or _BLANK not in part.memo
     _runs(part)
@@ -76,7 +76,7 @@ def _line_runs(index: Index) -> Iterator[Fold]:
         yield Fold(first, last, FoldKind.COMMENT if last_sort == "//" else FoldKind.REGION)
 
 
-def _runs(part: Part) -> list[tuple[int, int, str]]:
+def _runs(part: ChunkIndex) -> list[tuple[int, int, str]]:
     """(first line, last line, sort) of each run in a chunk."""
     found = part.memo.get(_RUNS)
     if found is None:
@@ -103,7 +103,7 @@ def _sort(whole: str, code: str) -> str:
     return ""
 
 
-def _of_body(index: Index, group: Group) -> Iterator[Fold]:
+def _of_body(index: Index, group: BodyChunks) -> Iterator[Fold]:
     if group.opener >= 0:
         yield Fold(group.first_line, _content_end(index, group.end_line - 1))
     opened: list[int] = []
@@ -136,7 +136,7 @@ def _content_end(index: Index, line: int) -> int:
     return max(line, 0)
 
 
-def _blank(part: Part) -> set[int]:
+def _blank(part: ChunkIndex) -> set[int]:
     """The blank lines of a chunk."""
     known = part.memo.get(_BLANK)
     if known is None:

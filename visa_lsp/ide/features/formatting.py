@@ -34,10 +34,10 @@ _IN_SHAPE: Final = re.compile(
 )
 
 
-class Layout(NamedTuple):
+class LineLayout(NamedTuple):
     """What shaping has to know of a line's statement; ``execution`` is the column range of ``(M1, 16)``.
 
-    ``kept`` lines keep their inside: those that are broken or that nobody knows.
+    ``kept`` lines keep their inside: those with errors or without a known mnemonic.
     """
 
     instruction: bool
@@ -55,7 +55,7 @@ class Run(NamedTuple):
 
 
 # Lines of one key have the same words in the same columns (``line_keys``), and so one layout.
-_layouts: dict[str, Layout | None] = {}
+_layouts: dict[str, LineLayout | None] = {}
 _MOST_LAYOUTS: Final = 200_000
 
 
@@ -123,18 +123,18 @@ def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, 
             yield i, new
 
 
-def _layout(statement: tree.Statement | None) -> Layout | None:
+def _layout(statement: tree.Statement | None) -> LineLayout | None:
     if statement is None:
         return None
     kept = bool(statement.errors) or isinstance(statement, tree.Unknown)
     if isinstance(statement, tree.Label) and not statement.column0:
         kept = True
     if not isinstance(statement, tree.Instruction):
-        return Layout(instruction=False, kept=kept)
+        return LineLayout(instruction=False, kept=kept)
     execution = None
     if statement.exec is not None and statement.exec.mask is not None:
         execution = (statement.exec.span.start, statement.exec.span.end)
-    return Layout(instruction=True, kept=kept, execution=execution)
+    return LineLayout(instruction=True, kept=kept, execution=execution)
 
 
 def format_line(text: str, statement: tree.Statement | None) -> str:
@@ -142,7 +142,7 @@ def format_line(text: str, statement: tree.Statement | None) -> str:
     return _shaped(text, _layout(statement))
 
 
-def _shaped(text: str, layout: Layout | None) -> str:
+def _shaped(text: str, layout: LineLayout | None) -> str:
     if layout is None:
         return text.rstrip() if not text.strip() or text.lstrip().startswith("//") else text
     if layout.kept or "/*" in text or "*/" in text:

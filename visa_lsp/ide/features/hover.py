@@ -1,7 +1,7 @@
 """Hover: what stands under the cursor, explained in Markdown.
 
-Pure: an analysis and an offset give a span and a text. The prose is in ``opcode_text``, ``symbol_text``,
-``region_text`` and ``literal_text``; here only the kind of token decides which of them is asked.
+Pure: an analysis and an offset give a span and a text. The prose is in ``ide.prose``: ``opcode``, ``symbol``,
+``region`` and ``literal``; here only the kind of token decides which of them is asked.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.focus import MANY, focus_at
-from visa_lsp.ide.index.token_at import Spot, spot_at
+from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.ide.prose.literal import describe_literal, describe_number
 from visa_lsp.ide.prose.markdown import strong
@@ -87,7 +87,7 @@ def hover(analysis: Analysis, offset: int) -> HoverResult | None:
     return HoverResult(spot.span, markdown) if markdown else None
 
 
-def _explain(analysis: Analysis, spot: Spot) -> str | None:
+def _explain(analysis: Analysis, spot: TokenContext) -> str | None:
     token = spot.token
     match token.kind:
         case TokenKind.MNEMONIC:
@@ -117,7 +117,7 @@ def _explain(analysis: Analysis, spot: Spot) -> str | None:
             return _word(spot)
 
 
-def _word(spot: Spot) -> str | None:
+def _word(spot: TokenContext) -> str | None:
     """Words that explain themselves by a small table."""
     token = spot.token
     match token.kind:
@@ -149,21 +149,21 @@ def _worded(word: str, table: dict[str, str]) -> str | None:
     return f"**{word}** — {table[word]}" if word in table else None
 
 
-def slot_of(spot: Spot) -> Slot | None:
+def slot_of(spot: TokenContext) -> Slot | None:
     """The slot of the row that the token's operand fills."""
     if spot.bound is None or spot.token.operand is None:
         return None
     return next((b.slot for b in spot.bound.operands if b.node is spot.token.operand), None)
 
 
-def _mnemonic(spot: Spot) -> str | None:
+def _mnemonic(spot: TokenContext) -> str | None:
     rows = TABLE.by_mnemonic.get(spot.token.text)
     if not rows:
         return None
     return describe_rows(rows, spot.bound.row if spot.bound else None)
 
 
-def _modifier(spot: Spot) -> str | None:
+def _modifier(spot: TokenContext) -> str | None:
     row = spot.bound.row if spot.bound else None
     if row is None:
         return None
@@ -175,7 +175,7 @@ def _modifier(spot: Spot) -> str | None:
     )
 
 
-def _name(analysis: Analysis, spot: Spot) -> str | None:
+def _name(analysis: Analysis, spot: TokenContext) -> str | None:
     symbol = spot.symbol
     if symbol is None or spot.body is None:
         return None
@@ -188,7 +188,7 @@ def _name(analysis: Analysis, spot: Spot) -> str | None:
     return f"{text}\n\n---\n\n{about}" + (f"\n\n{access}" if access else "")
 
 
-def _access(spot: Spot) -> str | None:
+def _access(spot: TokenContext) -> str | None:
     operand = spot.token.operand
     if not isinstance(operand, tree.Ref) or spot.body is None:
         return None
@@ -197,7 +197,7 @@ def _access(spot: Spot) -> str | None:
     return describe_access(access, symbol, spot.body) if access and symbol else None
 
 
-def _region(spot: Spot) -> str | None:
+def _region(spot: TokenContext) -> str | None:
     operand = spot.token.operand
     region = operand.region if isinstance(operand, (tree.Ref, tree.IndirectRef)) else None
     parts = []
@@ -217,7 +217,7 @@ def _region(spot: Spot) -> str | None:
     return "\n\n".join(parts) or None
 
 
-def _number(spot: Spot) -> str | None:
+def _number(spot: TokenContext) -> str | None:
     node = spot.token.node
     slot = slot_of(spot)
     if isinstance(node, tree.Literal):
@@ -254,7 +254,7 @@ def _type(word: str) -> str | None:
     return f"**{type_.name}** — {type_.doc} ({type_.kind.value}, {size}, code {type_.code})"
 
 
-def _alignment(spot: Spot) -> str | None:
+def _alignment(spot: TokenContext) -> str | None:
     code = ALIGN_CODE.get(spot.token.text)
     if code is None or spot.body is None:
         return None
@@ -262,7 +262,7 @@ def _alignment(spot: Spot) -> str | None:
     return f"**{spot.token.text}** — the variable starts at a multiple of {step} {'byte' if step == 1 else 'bytes'} (code {code})"
 
 
-def _attribute(spot: Spot) -> str | None:
+def _attribute(spot: TokenContext) -> str | None:
     name = spot.token.text
     table = KERNEL_ATTRIBUTES
     if isinstance(spot.statement, tree.KernelAttr):

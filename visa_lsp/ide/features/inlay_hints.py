@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Group, Index
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 
 class HintKind(Enum):
@@ -36,7 +36,7 @@ class HintKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Hint:
+class InlayText:
     """A text beside ``column`` of ``line``; ``tooltip`` says more."""
 
     line: int
@@ -61,9 +61,9 @@ _LOC: Final = re.compile(rf"\s*(?:{'|'.join(map(re.escape, TABLE.marks(Mark.LINE
 
 def inlay_hints(
     analysis: Analysis, first: int, last: int, kinds: Collection[HintKind] = tuple(HintKind)
-) -> tuple[Hint, ...]:
+) -> tuple[InlayText, ...]:
     """The hints of lines ``first`` to ``last``, at most ``MOST`` of them."""
-    found: list[Hint] = []
+    found: list[InlayText] = []
     document = analysis.document
     index = index_of(document)
     declared: dict[tuple[int, str], str] = {}
@@ -86,7 +86,9 @@ def inlay_hints(
                 file = _file_before(index, line)
             name = file.rpartition("/")[2].rpartition("\\")[2]
             found.append(
-                Hint(line, len(code.rstrip()), f"{name}:{loc.group(1)}" if name else "source line", HintKind.LINE, file)
+                InlayText(
+                    line, len(code.rstrip()), f"{name}:{loc.group(1)}" if name else "source line", HintKind.LINE, file
+                )
             )
             continue
         if (named := _FILE.match(code)) is not None:
@@ -105,7 +107,7 @@ def inlay_hints(
     return tuple(sorted(found[:MOST], key=lambda h: (h.line, h.column)))
 
 
-def _types(group: Group, line: int, code: str, declared: dict[tuple[int, str], str]) -> Iterator[Hint]:
+def _types(group: BodyChunks, line: int, code: str, declared: dict[tuple[int, str], str]) -> Iterator[InlayText]:
     head = _HEAD.match(code)
     if head is None or head.group(1).split(".")[0] not in _FIRST_WORDS:
         return
@@ -114,7 +116,7 @@ def _types(group: Group, line: int, code: str, declared: dict[tuple[int, str], s
         text = declared.get((group.first, match.group(1)), "")
         if text:
             short, _, whole = text.partition("|")
-            yield Hint(line, match.end(1), f":{short}", HintKind.TYPE, whole)
+            yield InlayText(line, match.end(1), f":{short}", HintKind.TYPE, whole)
 
 
 def _declared(index: Index, lines: range, declared: dict[tuple[int, str], str]) -> None:
@@ -140,11 +142,11 @@ def _type_text(rest: str) -> str:
     return f"{shape.group(1)}|{count.group(1) if count else 1} × {shape.group(1)}"
 
 
-def _immediates(line: int, code: str) -> Iterator[Hint]:
+def _immediates(line: int, code: str) -> Iterator[InlayText]:
     for match in _IMMEDIATE.finditer(code):
         text = decoded(match.group(1), match.group(2))
         if text:
-            yield Hint(line, match.end(), f"= {text}", HintKind.IMMEDIATE, match.group())
+            yield InlayText(line, match.end(), f"= {text}", HintKind.IMMEDIATE, match.group())
 
 
 def decoded(number: str, suffix: str) -> str:
@@ -165,11 +167,11 @@ def decoded(number: str, suffix: str) -> str:
     return "" if 0 <= plain < 10 else str(plain)
 
 
-def _label(index: Index, group: Group, line: int, name: str) -> Iterator[Hint]:
+def _label(index: Index, group: BodyChunks, line: int, name: str) -> Iterator[InlayText]:
     uses = [n for n in index.mentions([group], [name]) if n != line and not _is_definition(index, n, name)]
     text = "no branch" if not uses else f"{len(uses)} branch{'es' if len(uses) > 1 else ''}"
     lines = ", ".join(str(n + 1) for n in uses[:20])
-    yield Hint(
+    yield InlayText(
         line, len(name) + 1, text, HintKind.LABEL, f"from line{'s' if len(uses) > 1 else ''} {lines}" if uses else ""
     )
 

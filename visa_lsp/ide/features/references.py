@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Body, Symbol
 
 
-class Use(Enum):
+class ReferenceKind(Enum):
     """What happens at a place."""
 
     DECLARED = "declared"
@@ -41,22 +41,24 @@ class Occurrence:
     """One place of a symbol."""
 
     span: Span
-    use: Use
+    use: ReferenceKind
     name: str
 
 
-_USE = {Role.READ: Use.READ, Role.WRITE: Use.WRITE, Role.READ_WRITE: Use.READ_WRITE}
+_USE = {Role.READ: ReferenceKind.READ, Role.WRITE: ReferenceKind.WRITE, Role.READ_WRITE: ReferenceKind.READ_WRITE}
 
 
 def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
     """Declaration and uses of one symbol, in no order."""
     document = analysis.document
     if symbol.place is not None:
-        yield Occurrence(name_span(analysis, symbol.place), Use.DECLARED, symbol.name)
+        yield Occurrence(name_span(analysis, symbol.place), ReferenceKind.DECLARED, symbol.name)
     if symbol.input_place is not None and not any(r.place == symbol.input_place for r in symbol.references):
-        yield Occurrence(document.span(symbol.input_place.line, symbol.input_place.span), Use.NAMED, symbol.name)
+        yield Occurrence(
+            document.span(symbol.input_place.line, symbol.input_place.span), ReferenceKind.NAMED, symbol.name
+        )
     for reference in symbol.references:
-        use = _USE.get(reference.role, Use.NAMED)
+        use = _USE.get(reference.role, ReferenceKind.NAMED)
         yield Occurrence(name_span(analysis, reference.place), use, symbol.name)
 
 
@@ -133,7 +135,7 @@ def references(
             return ()
         group = family(spot.body, symbol) if aliases else [symbol]
         found = [o for member in group for o in occurrences(analysis, member)]
-    kept = {o.span: o for o in found if declarations or o.use is not Use.DECLARED}
+    kept = {o.span: o for o in found if declarations or o.use is not ReferenceKind.DECLARED}
     return tuple(sorted(kept.values(), key=lambda o: o.span))
 
 
@@ -151,5 +153,5 @@ def function_occurrences(analysis: Analysis, name: str) -> Iterator[Occurrence]:
     for line in lines:
         for token in line_tokens(view, line):
             if token.kind is TokenKind.FUNCTION and token.text == name:
-                use = Use.DECLARED if token.definition else Use.NAMED
+                use = ReferenceKind.DECLARED if token.definition else ReferenceKind.NAMED
                 yield Occurrence(analysis.document.span(line, token.span), use, name)

@@ -9,7 +9,7 @@ from visa_lsp.diagnostics import Edit
 from visa_lsp.ide.features.references import references
 from visa_lsp.ide.index.focus import focus, focus_at, word_at
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.index.token_at import Spot, spot_at
+from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.model import SymbolKind
@@ -37,7 +37,7 @@ def prepare_rename(analysis: Analysis, offset: int) -> tuple[Span, str] | None:
     return spot.span, spot.token.text
 
 
-def _may(spot: Spot) -> bool:
+def _may(spot: TokenContext) -> bool:
     if spot.token.kind is TokenKind.FUNCTION:
         return True
     symbol = spot.symbol
@@ -58,7 +58,7 @@ def rename(analysis: Analysis, offset: int, new_name: str) -> tuple[Edit, ...]:
     return tuple(Edit(o.span, new_name) for o in found)
 
 
-def _check(analysis: Analysis, spot: Spot, name: str) -> None:
+def _check(analysis: Analysis, spot: TokenContext, name: str) -> None:
     if name == spot.token.text:
         return
     if spot.token.kind is TokenKind.FUNCTION:

@@ -72,7 +72,7 @@ class SemanticToken:
     modifiers: tuple[str, ...] = ()
 
 
-class Mark(NamedTuple):
+class TemplateToken(NamedTuple):
     """A token of a template: it starts ``skip`` behind the start of piece ``piece`` and ends so at ``end_piece``."""
 
     piece: int
@@ -84,14 +84,14 @@ class Mark(NamedTuple):
 
 
 @dataclass(slots=True)
-class Known:
+class LineTemplates:
     """What is known of lines under one ``.version``: templates by key without lengths, packed tokens by whole key."""
 
-    templates: dict[str, tuple[Mark, ...] | None] = field(default_factory=dict)
+    templates: dict[str, tuple[TemplateToken, ...] | None] = field(default_factory=dict)
     packed: dict[str, bytes] = field(default_factory=lambda: {"": b""})
 
 
-_known: dict[str, Known] = {}
+_templates: dict[str, LineTemplates] = {}
 
 
 def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[SemanticToken]:
@@ -157,7 +157,7 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
     if keys is None:
         bound = _bound_lines(analysis, at, [i for i in range(part.chunk.count) if i in wanted])
         return [bound.get(i, b"") for i in range(part.chunk.count)]
-    known = _known_of(version_of(index))
+    known = _templates_of(version_of(index))
     try:
         return list(map(known.packed.__getitem__, keys))
     except KeyError:  # a line of a key that was never seen, or only out of what was wanted then
@@ -186,7 +186,7 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
     return [bound.get(i, known.packed.get(key, b"")) for i, key in enumerate(keys)]
 
 
-def _filled(marks: tuple[Mark, ...], pieces: Sequence[str]) -> bytes:
+def _filled(marks: tuple[TemplateToken, ...], pieces: Sequence[str]) -> bytes:
     """The tokens of a line that a template fits."""
     starts = [0, *accumulate(map(len, pieces))]
     spans = [(starts[m.piece] + m.skip, starts[m.end_piece] + m.end_skip, m) for m in marks]
@@ -202,16 +202,16 @@ def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int
     return {i: packed(map(_plain, _of_line(view, base + i))) for i in chosen}
 
 
-def _known_of(version: str) -> Known:
-    known = _known.get(version)
+def _templates_of(version: str) -> LineTemplates:
+    known = _templates.get(version)
     if known is None or len(known.packed) > _MOST_KEYS:
-        if len(_known) > 16:
-            _known.clear()
-        known = _known[version] = Known()
+        if len(_templates) > 16:
+            _templates.clear()
+        known = _templates[version] = LineTemplates()
     return known
 
 
-def _template(pieces: Sequence[str], tokens: Sequence[tuple[int, int, int, int]]) -> tuple[Mark, ...] | None:
+def _template(pieces: Sequence[str], tokens: Sequence[tuple[int, int, int, int]]) -> tuple[TemplateToken, ...] | None:
     starts = [0]
     for piece in pieces:
         starts.append(starts[-1] + len(piece))
@@ -220,7 +220,7 @@ def _template(pieces: Sequence[str], tokens: Sequence[tuple[int, int, int, int]]
         begin, end = _locate(pieces, starts, start), _locate(pieces, starts, start + length)
         if begin is None or end is None:
             return None
-        marks.append(Mark(*begin, *end, type_, bits))
+        marks.append(TemplateToken(*begin, *end, type_, bits))
     return tuple(marks)
 
 

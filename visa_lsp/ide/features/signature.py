@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.index.context import Wanted, context_at
+from visa_lsp.ide.index.context import Expected, context_at
 from visa_lsp.ide.prose.opcode import describe_slot
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ class SignatureHelp:
 def signature_help(analysis: Analysis, offset: int) -> SignatureHelp | None:
     """The syntax of the instruction at an offset; None outside the operands of a known mnemonic."""
     context = context_at(analysis, offset)
-    if context.row is None or (context.wanted in (Wanted.NOTHING, Wanted.MODIFIER) and context.operand == 0):
+    if context.row is None or (context.expected in (Expected.NOTHING, Expected.MODIFIER) and context.operand == 0):
         return None
     slots = context.row.slots
-    parameter = None if context.wanted is Wanted.EXEC or context.operand >= len(slots) else context.operand
+    parameter = None if context.expected is Expected.EXEC or context.operand >= len(slots) else context.operand
     active = next(i for i, row in enumerate(context.rows) if row is context.row)
     return SignatureHelp(tuple(_signature(row, context.word) for row in context.rows), active, parameter)
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Group, Index, Part
+    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
 
-# An outline of more entries than this helps nobody: of a long text the variables that come last are left out.
+# An outline of more entries than this is of no help: of a long text the variables that come last are left out.
 MOST: Final = 3000
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([^\s=]+)")
@@ -54,7 +54,7 @@ _LETTER: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class OutlineEntry:
     """One entry: ``name_span`` is the name in ``line``; the whole goes from line ``first`` to line ``last``."""
 
     name: str
@@ -64,7 +64,7 @@ class Outline:
     name_span: Span
     first: int
     last: int
-    children: tuple[Outline, ...] = ()
+    children: tuple[OutlineEntry, ...] = ()
 
 
 class Member(NamedTuple):
@@ -93,7 +93,7 @@ _DECL_LINES: Final = Key[list[int]]("lines of declarations")
 _LOWER_NAMES: Final = Key[str]("names in small letters")
 
 
-def document_symbols(analysis: Analysis, most: int = MOST) -> tuple[Outline, ...]:
+def document_symbols(analysis: Analysis, most: int = MOST) -> tuple[OutlineEntry, ...]:
     """The outline of a text, in text order."""
     index = index_of(analysis.document)
     found = []
@@ -106,7 +106,7 @@ def document_symbols(analysis: Analysis, most: int = MOST) -> tuple[Outline, ...
     return tuple(found)
 
 
-def outline(analysis: Analysis, most: int = MOST) -> Iterator[tuple[Outline, list[Members]]]:
+def outline(analysis: Analysis, most: int = MOST) -> Iterator[tuple[OutlineEntry, list[Members]]]:
     """Every body, with its subroutines as children, and its other members chunk by chunk."""
     index = index_of(analysis.document)
     for group in index.groups:
@@ -138,7 +138,7 @@ def outline(analysis: Analysis, most: int = MOST) -> Iterator[tuple[Outline, lis
         yield _body(index, group, functions), found
 
 
-def part_members(part: Part) -> tuple[Member, ...]:
+def part_members(part: ChunkIndex) -> tuple[Member, ...]:
     """The labels and variables of a chunk, in text order."""
     known = part.memo.get(_MEMBERS)
     if known is None:
@@ -146,7 +146,7 @@ def part_members(part: Part) -> tuple[Member, ...]:
     return known
 
 
-def _members(part: Part, chosen: Iterable[int], *, detailed: bool = True) -> Iterator[Member]:
+def _members(part: ChunkIndex, chosen: Iterable[int], *, detailed: bool = True) -> Iterator[Member]:
     """Some members of a chunk by number: its declarations first, then its labels; ``detailed`` with their details."""
     offsets = part.memo.get(_DECL_LINES)
     if offsets is None:
@@ -164,14 +164,14 @@ def _members(part: Part, chosen: Iterable[int], *, detailed: bool = True) -> Ite
             yield Member(line, 0, name, OutlineKind.LABEL, "label")
 
 
-def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple[tuple[Outline, str], ...]:
+def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple[tuple[OutlineEntry, str], ...]:
     """Entries whose names contain the letters of a query in their order, each with the name of what holds it.
 
     They are without details, which no editor shows here.
     """
     wanted, lines_with = pattern_of(query), _lines_pattern(query)
     index = index_of(analysis.document)
-    found: list[tuple[Outline, str]] = []
+    found: list[tuple[OutlineEntry, str]] = []
     for group in index.groups:
         if group.opener >= 0 and wanted.search(group.name):
             found.append((_body(index, group, ()), ""))
@@ -192,7 +192,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple
     return tuple(found[:most])
 
 
-def _fitting(part: Part, pattern: re.Pattern[str]) -> Iterator[Member]:
+def _fitting(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
     """The members whose names a pattern for lines finds."""
     names = part.memo.get(_LOWER_NAMES)
     if names is None:
@@ -223,7 +223,7 @@ def pattern_of(query: str) -> re.Pattern[str]:
     return re.compile(".*?".join(map(re.escape, query[:200])), re.IGNORECASE)
 
 
-def _body(index: Index, group: Group, functions: tuple[Outline, ...]) -> Outline:
+def _body(index: Index, group: BodyChunks, functions: tuple[OutlineEntry, ...]) -> OutlineEntry:
     last = max(group.first_line, min(group.end_line, index.document.line_count) - 1)
     kind = OutlineKind.KERNEL if group.is_kernel else OutlineKind.FUNCTION
     line = max(group.opener, group.first_line)
@@ -231,19 +231,19 @@ def _body(index: Index, group: Group, functions: tuple[Outline, ...]) -> Outline
     if group.name and not column:
         column = max(0, index.document.line_text(line).rfind(group.name))
     span = Span(column, column + len(group.name))
-    return Outline(group.name or "(no kernel)", kind, kind.value, line, span, group.first_line, last, functions)
+    return OutlineEntry(group.name or "(no kernel)", kind, kind.value, line, span, group.first_line, last, functions)
 
 
-def _functions(index: Index, group: Group) -> Iterator[Outline]:
+def _functions(index: Index, group: BodyChunks) -> Iterator[OutlineEntry]:
     for line, name, column in index.functions(group):
         span = Span(column, column + len(name))
-        yield Outline(name, OutlineKind.SUBROUTINE, "subroutine", line, span, line, line)
+        yield OutlineEntry(name, OutlineKind.SUBROUTINE, "subroutine", line, span, line, line)
 
 
-def _entry(member: Member, base: int) -> Outline:
+def _entry(member: Member, base: int) -> OutlineEntry:
     line = base + member.line
     span = Span(member.column, member.column + len(member.name))
-    return Outline(member.name, member.kind, member.detail, line, span, line, line)
+    return OutlineEntry(member.name, member.kind, member.detail, line, span, line, line)
 
 
 def _kind_of(rest: str) -> tuple[OutlineKind, str]:

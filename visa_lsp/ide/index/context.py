@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Instruction, Slot
 
 
-class Wanted(Enum):
+class Expected(Enum):
     """What may come next."""
 
     NOTHING = "nothing"
@@ -50,7 +50,7 @@ class Context:
     or attribute whose value is wanted, or the variable whose region is.
     """
 
-    wanted: Wanted
+    expected: Expected
     word: Span
     line: int
     prefix: str = ""
@@ -85,23 +85,23 @@ def context_at(analysis: Analysis, offset: int) -> Context:
     prefix = found.group() if found else ""
     word = Span(start + column - len(prefix), start + column)
     if in_comment or len(code) < len(text.rstrip()) or (text.strip() and code.strip() == ""):
-        return Context(Wanted.NOTHING, word, line, prefix)
+        return Context(Expected.NOTHING, word, line, prefix)
     before = text[: len(text) - len(prefix)]
     before = _OPENED.sub(lambda match: " " * len(match.group()), before)
     found_braces = taken_off(before.rstrip()) if "}" in before else None
     if found_braces is not None and found_braces[1].closes:
-        return Context(Wanted.NOTHING, word, line, prefix)
+        return Context(Expected.NOTHING, word, line, prefix)
     stripped = before.strip()
     if stripped == "":
-        return Context(Wanted.STATEMENT, word, line, prefix)
+        return Context(Expected.STATEMENT, word, line, prefix)
     if stripped == ".":
-        return Context(Wanted.DIRECTIVE, Span(word.start - 1, word.end), line, "." + prefix)
+        return Context(Expected.DIRECTIVE, Span(word.start - 1, word.end), line, "." + prefix)
     if stripped.startswith("."):
         return _directive(stripped, before, word, line, prefix)
     if re.fullmatch(r"\(\s*!?", stripped):
-        return Context(Wanted.PREDICATE, word, line, prefix)
+        return Context(Expected.PREDICATE, word, line, prefix)
     if re.fullmatch(r"\([^()]*\)", stripped) and before[-1:].isspace():
-        return Context(Wanted.STATEMENT, word, line, prefix)
+        return Context(Expected.STATEMENT, word, line, prefix)
     return _instruction(before, word, line, prefix)
 
 
@@ -109,28 +109,28 @@ def _directive(stripped: str, before: str, word: Span, line: int, prefix: str) -
     name = stripped.split(None, 1)[0]
     if name == ".decl":
         if re.search(r"attrs\s*=\s*\{[^}]*$", before):
-            return Context(Wanted.ATTRIBUTE_NAME, word, line, prefix, name=".decl")
+            return Context(Expected.ATTRIBUTE_NAME, word, line, prefix, name=".decl")
         value = re.search(r"([a-z_]+)\s*=\s*<?\s*$", before)
         if value:
-            return Context(Wanted.DECL_VALUE, word, line, prefix, name=value.group(1))
+            return Context(Expected.DECL_VALUE, word, line, prefix, name=value.group(1))
         if re.search(r"\.decl\s+\S+\s", before):
             used = tuple(re.findall(r"([a-z_]+)\s*=", before))
-            return Context(Wanted.DECL_PROPERTY, word, line, prefix, used=used)
-        return Context(Wanted.NOTHING, word, line, prefix)
+            return Context(Expected.DECL_PROPERTY, word, line, prefix, used=used)
+        return Context(Expected.NOTHING, word, line, prefix)
     if name == ".kernel_attr":
         value = re.search(r"\.kernel_attr\s+(\w+)\s*=\s*\"?$", before)
         if value:
-            return Context(Wanted.ATTRIBUTE_VALUE, word, line, prefix, name=value.group(1))
-        return Context(Wanted.ATTRIBUTE_NAME, word, line, prefix, name=".kernel_attr")
+            return Context(Expected.ATTRIBUTE_VALUE, word, line, prefix, name=value.group(1))
+        return Context(Expected.ATTRIBUTE_NAME, word, line, prefix, name=".kernel_attr")
     if name in (".input", ".parameter") or name.startswith(".implicit"):
-        return Context(Wanted.INPUT, word, line, prefix, used=tuple(re.findall(r"\S+", before))[1:])
-    return Context(Wanted.NOTHING, word, line, prefix)
+        return Context(Expected.INPUT, word, line, prefix, used=tuple(re.findall(r"\S+", before))[1:])
+    return Context(Expected.NOTHING, word, line, prefix)
 
 
 def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
     node = parse_line(strip(before, in_block=False)[0])
     if not isinstance(node, tree.Instruction):
-        return Context(Wanted.NOTHING, word, line, prefix)
+        return Context(Expected.NOTHING, word, line, prefix)
     words = [w.text for w in node.words]
     rows, taken = TABLE.lookup(words)
     # Modifiers narrow the forms; the number of operands is not known yet.
@@ -139,19 +139,19 @@ def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
     head = _HEAD.match(before)
     tail = before[head.end() :] if head else ""
     count = _operands(_EXEC.sub("", tail, count=1))
-    inside = Context(Wanted.OPERAND, word, line, prefix, row=row, rows=rows, operand=count)
+    inside = Context(Expected.OPERAND, word, line, prefix, row=row, rows=rows, operand=count)
     if re.fullmatch(r"\s*\.\s*", tail) and head:
-        return Context(Wanted.MODIFIER, word, line, prefix, used=used, row=row, rows=rows)
+        return Context(Expected.MODIFIER, word, line, prefix, used=used, row=row, rows=rows)
     if node.exec is None and re.fullmatch(r"\s*\(\s*(?:\w+\s*,\s*)?", tail):
-        return Context(Wanted.EXEC, word, line, prefix, name=tail, row=row, rows=rows)
+        return Context(Expected.EXEC, word, line, prefix, name=tail, row=row, rows=rows)
     if re.search(r":\s*$", before):
-        return replace(inside, wanted=Wanted.TYPE)
+        return replace(inside, expected=Expected.TYPE)
     region = re.search(r"(%?[A-Za-z_]\w*)\s*\([^()]*\)\s*<[^<>]*$", before)
     if region:
-        return replace(inside, wanted=Wanted.REGION, name=region.group(1))
+        return replace(inside, expected=Expected.REGION, name=region.group(1))
     if row is None or not before[-1:].isspace():
         opened = before.rstrip()[-1:] in ("(", ",", "&", "[", ")")
-        return inside if opened and row else replace(inside, wanted=Wanted.NOTHING)
+        return inside if opened and row else replace(inside, expected=Expected.NOTHING)
     return inside
 
 

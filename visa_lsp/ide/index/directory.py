@@ -16,7 +16,7 @@ from visa_lsp.syntax.words import may_have, needle
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.ide.index.text_index import Index, Part
+    from visa_lsp.ide.index.text_index import ChunkIndex, Index
     from visa_lsp.syntax.document import Document
 
 # How many chunks one step of a question takes in: some milliseconds.
@@ -28,10 +28,10 @@ class Directory:
 
     def __init__(self) -> None:
         self.index: Index | None = None
-        self._declaring: dict[str, tuple[Part, ...]] = {}
-        self._aliasing: dict[str, tuple[Part, ...]] = {}
-        self._parts: dict[int, Part] = {}
-        self._left: dict[int, Part] = {}
+        self._declaring: dict[str, tuple[ChunkIndex, ...]] = {}
+        self._aliasing: dict[str, tuple[ChunkIndex, ...]] = {}
+        self._parts: dict[int, ChunkIndex] = {}
+        self._left: dict[int, ChunkIndex] = {}
 
     def update(self, index: Index) -> None:
         """Take out the chunks that are gone and take in some of those that are new."""
@@ -44,7 +44,7 @@ class Directory:
         for part in list(islice(self._left.values(), _AT_ONCE)):
             self.include(part)
 
-    def include(self, part: Part) -> bool:
+    def include(self, part: ChunkIndex) -> bool:
         """Take one chunk in; whether it was not in yet."""
         if not part.facts.decls or id(part) in self._parts:
             return False
@@ -54,20 +54,20 @@ class Directory:
             self.index = None  # it is of another snapshot: no snapshot's now, until ``update`` has looked
         return True
 
-    def declaring(self, names: Iterable[str]) -> list[tuple[str, Part]]:
+    def declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
         """Some names with each chunk that declares them, in no order."""
         wanted = set(names)
         found = [(name, part) for name in wanted for part in self._declaring.get(name, ())]
         found += [(name, part) for part in self._left.values() for name in wanted.intersection(part.facts.decls)]
         return found
 
-    def aliasing(self, name: str) -> list[Part]:
+    def aliasing(self, name: str) -> list[ChunkIndex]:
         """The chunks that may declare an alias of a name, in no order."""
         wanted = needle(name)
         return [*self._aliasing.get(name, ()), *(part for part in self._left.values() if may_have(part.chunk, wanted))]
 
-    def _change(self, part: Part, *, come: bool) -> None:
-        alone = (part,)  # one object for all names that nobody else declares: nearly all of them
+    def _change(self, part: ChunkIndex, *, come: bool) -> None:
+        alone = (part,)  # one object for all names that no other chunk declares: nearly all of them
         for table, names in (
             (self._declaring, set(part.facts.decls)),
             (self._aliasing, {base for _, base in part.aliases}),

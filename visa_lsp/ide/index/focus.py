@@ -22,7 +22,7 @@ from visa_lsp.sema.names import predefined_symbols
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.ide.index.text_index import Group, Index
+    from visa_lsp.ide.index.text_index import BodyChunks, Index
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import BoundModule
     from visa_lsp.syntax.document import Document
@@ -115,7 +115,7 @@ def focus_at(
         return analysis
     spot = spot_at(alone, offset) if uses else None
     if spot is None or spot.token.kind not in _NAMES:
-        # A mnemonic or a directive may be in every line: nobody asks where else it stands.
+        # A mnemonic or a directive may be in every line: its other places are never asked for.
         return alone
     return focus(analysis, [line], word_at(document.line_text(line), column), family=family, most=most)
 
@@ -141,7 +141,7 @@ def _synonyms(analysis: Analysis, names: set[str]) -> set[str]:
     return names | {n for n, s in known.items() if (s.kind, s.id) in ids} if ids else names
 
 
-def _family(analysis: Analysis, index: Index, group: Group, names: set[str]) -> list[int]:
+def _family(analysis: Analysis, index: Index, group: BodyChunks, names: set[str]) -> list[int]:
     """The lines that mention any name for the bytes of the named variables; ``names`` grows."""
     waiting = set(names)
     while waiting:
@@ -155,14 +155,14 @@ def _family(analysis: Analysis, index: Index, group: Group, names: set[str]) -> 
     return index.mentions([group], names)
 
 
-def family_names(analysis: Analysis, index: Index, group: Group, name: str) -> set[str]:
+def family_names(analysis: Analysis, index: Index, group: BodyChunks, name: str) -> set[str]:
     """All names for the bytes of a declared variable."""
     names = {name}
     _family(analysis, index, group, names)
     return names
 
 
-def _declare(index: Index, group: Group, names: set[str], chosen: set[int]) -> None:
+def _declare(index: Index, group: BodyChunks, names: set[str], chosen: set[int]) -> None:
     """Add the declarations of some names and of everything that they are aliases of."""
     waiting, seen = set(names), set(names)
     while waiting:

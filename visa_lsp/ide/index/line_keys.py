@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Group, Index, PartNaming
+    from visa_lsp.ide.index.text_index import BodyChunks, Index, PartNaming
 
 _PIECE: Final = re.compile(r"(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*|[0-9][A-Za-z0-9_]*)")
 _LENGTH: Final = re.compile("\x02[0-9]+;")
@@ -144,7 +144,7 @@ def _signs_of_groups(index: Index) -> dict[int, Signs]:
     return {group.first: signs for group, (_, signs) in zip(index.groups, found, strict=True)}
 
 
-def _signs(index: Index, group: Group, naming: Naming, before: tuple[Naming, Signs] | None) -> Signs:
+def _signs(index: Index, group: BodyChunks, naming: Naming, before: tuple[Naming, Signs] | None) -> Signs:
     signs: dict[str, str] = {}
     for part in index.parts[group.first : group.end]:
         if part.facts.labels:

@@ -41,7 +41,7 @@ class PartNaming(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class ChunkIndex:
     """What is known of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
 
     ``memo`` is for what others work out of the chunk: each under its own key.
@@ -146,7 +146,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class BodyChunks:
     """The chunks of one body, with its lines; ``name`` empty and ``opener`` -1 before the first body."""
 
     first: int
@@ -171,7 +171,7 @@ class Counts:
 class Index:
     """The index of one snapshot. ``views`` is for what others work out of it: each its own part."""
 
-    def __init__(self, document: Document, parts: Sequence[Part]) -> None:
+    def __init__(self, document: Document, parts: Sequence[ChunkIndex]) -> None:
         self.document = document
         self.parts = parts
         self.views = Session()
@@ -183,7 +183,7 @@ class Index:
         return next((text for text in texts if text.lstrip().startswith(".version")), "")
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[BodyChunks, ...]:
         """The bodies of the text, with what stands before the first one."""
         document = self.document
         starts = [i for i, part in enumerate(self.parts) if i == 0 or part.facts.opens_body]
@@ -193,10 +193,10 @@ class Index:
             specials = self.parts[first].facts.specials
             match = _HEAD.match(specials[0][1]) if self.parts[first].facts.opens_body and specials else None
             if match is None:
-                found.append(Group(first, end, line, end_line))
+                found.append(BodyChunks(first, end, line, end_line))
             else:
                 name = match.group(2) if match.group(2) is not None else match.group(3) or ""
-                found.append(Group(first, end, line, end_line, name, match.group(1) == ".kernel", line))
+                found.append(BodyChunks(first, end, line, end_line, name, match.group(1) == ".kernel", line))
         return tuple(found)
 
     @cached_property
@@ -209,7 +209,7 @@ class Index:
         """Whether braces stand on the lines of statements: then what directives and scopes there are takes the parser."""
         return any(part.facts.braced for part in self.parts)
 
-    def braces(self, group: Group) -> Iterator[tuple[int, bool]]:
+    def braces(self, group: BodyChunks) -> Iterator[tuple[int, bool]]:
         """(line, whether it opens) of each brace of a body that begins or ends a scope, in text order."""
         for at in range(group.first, group.end):
             part = self.parts[at]
@@ -229,12 +229,12 @@ class Index:
                 if braces is not None:
                     yield from ((base + offset, False) for _ in braces.closes)
 
-    def group_at(self, line: int) -> Group:
+    def group_at(self, line: int) -> BodyChunks:
         """The body of a line."""
         at = bisect_right(self.groups, line, key=lambda g: g.first_line) - 1
         return self.groups[max(at, 0)]
 
-    def directives(self, group: Group) -> Iterator[tuple[int, str]]:
+    def directives(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
         """(line, text) of every directive of a body that is no declaration."""
         for at in range(group.first, group.end):
             base = self.document.line_of(at)
@@ -254,7 +254,7 @@ class Index:
         """The numbers of the chunks with declarations, by the identity of what is known of them."""
         return {id(part): at for at, part in enumerate(self.parts) if part.facts.decls}
 
-    def declarations(self, group: Group, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
+    def declarations(self, group: BodyChunks, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         """(line, name, text behind the name) of the declarations of some names."""
         for name, part in directory_of(self).declaring(names):
             at = self._places[id(part)]
@@ -263,7 +263,7 @@ class Index:
                 for offset, rest in part.decls[name]:
                     yield base + offset, name, rest
 
-    def aliases(self, group: Group, bases: Iterable[str]) -> Iterator[str]:
+    def aliases(self, group: BodyChunks, bases: Iterable[str]) -> Iterator[str]:
         """The names that are declared as aliases of some names."""
         directory = directory_of(self)
         for wanted in bases:
@@ -271,21 +271,21 @@ class Index:
                 if group.first <= self._places[id(part)] < group.end:
                     yield from (name for name, base in part.aliases if base == wanted)
 
-    def functions(self, group: Group) -> Iterator[tuple[int, str, int]]:
+    def functions(self, group: BodyChunks) -> Iterator[tuple[int, str, int]]:
         """(line, name, column of the name) of each subroutine of a body."""
         for line, text in self.directives(group):
             match = _HEAD.match(text)
             if match is not None and match.group(1) == SUBROUTINE and (match.group(2) or match.group(3)):
                 yield line, match.group(2) or match.group(3), match.start(2 if match.group(2) else 3)
 
-    def inputs(self, group: Group) -> Iterator[tuple[int, str]]:
+    def inputs(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
         """(line, variable) of each input of a body."""
         for line, text in self.directives(group):
             match = INPUT.match(text)
             if match is not None:
                 yield line, match.group(1)
 
-    def counts(self, group: Group) -> Counts:
+    def counts(self, group: BodyChunks) -> Counts:
         """How much there is in a body."""
         parts = self.parts[group.first : group.end]
         return Counts(
@@ -295,14 +295,14 @@ class Index:
             len({name for _, name in self.labels(group)} | {name for _, name, _ in self.functions(group)}),
         )
 
-    def labels(self, group: Group) -> Iterator[tuple[int, str]]:
+    def labels(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
         """(line, name) of each label line of a body, in text order."""
         for at in range(group.first, group.end):
             base = self.document.line_of(at)
             for offset, name in self.parts[at].labels:
                 yield base + offset, name
 
-    def mentions(self, groups: Iterable[Group], names: Iterable[str], most: int | None = None) -> list[int]:
+    def mentions(self, groups: Iterable[BodyChunks], names: Iterable[str], most: int | None = None) -> list[int]:
         """The lines that have one of some names in them, comments included, in order; of more than ``most`` some more."""
         wanted = [name for name in names if name]
         found: list[int] = []
@@ -333,7 +333,7 @@ def index_of(document: Document) -> Index:
     parts = []
     for chunk in document.chunks:
         part = old.get(id(chunk))
-        parts.append(part if part is not None and part.chunk is chunk else Part(facts_in(chunk), chunk))
+        parts.append(part if part is not None and part.chunk is chunk else ChunkIndex(facts_in(chunk), chunk))
     last.index = Index(document, parts)
     return last.index
 

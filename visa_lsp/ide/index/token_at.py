@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class TokenContext:
     """A token in its surroundings. ``span`` is in offsets of the text."""
 
     line: int
@@ -50,7 +50,7 @@ def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
         own = next((s for s in body.symbols if s.place == place), None)
         if own is not None:
             return own
-    # A name without a slot may be a label: the operand of a mnemonic that nobody knows.
+    # A name without a slot may be a label: the operand of an unknown mnemonic.
     return body.find(token.text, line) or body.labels.get(token.text)
 
 
@@ -83,7 +83,7 @@ def statement_of(analysis: Analysis, line: int, bound: Bound | None) -> tree.Sta
     return bound.statement if bound is not None else analysis.document.statement(line)
 
 
-def spot_at(analysis: Analysis, offset: int) -> Spot | None:
+def spot_at(analysis: Analysis, offset: int) -> TokenContext | None:
     """The token at an offset; None between tokens, in comments and outside the text."""
     document = analysis.document
     line, column = document.position(offset)
@@ -97,4 +97,4 @@ def spot_at(analysis: Analysis, offset: int) -> Spot | None:
     )
     if token is None:
         return None
-    return Spot(line, document.span(line, token.span), token, statement, bound, body)
+    return TokenContext(line, document.span(line, token.span), token, statement, bound, body)

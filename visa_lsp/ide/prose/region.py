@@ -26,7 +26,7 @@ _MAX_ROWS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class AccessedBytes:
     """The bytes of a variable that an operand touches: per lane the element counted from the origin."""
 
     type: DataType
@@ -60,7 +60,7 @@ def region_of(text: tree.RegionText) -> Region | None:
 
 def access_of(
     node: tree.Operand, slot: Slot | None, symbol: Symbol | None, exec_size: int | None, grf_bytes: int
-) -> Access | None:
+) -> AccessedBytes | None:
     """The bytes that a general operand touches; None where the text does not say it."""
     if not isinstance(node, tree.Ref) or node.region is None or symbol is None or symbol.type is None:
         return None
@@ -79,7 +79,7 @@ def access_of(
         elements = destination_elements(region.horz_stride or 0, lanes)
     else:
         elements = source_elements(region, lanes)
-    return Access(symbol.type, origin(row, col, symbol.type.size, grf_bytes), tuple(elements), write)
+    return AccessedBytes(symbol.type, origin(row, col, symbol.type.size, grf_bytes), tuple(elements), write)
 
 
 def describe_region(text: tree.RegionText) -> str:
@@ -104,7 +104,7 @@ def describe_region(text: tree.RegionText) -> str:
     )
 
 
-def describe_access(access: Access, symbol: Symbol, body: Body) -> str:
+def describe_access(access: AccessedBytes, symbol: Symbol, body: Body) -> str:
     """The bytes in words and as a grid, with a warning where they leave the variable."""
     start, end = access.range
     grf = body.platform.grf_bytes
@@ -127,7 +127,7 @@ def _bytes(start: int, end: int) -> str:
     return str(start) if end == start + 1 else f"{start} to {end - 1}"
 
 
-def grid(access: Access, grf_bytes: int) -> str:
+def grid(access: AccessedBytes, grf_bytes: int) -> str:
     """GRF rows of the variable with a cell per element; a cell holds the lanes that touch it."""
     size = access.type.size
     start, end = access.range

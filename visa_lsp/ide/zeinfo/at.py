@@ -14,38 +14,40 @@ from visa_lsp.text import Span, with_newlines
 from visa_lsp.zeinfo.tables import ROOT, TABLES
 
 if TYPE_CHECKING:
-    from visa_lsp.zeinfo.schema import Attribute, Table
-    from visa_lsp.zeinfo.source import Source
-    from visa_lsp.zeinfo.yaml import Item
+    from visa_lsp.zeinfo.schema import SchemaKey, SchemaTable
+    from visa_lsp.zeinfo.source import ZeInfoSource
+    from visa_lsp.zeinfo.yaml import YamlItem
 
 _LINE: Final = re.compile(r"( *)((?:- *)*)(?:([A-Za-z_]\w*) *:)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class YamlEntry:
     """A key or a value. ``item`` is the map; ``kernel`` the entry under ``kernels`` that it is in, if it is in one."""
 
-    table: Table
-    item: Item
+    table: SchemaTable
+    item: YamlItem
     key: str
     span: Span
     on_key: bool
-    kernel: Item | None
+    kernel: YamlItem | None
 
     @property
-    def row(self) -> Attribute | None:
+    def row(self) -> SchemaKey | None:
         """The row of the key."""
         return self.table.get(self.key)
 
 
-def spot_at(source: Source, offset: int) -> Spot | None:
+def spot_at(source: ZeInfoSource, offset: int) -> YamlEntry | None:
     """What stands at an offset; None between things, and in a text that cannot be read."""
     if source.root is None or not isinstance(source.root.value, dict):
         return None
     return _in_map(source, source.root, TABLES[ROOT], offset, None)
 
 
-def _in_map(source: Source, item: Item, table: Table, offset: int, kernel: Item | None) -> Spot | None:
+def _in_map(
+    source: ZeInfoSource, item: YamlItem, table: SchemaTable, offset: int, kernel: YamlItem | None
+) -> YamlEntry | None:
     if not isinstance(item.value, dict):
         return None
     best: tuple[int, str] | None = None
@@ -58,7 +60,7 @@ def _in_map(source: Source, item: Item, table: Table, offset: int, kernel: Item 
     key = best[1]
     span = source.key_span(item, key)
     if span.touches(offset):
-        return Spot(table, item, key, span, True, kernel)
+        return YamlEntry(table, item, key, span, True, kernel)
     child = item.value[key]
     row = table.get(key)
     if row is not None and row.table and isinstance(child.value, dict):
@@ -69,16 +71,16 @@ def _in_map(source: Source, item: Item, table: Table, offset: int, kernel: Item 
             return None
         return _in_map(source, inside[-1], TABLES[row.table], offset, inside[-1] if key == "kernels" else kernel)
     span = source.span(child)
-    return Spot(table, item, key, span, False, kernel) if span.touches(offset) else None
+    return YamlEntry(table, item, key, span, False, kernel) if span.touches(offset) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Typing:
     """The place where something is typed: its table, the keys that the map has, and the row if a value is typed."""
 
-    table: Table
+    table: SchemaTable
     keys: frozenset[str]
-    row: Attribute | None
+    row: SchemaKey | None
     word: Span
 
 

@@ -11,7 +11,7 @@ from visa_lsp.zeinfo.words import WORDS
 
 if TYPE_CHECKING:
     from visa_lsp.text import Span
-    from visa_lsp.zeinfo.schema import Attribute
+    from visa_lsp.zeinfo.schema import SchemaKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def completions(text: str, offset: int) -> tuple[ZeCompletion, ...]:
     )
 
 
-def _values(row: Attribute) -> list[tuple[str, str]]:
+def _values(row: SchemaKey) -> list[tuple[str, str]]:
     if row.words:
         return [(w.name, w.doc) for w in WORDS[row.words] if not w.removed]
     if row.type == "bool":
@@ -57,7 +57,7 @@ def _values(row: Attribute) -> list[tuple[str, str]]:
     return [(value, row.doc) for value in _VALUES.get(row.name, ())]
 
 
-def _detail(row: Attribute) -> str:
+def _detail(row: SchemaKey) -> str:
     kind = row.table or ("word" if row.words else SCALARS[row.type])
     since = f", since {version_text(row.since)}" if row.since > (1, 0) else ""
     return f"{kind}, {'required' if row.required else 'optional'}{since}"

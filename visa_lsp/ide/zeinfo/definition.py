@@ -12,16 +12,16 @@ from visa_lsp.zeinfo.placement import Argument, arguments_of, inputs_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.ide.zeinfo.at import Spot
+    from visa_lsp.ide.zeinfo.at import YamlEntry
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.layout import Registers
     from visa_lsp.zeinfo.placement import TextInput
-    from visa_lsp.zeinfo.source import Source
+    from visa_lsp.zeinfo.source import ZeInfoSource
 
 
 def input_of(
-    source: Source, offset: int, texts: Sequence[KernelText], platform: Registers | None = None
+    source: ZeInfoSource, offset: int, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[str, Span] | None:
     """Where the text has what stands at an offset of the document: an argument's ``.input``, else the kernel."""
     spot = spot_at(source, offset)
@@ -36,7 +36,7 @@ def input_of(
     return (text.path, text.name) if spot.key == "name" and not spot.on_key else None
 
 
-def argument_of(source: Source, text: KernelText, at: int, platform: Registers | None = None) -> Span | None:
+def argument_of(source: ZeInfoSource, text: KernelText, at: int, platform: Registers | None = None) -> Span | None:
     """The argument in the document that fills the ``.input`` at an offset of the text; for the kernel's name, its entry."""
     kernel = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == text.kernel.name), None)
     if kernel is None:
@@ -60,7 +60,7 @@ def argument_of(source: Source, text: KernelText, at: int, platform: Registers |
 
 
 def argument_place(
-    source: Source, spot: Spot, texts: Sequence[KernelText], platform: Registers | None
+    source: ZeInfoSource, spot: YamlEntry, texts: Sequence[KernelText], platform: Registers | None
 ) -> tuple[int, int, str] | None:
     """First byte, end and ``.input`` of the argument that a spot is in."""
     text = _text_of(spot, texts)
@@ -71,7 +71,7 @@ def argument_place(
 
 
 def byte_ranges(
-    source: Source, texts: Sequence[KernelText], platform: Registers | None = None
+    source: ZeInfoSource, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[tuple[int, str], ...]:
     """For inlay hints: behind the size of each argument, its bytes in the registers and its ``.input``."""
     found = []
@@ -89,13 +89,13 @@ def byte_ranges(
     return tuple(sorted(found))
 
 
-def _text_of(spot: Spot, texts: Sequence[KernelText]) -> KernelText | None:
+def _text_of(spot: YamlEntry, texts: Sequence[KernelText]) -> KernelText | None:
     name = word_of(spot.kernel, "name")
     return next((t for t in texts if t.kernel.name == name), None) if spot.kernel is not None else None
 
 
 def _pair(
-    source: Source, spot: Spot, text: KernelText, platform: Registers | None
+    source: ZeInfoSource, spot: YamlEntry, text: KernelText, platform: Registers | None
 ) -> tuple[Argument, TextInput | None] | None:
     """The argument that a spot is in, and the input at its place.
 

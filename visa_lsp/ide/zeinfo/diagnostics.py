@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.layout import Registers
-    from visa_lsp.zeinfo.source import Source
+    from visa_lsp.zeinfo.source import ZeInfoSource
 
 
 def document_diagnostics(
-    source: Source, texts: Sequence[KernelText] = (), platform: Registers | None = None
+    source: ZeInfoSource, texts: Sequence[KernelText] = (), platform: Registers | None = None
 ) -> tuple[Diagnostic, ...]:
     """The findings about the document, alone and against the kernels of ``texts``, in text order."""
     found = (*validate_source(source), *in_document(disagreements(source, texts, platform)))
@@ -25,7 +25,7 @@ def document_diagnostics(
 
 
 def text_diagnostics(
-    source: Source, path: str, texts: Sequence[KernelText], platform: Registers | None = None
+    source: ZeInfoSource, path: str, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[Diagnostic, ...]:
     """What the document at ``path`` says otherwise than the kernels: findings about their text."""
     if source.root is None or not texts:

@@ -1,6 +1,6 @@
 """A ze_info document in the editor, together with the texts that it describes.
 
-Joins what ``zeinfo`` and the ``zeinfo_*`` features know into one value per snapshot, so that the rim needs no YAML.
+Joins what ``zeinfo`` and the modules beside this one know into one value per snapshot, so that the rim needs no YAML.
 Which texts belong to a document is for the rim to say. Never raises for any text.
 """
 
@@ -18,7 +18,7 @@ from visa_lsp.ide.zeinfo.symbols import symbols
 from visa_lsp.zeinfo.against import disagreements, in_document, placed_layout
 from visa_lsp.zeinfo.kernels import entries, number, word_of
 from visa_lsp.zeinfo.placement import arguments_of, inputs_of
-from visa_lsp.zeinfo.source import Source
+from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ class InfoDocument:
     partners: tuple[tuple[str, Analysis], ...] = ()
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> ZeInfoSource:
         """The document, read."""
-        return Source.of(self.text)
+        return ZeInfoSource.of(self.text)
 
     @cached_property
     def texts(self) -> tuple[KernelText, ...]:
@@ -87,7 +87,7 @@ class InfoDocument:
 
 def input_arguments(text: str, analysis: Analysis, kernel: str) -> dict[str, int]:
     """The variables of a kernel's inputs that hold an argument or point to it, with the argument's index."""
-    source = Source.of(text)
+    source = ZeInfoSource.of(text)
     item = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == kernel), None)
     found: dict[str, int] = {}
     for described in kernel_texts(analysis, "") if item is not None else ():
@@ -107,13 +107,13 @@ _HELD: Final = ("arg_bypointer", "arg_byvalue", "buffer_address")
 
 def kernel_names(text: str) -> tuple[str, ...]:
     """The kernels that a document describes."""
-    source = Source.of(text)
+    source = ZeInfoSource.of(text)
     return tuple(name for k in entries(source.root, "kernels") if (name := word_of(k, "name")))
 
 
 def place_in_document(text: str, analysis: Analysis, name: str, offset: int) -> Span | None:
     """Where a document speaks of the input or kernel name at an offset of a vISA text."""
-    source = Source.of(text)
+    source = ZeInfoSource.of(text)
     texts: Sequence[KernelText] = kernel_texts(analysis, name)
     for kernel in texts:
         found = argument_of(source, kernel, offset, registers_of(analysis))

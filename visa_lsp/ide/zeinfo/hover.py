@@ -14,15 +14,15 @@ from visa_lsp.zeinfo.words import WORDS, word
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.ide.zeinfo.at import Spot
+    from visa_lsp.ide.zeinfo.at import YamlEntry
     from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.layout import Registers
-    from visa_lsp.zeinfo.schema import Attribute
-    from visa_lsp.zeinfo.source import Source
+    from visa_lsp.zeinfo.schema import SchemaKey
+    from visa_lsp.zeinfo.source import ZeInfoSource
 
 
 def hover_ze_info(
-    source: Source, offset: int, texts: Sequence[KernelText] = (), platform: Registers | None = None
+    source: ZeInfoSource, offset: int, texts: Sequence[KernelText] = (), platform: Registers | None = None
 ) -> HoverResult | None:
     """The explanation of what is at an offset; None where nothing is. ``texts`` are the kernels described."""
     spot = spot_at(source, offset)
@@ -42,7 +42,7 @@ def hover_ze_info(
     return HoverResult(spot.span, "\n\n".join(p for p in parts if p))
 
 
-def _word(spot: Spot, row: Attribute) -> str:
+def _word(spot: YamlEntry, row: SchemaKey) -> str:
     assert isinstance(spot.item.value, dict)
     known = word(row.words, str(spot.item.value[spot.key].value))
     if known is None:
@@ -51,7 +51,7 @@ def _word(spot: Spot, row: Attribute) -> str:
     return f"`{known.name}`: {known.doc}{since}"
 
 
-def _row(table: str, row: Attribute) -> str:
+def _row(table: str, row: SchemaKey) -> str:
     if row.words:
         kind = "one of " + ", ".join(f"`{w.name}`" for w in WORDS[row.words] if not w.removed)
     elif row.is_list:

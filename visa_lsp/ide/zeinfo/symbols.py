@@ -9,8 +9,8 @@ from visa_lsp.text import Span
 from visa_lsp.zeinfo.kernels import entries, number, word_of
 
 if TYPE_CHECKING:
-    from visa_lsp.zeinfo.source import Source
-    from visa_lsp.zeinfo.yaml import Item
+    from visa_lsp.zeinfo.source import ZeInfoSource
+    from visa_lsp.zeinfo.yaml import YamlItem
 
 _PARTS = (
     "payload_arguments",
@@ -33,7 +33,7 @@ class ZeSymbol:
     children: tuple[ZeSymbol, ...] = ()
 
 
-def symbols(source: Source) -> tuple[ZeSymbol, ...]:
+def symbols(source: ZeInfoSource) -> tuple[ZeSymbol, ...]:
     """The outline, in the order of the text; empty for a text that cannot be read."""
     found = []
     for key, kind in (("kernels", "kernel"), ("functions", "function")):
@@ -44,7 +44,7 @@ def symbols(source: Source) -> tuple[ZeSymbol, ...]:
     return tuple(sorted(found, key=lambda s: s.span))
 
 
-def _body(source: Source, item: Item, kind: str, end: int) -> ZeSymbol:
+def _body(source: ZeInfoSource, item: YamlItem, kind: str, end: int) -> ZeSymbol:
     assert isinstance(item.value, dict)
     name = item.value.get("name")
     span = source.span(name if name is not None else item)
@@ -63,7 +63,7 @@ def _body(source: Source, item: Item, kind: str, end: int) -> ZeSymbol:
     return ZeSymbol(word_of(item, "name") or "?", kind, "", span, Span(first, max(end, span.end)), tuple(children))
 
 
-def _argument(source: Source, entry: Item) -> ZeSymbol:
+def _argument(source: ZeInfoSource, entry: YamlItem) -> ZeSymbol:
     name = word_of(entry, "arg_type") or word_of(entry, "type") or f"surface {number(entry, 'bti_value')}"
     index = number(entry, "arg_index")
     detail = f"argument {index}" if index is not None and index >= 0 else ""
@@ -76,7 +76,7 @@ def _leaf(name: str, kind: str, detail: str, span: Span) -> ZeSymbol:
     return ZeSymbol(name, kind, detail, span, span)
 
 
-def _end(source: Source, item: Item) -> int:
+def _end(source: ZeInfoSource, item: YamlItem) -> int:
     """The end of the last thing in a map."""
     end = source.start(item)
     if isinstance(item.value, dict):

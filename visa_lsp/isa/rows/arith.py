@@ -246,7 +246,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         saturation=Saturation(FLOAT_TYPES),
         dialects=EVERY,
         source=_FACTORS, double=True, brain=PURE_BF,
-        lacks=(_DIVISION, Lack(frozenset({DF}), INEXACT, why="the unit for exact results"), NO_VF),
+        lacks=(_DIVISION, Lack(frozenset({DF}), INEXACT, reason="the unit for exact results"), NO_VF),
     ),
     lane_row(
         "mod", 0x0F, "arith", INT, 2, Lane(word("mod", S0, S1)),

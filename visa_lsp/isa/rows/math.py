@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _F_HF: Final = frozenset({F, HF})
 _F_HF_BF: Final = _F_HF | {BF}
 _F_DF: Final = frozenset({F, DF})
-_NO_DOUBLES: Final = Lack(frozenset({DF}), INEXACT, why="the unit for exact results")
-_NO_EXACT: Final = Lack(_F_DF, INEXACT, why="the unit for exact results")
+_NO_DOUBLES: Final = Lack(frozenset({DF}), INEXACT, reason="the unit for exact results")
+_NO_EXACT: Final = Lack(_F_DF, INEXACT, reason="the unit for exact results")
 
 _BRAIN: Final = "From CRI on all operands may be bf."
 _APPROXIMATE: Final = "The hardware result is an approximation and may differ in the last bits from one GPU to another."

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import SHORT_TEXT
+from visa_lsp.ide.deferred import LONG, deferred_found, keep_deferred
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.late import LONG, keep_late, known_late
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import diagnostic
+from visa_lsp.lsp.deferred import deferred_findings_in_subprocess
 from visa_lsp.lsp.encode import MOST, diagnostic_text, joined
 from visa_lsp.lsp.handlers.info import info_of, text_at
-from visa_lsp.lsp.later import found_apart
 from visa_lsp.lsp.progress import send_partial, working
-from visa_lsp.lsp.published import Published, Setting
+from visa_lsp.lsp.published import Published, PublishOptions
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Protocol
 from visa_lsp.syntax.words import learn_words
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Seconds: how long nothing may have been typed before a process is begun for what comes later.
+# Seconds: how long nothing may have been typed before a process is started for deferred findings.
 _PAUSE: Final = 0.4
 Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
 
 
-class Settled:
-    """Whether what was made to open a text is out of the way of searches for garbage."""
+class FrozenHeap:
+    """Whether the objects made to open a text have been taken out of later garbage collections."""
 
     def __init__(self) -> None:
         self.done = False
@@ -69,42 +69,42 @@ def pulls(ls: VisaServer) -> bool:
 def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, ...]:
     """What is shown of a vISA text: what ``--check`` shows with the same settings."""
     rules = ls.rules_for(uri)
-    if _has_late(rules, analysis):
-        # Rules about whole kernels come later; they never keep a keystroke's own findings waiting.
-        shown = known_late(analysis, rules.extra) or visible(analysis)
+    if _has_deferred(rules, analysis):
+        # Deferred findings never delay those that a keystroke itself leads to.
+        shown = deferred_found(analysis, rules.extra) or visible(analysis)
     else:
         shown = visible(analysis, rules.extra)
     return tuple(d for d in shown if rules.shows(d.rule))
 
 
-def _has_late(rules: FileRules, analysis: Analysis) -> bool:
+def _has_deferred(rules: FileRules, analysis: Analysis) -> bool:
     """Whether some of the rules look at more than can be looked at on the way."""
     return bool(rules.extra) and analysis.document.line_count > LONG
 
 
-def _waits_for_late(ls: VisaServer, opened: OpenDocument) -> bool:
-    """Whether something about a document comes later."""
+def _waits_for_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
+    """Whether deferred findings of a document are still to be found."""
     rules = ls.rules_for(opened.key)
-    if opened.language is not Language.VISA or not _has_late(rules, opened.analysis):
+    if opened.language is not Language.VISA or not _has_deferred(rules, opened.analysis):
         return False
-    return known_late(opened.analysis, rules.extra) is None
+    return deferred_found(opened.analysis, rules.extra) is None
 
 
-async def _late(ls: VisaServer, opened: OpenDocument) -> bool:
-    """Look for what comes later, when typing has paused; whether something new is known. Ends with its task."""
-    if not _waits_for_late(ls, opened):
+async def _find_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
+    """Find the deferred findings, when typing has paused; whether there are new ones. Cancelled with its task."""
+    if not _waits_for_deferred(ls, opened):
         return False
     rules = ls.rules_for(opened.key)
     await asyncio.sleep(_PAUSE)
     try:
-        found = await found_apart(opened.analysis, rules.extra)
+        found = await deferred_findings_in_subprocess(opened.analysis, rules.extra)
     except Exception:
-        logger.exception("late findings of %s failed", opened.key)
+        logger.exception("deferred findings of %s failed", opened.key)
         return False
     if found is None:
-        logger.error("the process for late findings of %s gave no answer", opened.key)
+        logger.error("the process for deferred findings of %s gave no answer", opened.key)
         return False
-    keep_late(opened.analysis, rules.extra, found)
+    keep_deferred(opened.analysis, rules.extra, found)
     return ls.documents.get(opened.key) is opened
 
 
@@ -127,7 +127,7 @@ def _shown_related(ls: VisaServer) -> bool:
     return bool(publish and publish.related_information) or pulls(ls)
 
 
-class _Others(dict[str, "Text | None"]):
+class _OtherTexts(dict[str, "Text | None"]):
     """The texts of other documents, looked up once."""
 
     def __init__(self, ls: VisaServer) -> None:
@@ -140,13 +140,13 @@ class _Others(dict[str, "Text | None"]):
 
 
 def _items(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> list[types.Diagnostic]:
-    related, other = _shown_related(ls), _Others(ls).__getitem__
+    related, other = _shown_related(ls), _OtherTexts(ls).__getitem__
     return [diagnostic(document, uri, d, ls.encoding, related=related, other=other) for d in found[:MOST]]
 
 
 def _texts(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> bytes:
     """Findings as the members of a JSON array; too many of them are only counted."""
-    related, other = _shown_related(ls), _Others(ls).__getitem__
+    related, other = _shown_related(ls), _OtherTexts(ls).__getitem__
     shown = found[:MOST]
     items = [diagnostic_text(document, uri, d, ls.encoding, related=related, other=other) for d in shown]
     return joined(items, len(found) - len(shown), document)
@@ -159,11 +159,11 @@ def _items_text(ls: VisaServer, opened: OpenDocument) -> bytes:
         opened.language is Language.VISA
         and analysis.document.line_count >= SHORT_TEXT
         and not analysis.document.marked  # suppressions look at every finding
-        and not (rules.extra and not _waits_for_late(ls, opened))
+        and not (rules.extra and not _waits_for_deferred(ls, opened))
         and not (ls.files.path_of(opened.key) is None and _is_blank(analysis))
         and len(analysis.findings) <= MOST
     ):
-        setting = Setting(opened.key, ls.encoding, _shown_related(ls), rules.shows)
+        setting = PublishOptions(opened.key, ls.encoding, _shown_related(ls), rules.shows)
         return analysis.document.session.part(Published).text(analysis.findings, setting).encode("ascii")
     return _texts(ls, opened.key, analysis.document, _of_open(ls, opened))
 
@@ -180,7 +180,8 @@ def _published(ls: VisaServer, uri: str, version: int | None, items: bytes) -> N
 def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> None:
     """Publish the findings of a document soon; an earlier plan for it is given up.
 
-    ``before`` is the document as it was: it may take longer to forget than to edit, so that it is kept until then.
+    ``before`` is the document as it was: freeing the old snapshot can cost more than the edit, so it is
+    released after publishing.
     """
     if pulls(ls):
         return
@@ -191,11 +192,11 @@ def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> No
     ls.pending[uri] = asyncio.get_running_loop().call_soon(_publish, ls, uri, before)
 
 
-def _settle(analysis: Analysis) -> None:
-    """What was made to open a text stays: it is nothing that a search for garbage has to go through again."""
-    settled = analysis.document.session.part(Settled)
-    if not settled.done:
-        settled.done = True
+def _freeze_heap(analysis: Analysis) -> None:
+    """Take the objects made to open a text out of garbage collections: they live as long as the text is open."""
+    frozen = analysis.document.session.part(FrozenHeap)
+    if not frozen.done:
+        frozen.done = True
         # The first edit of a declaration asks which chunks have its name in them.
         for chunk in analysis.document.chunks if analysis.document.line_count >= SHORT_TEXT else ():
             learn_words(chunk)
@@ -215,18 +216,18 @@ def _publish(ls: VisaServer, uri: str, _before: OpenDocument | None = None) -> N
         items = b""
     if ls.documents.get(uri) is opened:
         _published(ls, uri, opened.version, items)
-    _settle(opened.analysis)
+    _freeze_heap(opened.analysis)
     if opened.language is Language.VISA:
         for beside in ls.documents:
             # What a ze_info document disagrees with may have changed.
             if beside.language is Language.ZEINFO and beside.key.rpartition("/")[0] == uri.rpartition("/")[0]:
                 schedule(ls, beside.key)
-    if _waits_for_late(ls, opened):
-        ls.pending[uri] = asyncio.get_running_loop().create_task(_publish_late(ls, opened))
+    if _waits_for_deferred(ls, opened):
+        ls.pending[uri] = asyncio.get_running_loop().create_task(_publish_deferred(ls, opened))
 
 
-async def _publish_late(ls: VisaServer, opened: OpenDocument) -> None:
-    if await _late(ls, opened):
+async def _publish_deferred(ls: VisaServer, opened: OpenDocument) -> None:
+    if await _find_deferred(ls, opened):
         items = _texts(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
         _published(ls, opened.key, opened.version, items)
 
@@ -260,16 +261,16 @@ def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
     """What tells the findings of a document from any others; those of ze_info depend on the texts beside it."""
     if opened.language is Language.ZEINFO:
         return "-".join([f"{opened.serial}", *(str(d.serial) for d in ls.documents if d.language is Language.VISA)])
-    late = known_late(opened.analysis, ls.rules_for(opened.key).extra) is not None
-    return f"{opened.serial}{'-late' if late else ''}"
+    deferred = deferred_found(opened.analysis, ls.rules_for(opened.key).extra) is not None
+    return f"{opened.serial}{'-deferred' if deferred else ''}"
 
 
 async def _pull_again(ls: VisaServer, opened: OpenDocument) -> None:
-    """Let the client ask once more when what comes later is known."""
-    _settle(opened.analysis)
+    """Let the client ask once more when deferred findings are there."""
+    _freeze_heap(opened.analysis)
     workspace = ls.client_capabilities.workspace
     can = workspace and workspace.diagnostics and workspace.diagnostics.refresh_support
-    if can and await _late(ls, opened):
+    if can and await _find_deferred(ls, opened):
         ls.workspace_diagnostic_refresh(None)
 
 

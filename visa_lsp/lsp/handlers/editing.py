@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from visa_lsp.ide.features.code_actions import code_actions, fix_all
-from visa_lsp.ide.features.completion import Item, ItemKind, documentation, offers
+from visa_lsp.ide.features.completion import CompletionOffer, ItemKind, documentation, offers
 from visa_lsp.ide.features.formatting import format_on_type, format_runs, format_text
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.signature import signature_help
@@ -22,7 +22,7 @@ from visa_lsp.lsp.encode import diagnostic_text
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings
 from visa_lsp.lsp.handlers.language import place
-from visa_lsp.lsp.placed import Form, Placed, placed
+from visa_lsp.lsp.placed import LineForm, Placed, placed
 from visa_lsp.lsp.progress import working
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
@@ -84,7 +84,7 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     return Raw({"isIncomplete": cut, "items": items})
 
 
-def _completion(uri: str, item: Item, line: int, place: dict[str, Any], *, snippets: bool) -> dict[str, Any]:
+def _completion(uri: str, item: CompletionOffer, line: int, place: dict[str, Any], *, snippets: bool) -> dict[str, Any]:
     """An offer as the JSON value that it is: there are hundreds of them at each keystroke."""
     insert, form = item.insert, types.InsertTextFormat.PlainText
     if item.snippet and snippets:
@@ -151,7 +151,7 @@ async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -
 
 
 async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
-    """Rename; a refusal is an error that the editor shows."""
+    """Rename a name everywhere. Raises JsonRpcInvalidParams, which the editor shows, where that is refused."""
     at = place(ls, params)
     if at is None:
         return None
@@ -188,7 +188,7 @@ def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
     )
 
 
-def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> Form:
+def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> LineForm:
     document = analysis.document
     base = document.line_of(at)
     out: list[bytes] = []
@@ -203,7 +203,7 @@ def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> Form:
             % (end, text)
         )
         lines += [run.first, run.last]
-    return Form(b",".join(out), tuple(lines))
+    return LineForm(b",".join(out), tuple(lines))
 
 
 @guarded

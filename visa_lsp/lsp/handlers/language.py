@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from visa_lsp.ide.features.definition import Target, definition, implementation, type_definition
 from visa_lsp.ide.features.hover import hover
-from visa_lsp.ide.features.references import Use, highlights, places
+from visa_lsp.ide.features.references import ReferenceKind, highlights, places
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.progress import send_partial
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer
 
 _HIGHLIGHT: Final = {
-    Use.READ: types.DocumentHighlightKind.Read,
-    Use.WRITE: types.DocumentHighlightKind.Write,
-    Use.READ_WRITE: types.DocumentHighlightKind.Write,
-    Use.DECLARED: types.DocumentHighlightKind.Text,
-    Use.NAMED: types.DocumentHighlightKind.Text,
+    ReferenceKind.READ: types.DocumentHighlightKind.Read,
+    ReferenceKind.WRITE: types.DocumentHighlightKind.Write,
+    ReferenceKind.READ_WRITE: types.DocumentHighlightKind.Write,
+    ReferenceKind.DECLARED: types.DocumentHighlightKind.Text,
+    ReferenceKind.NAMED: types.DocumentHighlightKind.Text,
 }
 Locations = types.Location | list[types.Location] | list[types.LocationLink]
 

@@ -14,14 +14,21 @@ from lsprotocol import types
 
 from visa_lsp.ide.features.folding import FoldKind, folding_ranges
 from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
-from visa_lsp.ide.features.symbols import Outline, OutlineKind, document_symbols, outline, pattern_of, workspace_symbols
+from visa_lsp.ide.features.symbols import (
+    OutlineEntry,
+    OutlineKind,
+    document_symbols,
+    outline,
+    pattern_of,
+    workspace_symbols,
+)
 from visa_lsp.ide.features.token_pieces import Piece, encoded, lines_of, numbers_of, pieces_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.placed import Form, Placed, placed
+from visa_lsp.lsp.placed import LineForm, Placed, placed
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.ide.features.symbols import Member, Members
-    from visa_lsp.ide.index.text_index import Part
+    from visa_lsp.ide.index.text_index import ChunkIndex
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.session import VisaServer
@@ -67,7 +74,7 @@ def register(server: VisaServer) -> None:
 # ---- symbols ----
 
 
-def _name_range(ls: VisaServer, document: Text, entry: Outline) -> dict[str, Any]:
+def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
     line, start, end = entry.line, entry.name_span.start, entry.name_span.end
     text = document.line_text(line)
     if not text.isascii():
@@ -75,7 +82,7 @@ def _name_range(ls: VisaServer, document: Text, entry: Outline) -> dict[str, Any
     return {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
 
 
-def _symbol(ls: VisaServer, document: Text, entry: Outline) -> dict[str, Any]:
+def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
     name = _name_range(ls, document, entry)
     value: dict[str, Any] = {
         "name": entry.name,
@@ -104,17 +111,17 @@ def _tree(ls: VisaServer, opened: OpenDocument) -> Iterator[bytes]:
     yield b"]" if comma == b"," else b"[]"
 
 
-def _children(part: Part, shown: Members, base: int, encoding: Encoding) -> bytes:
+def _children(part: ChunkIndex, shown: Members, base: int, encoding: Encoding) -> bytes:
     """The entries of a chunk; kept while the chunk and its line stay as they are."""
 
-    def form() -> Form:
+    def form() -> LineForm:
         entries = b",".join([_entry(member, part, encoding) for member in shown.shown])
-        return Form(entries, tuple([line for m in shown.shown for line in [m.line] * 4]))
+        return LineForm(entries, tuple([line for m in shown.shown for line in [m.line] * 4]))
 
     return placed(part.memo, _ENTRIES, encoding, base, form) if shown.whole else form().at(base)
 
 
-def _entry(member: Member, part: Part, encoding: Encoding) -> bytes:
+def _entry(member: Member, part: ChunkIndex, encoding: Encoding) -> bytes:
     """The entry of a member with places for its line."""
     start, end = member.column, member.column + len(member.name)
     if not part.chunk.text.isascii():
@@ -153,7 +160,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     )
 
 
-def _information(ls: VisaServer, uri: str, document: Text, entry: Outline, holder: str) -> dict[str, Any]:
+def _information(ls: VisaServer, uri: str, document: Text, entry: OutlineEntry, holder: str) -> dict[str, Any]:
     value: dict[str, Any] = {
         "name": entry.name,
         "kind": _SYMBOL[entry.kind].value,
@@ -283,7 +290,7 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentTokens:
     """What a result id stands for: pieces, each with the line distance of its first token as it was sent."""
 
     pieces: tuple[tuple[Piece, int], ...]
@@ -304,7 +311,7 @@ async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
     return _whole(_remember(ls, opened.key, sent), sent)
 
 
-def _whole(result_id: str, sent: Sent) -> Encoded:
+def _whole(result_id: str, sent: SentTokens) -> Encoded:
     return Encoded([f'{{"resultId": "{result_id}", "data": ['.encode(), *encoded(sent.pieces), b"]}"])
 
 
@@ -323,7 +330,7 @@ async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParam
     return Encoded([f'{{"resultId": "{result_id}", "edits": ['.encode(), *edit, b"]}"])
 
 
-def _remember(ls: VisaServer, uri: str, sent: Sent) -> str:
+def _remember(ls: VisaServer, uri: str, sent: SentTokens) -> str:
     result_id = str(next(_ids))
     ls.sent_tokens[result_id] = (uri, sent)
     while len(ls.sent_tokens) > _KEPT_TOKENS:
@@ -362,13 +369,13 @@ def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]
     return [b'{"start": %d, "deleteCount": %d, "data": [' % (start + same, count), data, b"]}"]
 
 
-async def _tokens(ls: VisaServer, opened: OpenDocument) -> Sent:
+async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
     """The tokens of a text, chunk by chunk; what an earlier request made of an untouched chunk is used again."""
     analysis = opened.analysis
     document = analysis.document
     if not coloured_by_chunk(analysis):
         whole = lines_of(analysis, 0, document.line_count - 1, ls.encoding)
-        return Sent(((whole, whole.lead),) if whole.body else ())
+        return SentTokens(((whole, whole.lead),) if whole.body else ())
     kept = pieces_of(document)
     pieces = []
     distance = 0
@@ -384,7 +391,7 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> Sent:
             distance = piece.tail
         else:
             distance += chunk.count
-    return Sent(tuple(pieces))
+    return SentTokens(tuple(pieces))
 
 
 @guarded

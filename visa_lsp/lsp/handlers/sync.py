@@ -19,7 +19,7 @@ from visa_lsp.lsp.handlers.diagnostics import clear, refresh, schedule
 from visa_lsp.lsp.transport.protocol import Protocol
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.workspace import Settings
+    from visa_lsp.ide.workspace import UserSettings
     from visa_lsp.lsp.session import VisaServer
     from visa_lsp.lsp.transport.wire import Change
 
@@ -111,7 +111,7 @@ async def ask_settings(ls: VisaServer) -> None:
     _configure(ls, whole, folders)
 
 
-def _read(ls: VisaServer, value: object, base: Settings | None) -> Settings:
+def _read(ls: VisaServer, value: object, base: UserSettings | None) -> UserSettings:
     """The settings in a value; what is wrong in it is logged once."""
     found, problems = read_settings(value, base)
     for problem in problems:
@@ -121,7 +121,7 @@ def _read(ls: VisaServer, value: object, base: Settings | None) -> Settings:
     return found
 
 
-def _configure(ls: VisaServer, settings: Settings, folders: dict[str, Settings] | None = None) -> None:
+def _configure(ls: VisaServer, settings: UserSettings, folders: dict[str, UserSettings] | None = None) -> None:
     ls.forget_rules()
     if ls.documents.configure(settings, folders):
         ls.files.forget()

@@ -98,7 +98,7 @@ def _too_long(size: int) -> None:
 
 
 def inflow_of(stream: BinaryIO) -> Inflow:
-    """A stream that nobody has read from yet as an ``Inflow``; with its descriptor where a loop may watch that."""
+    """A stream of which nothing has been read yet, as an ``Inflow``; with its descriptor where a loop may watch that."""
     if os.name == "posix":
         try:
             fd = stream.fileno()

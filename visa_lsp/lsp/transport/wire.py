@@ -1,7 +1,7 @@
 """Standard input and output as the server reads and writes them, and the message that comes with every keystroke.
 
 pygls hands a message over from a thread three times, line by line; here a thread of its own reads whole messages, so that
-there is one hand-over. Invariant: nothing is read before the message before it was handled, so that nobody waits in a
+there is one hand-over. Invariant: nothing is read before the message before it was handled, so that no thread waits in a
 read when the client ends the server.
 """
 

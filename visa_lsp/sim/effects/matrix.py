@@ -64,7 +64,10 @@ def _floats(words: Array, precision: int) -> Array:
 
 
 def dpas(site: Site) -> Op:
-    """D = C + A x B, ``count`` rows, ``depth`` steps of one dword each."""
+    """D = C + A x B, ``count`` rows, ``depth`` steps of one dword each.
+
+    Raises KernelFault where the two precisions do not go together, or src2 is no general variable.
+    """
     first, second = site.integer("prec1"), site.integer("prec2")
     depth, count = site.integer("depth", 8), site.integer("count", 1)
     lanes = site.grf // 4

@@ -142,7 +142,10 @@ _RELATIONS: Final[tuple[Callable[[Any, Any], Any], ...]] = (
 
 
 def compare(site: Site) -> Op:
-    """Compare lane by lane, into a predicate or as all ones and zeros."""
+    """Compare lane by lane, into a predicate or as all ones and zeros.
+
+    Raises KernelFault where the instruction has no relation.
+    """
     relop = site.integer("relop")
     if relop >= len(_RELATIONS):
         raise site.fault("the comparison has no relation")
@@ -188,7 +191,10 @@ def compare(site: Site) -> Op:
 
 
 def setp(site: Site) -> Op:
-    """Set a predicate from the bits of a scalar, or from the low bit of each lane."""
+    """Set a predicate from the bits of a scalar, or from the low bit of each lane.
+
+    Raises KernelFault where the destination is no predicate.
+    """
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, PredicateOperand):
         raise site.fault("the destination must be a predicate")
@@ -204,7 +210,10 @@ def setp(site: Site) -> Op:
 
 
 def movs(site: Site) -> Op:
-    """Copy values of surface or sampler variables, element by element."""
+    """Copy values of surface or sampler variables, element by element.
+
+    Raises KernelFault where neither operand is a surface or a sampler.
+    """
     dst, src, count = site.inst.get("dst"), site.inst.get("src0"), site.lanes
     if isinstance(dst, State):
         to = site.state_cell(dst)
@@ -236,7 +245,10 @@ def movs(site: Site) -> Op:
 
 
 def addr_add(site: Site) -> Op:
-    """Address arithmetic: the byte address of a variable, or an address, plus an offset."""
+    """Address arithmetic: the byte address of a variable, or an address, plus an offset.
+
+    Raises KernelFault where the destination is no address variable, or the base has no address.
+    """
     dst, base, offset = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     if not isinstance(dst, Address):
         raise site.fault("the destination must be an address variable")
@@ -273,7 +285,10 @@ def addr_add(site: Site) -> Op:
 
 
 def fcvt(site: Site) -> Op:
-    """Convert hf to and from 8-bit floats (bf8 held as ub, hf8 held as b), f to tf32 (held as ud)."""
+    """Convert hf to and from 8-bit floats (bf8 held as ub, hf8 held as b), f to tf32 (held as ud).
+
+    Raises KernelFault for every other pair of types.
+    """
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     to, from_ = site.operand_type(dst), site.operand_type(src)
     fetch, store, enable = site.read(src), site.write(dst), site.enable()
@@ -339,7 +354,10 @@ def _cut(bits: Array, drop: int, nan: Array) -> Array:
 
 
 def srnd(site: Site) -> Op:
-    """Stochastic rounding: the random bits are added below the kept mantissa, then the rest is cut off."""
+    """Stochastic rounding: the random bits are added below the kept mantissa, then the rest is cut off.
+
+    Raises KernelFault for types other than f to hf and hf to 8 bits, and with saturation.
+    """
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     to, from_ = site.operand_type(dst), site.operand_type(src)
     fetch, noise, store, enable = site.read(src), site.read(site.inst.get("src1")), site.write(dst), site.enable()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import SFID_SLM
 from visa_lsp.sim.effects.flow import nothing
-from visa_lsp.sim.observers.happened import GLOBAL, SHARED
+from visa_lsp.sim.observers.happens_before import GLOBAL, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -61,7 +61,10 @@ def subb(site: Site) -> Op:
 
 
 def madw(site: Site) -> Op:
-    """32 x 32 + 32 bits to 64: low halves in the destination, high halves from the next free register on."""
+    """32 x 32 + 32 bits to 64: low halves in the destination, high halves from the next free register on.
+
+    Raises KernelFault where the destination is neither general nor indirect.
+    """
     dst = site.inst.get("dst")
     sources = [site.inst.get(f"src{i}") for i in range(3)]
     exec_type = values.execution_type(site.operand_type(s) for s in sources)

@@ -1,6 +1,6 @@
 """Arguments into the payload as ze_info says: one function for each ``arg_type``.
 
-Knows ze_info's words, not where bytes come to lie (``launch_layout``) nor what memory is (``launch_world``). Invariant:
+Knows ze_info's words, not where bytes come to lie (``layout``) nor what memory is (``world``). Invariant:
 every entry of ``payload_arguments`` is written, or the launch is refused in words.
 """
 
@@ -94,7 +94,10 @@ class Arguments:
             self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
 
     def encode(self, entry: PayloadArgument) -> bytes:
-        """Give the bytes of one entry; no more than its size."""
+        """Give the bytes of one entry of the payload; no more than ``entry.size``.
+
+        Raises LaunchError where a launch cannot give entries of its type, or the argument does not fit it.
+        """
         make = _IMPLICIT.get(entry.arg_type)
         if make is not None:
             return make(self, entry)[: entry.size]
@@ -162,7 +165,7 @@ class Arguments:
         return self._args[index]
 
     def wrong(self, entry: PayloadArgument, wanted: str) -> LaunchError:
-        """Say that an argument is of the wrong kind."""
+        """Make the LaunchError that says of which kind an argument is and of which it should be."""
         name = self.info.argument_name(entry.arg_index)
         given = _KINDS[type(self._arg(entry.arg_index))]
         return LaunchError(
@@ -171,7 +174,10 @@ class Arguments:
         )
 
     def by_value(self, entry: PayloadArgument) -> bytes:
-        """Give the bytes of an argument by value, or of the part of it that the entry takes."""
+        """Give the bytes of an argument by value, or of the part of it that the entry takes.
+
+        Raises LaunchError where a buffer, image or sampler is given, or a value of another size.
+        """
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ValueArg):
             raise self.wrong(entry, "passed by value")
@@ -198,7 +204,10 @@ class Arguments:
         return int(told) if told.isdecimal() and len(told) < 10 else 0
 
     def by_pointer(self, entry: PayloadArgument) -> bytes:
-        """Give the address, offset or handle of an argument by pointer; nothing where the binding table has it."""
+        """Give the address, offset or handle of an argument by pointer, as ``entry.size`` bytes.
+
+        There are none where the binding table has it. Raises LaunchError where an argument of another kind is given.
+        """
         arg = self._arg(entry.arg_index)
         key = self.key(entry.arg_index)
         if entry.addrmode == "slm" or entry.addrspace == "local":
@@ -221,7 +230,10 @@ class Arguments:
         return _number(surface.address, entry.size)
 
     def address(self, entry: PayloadArgument) -> bytes:
-        """Give the address of a buffer; zero for none."""
+        """Give the address of a buffer as 8 bytes; zero for none.
+
+        Raises LaunchError where the argument is no buffer.
+        """
         surface = self._surface(entry)
         return _number(surface.address if surface is not None else 0, 8)
 
@@ -240,21 +252,25 @@ class Arguments:
         return self.world.buffer(self.key(entry.arg_index), arg, entry.image_type, self._access(entry.arg_index))
 
     def image(self, entry: PayloadArgument) -> ImageArg:
-        """Give the image that an entry asks the shape of."""
+        """Give the image that an entry asks the shape of. Raises LaunchError where the argument is none."""
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ImageArg):
             raise self.wrong(entry, "an image")
         return arg
 
     def sampler(self, entry: PayloadArgument) -> SamplerArg:
-        """Give the sampler that an entry asks the state of."""
+        """Give the sampler that an entry asks the state of. Raises LaunchError where the argument is none."""
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, SamplerArg):
             raise self.wrong(entry, "a sampler")
         return arg
 
     def private_base(self, entry: PayloadArgument) -> bytes:
-        """Reserve private memory for every thread, or for every lane of it, and give its address."""
+        """Reserve private memory for every thread, or for every lane of it, and give its address.
+
+        Raises LaunchError where a group has more threads than the platform has numbers for, or the memory is larger
+        than a buffer may be.
+        """
         # Kernels find their part by the thread's number, which only tells apart what runs at the same time.
         groups = self.geometry.groups[0] * self.geometry.groups[1] * self.geometry.groups[2]
         numbers, threads = self.platform.thread_number, self.geometry.threads
@@ -283,7 +299,10 @@ class Arguments:
         return _number(self.printf.address, entry.size)
 
     def base(self, entry: PayloadArgument) -> bytes:
-        """Give the address of the program's constant or global data."""
+        """Give the address of the program's constant or global data.
+
+        Raises LaunchError where the launch has no such data.
+        """
         address = self.world.symbols.get(entry.arg_type)
         if address is None:
             raise LaunchError(
@@ -293,7 +312,10 @@ class Arguments:
         return _number(address, entry.size)
 
     def inline_sampler_handle(self, entry: PayloadArgument) -> bytes:
-        """Give the bindless handle of a sampler that is written in the source."""
+        """Give the bindless handle of a sampler that is written in the source.
+
+        Raises LaunchError where the ze_info does not describe the sampler.
+        """
         state = next((s for s in self.info.inline_samplers if s.sampler_index == entry.sampler_index), None)
         if state is None:
             raise LaunchError(f"the ze_info of '{self.info.name}' has no inline sampler {entry.sampler_index}")

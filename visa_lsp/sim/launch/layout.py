@@ -27,7 +27,7 @@ _LOCAL_ID_BYTES: Final = 2
 
 
 def align(value: int, to: int) -> int:
-    """Give the lowest multiple of ``to`` that is not below ``value``."""
+    """Give the lowest multiple of ``to`` bytes that is not below ``value`` bytes."""
     return (value + to - 1) // to * to
 
 
@@ -92,7 +92,10 @@ class Geometry:
         return (1 << max(0, min(self.simd, left))) - 1
 
     def local_ids(self) -> Array:
-        """Give the ids as (threads, 3, simd) words; those of absent lanes are zero."""
+        """Give the ids as 16-bit words of shape (threads, 3, simd); those of absent lanes are zero.
+
+        Raises LaunchError where a group has more than ``MAX_GROUP_ITEMS`` work items.
+        """
         if self.items > MAX_GROUP_ITEMS:
             raise LaunchError(
                 f"a group of {self.items} work items is too large, at most {MAX_GROUP_ITEMS} can run", LOCAL_SIZE
@@ -123,7 +126,7 @@ def _walk(order: Triple) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class LaunchLayout:
     """Where per-thread and cross-thread data lie; offsets from the start of the register file."""
 
     geometry: Geometry
@@ -132,7 +135,7 @@ class Layout:
     inline_bytes: int
 
     @staticmethod
-    def of(info: KernelInfo, geometry: Geometry, platform: Platform) -> Layout:
+    def of(info: KernelInfo, geometry: Geometry, platform: Platform) -> LaunchLayout:
         """Lay out what a kernel's ze_info promises, for the SIMD width of the text itself.
 
         The two may differ: the compiler prints the text of every width that it tried under one name.
@@ -145,7 +148,7 @@ class Layout:
             per_thread = align(max(a.offset + a.size for a in info.per_thread), grf)
         if not info.per_thread and platform.generation <= _LAST_WITH_EMPTY_ROW:
             per_thread = grf
-        return Layout(geometry, dimensions, grf + per_thread, info.env.inline_data_payload_size)
+        return LaunchLayout(geometry, dimensions, grf + per_thread, info.env.inline_data_payload_size)
 
     def cross(self, offset: int) -> int:
         """Place a cross-thread offset. Inline data smaller than a row has that row for itself."""
@@ -170,8 +173,11 @@ class Layout:
         return True
 
 
-class Block:
-    """The first register bytes of all threads of a group: one row of bytes for each thread."""
+class GroupPayload:
+    """The first register bytes of all threads of a group: one row of bytes for each thread.
+
+    The constructor raises LaunchError where a row would have more than ``MAX_PAYLOAD_BYTES`` bytes.
+    """
 
     def __init__(self, geometry: Geometry, size: int) -> None:
         self.geometry = geometry
@@ -185,9 +191,9 @@ class Block:
         # Element 2 holds the thread's number in its group in its low byte, as barriers and sub-group ids expect it.
         self._words[:, 2] = np.arange(geometry.threads) & 0xFF
 
-    def of(self, geometry: Geometry) -> Block:
+    def of(self, geometry: Geometry) -> GroupPayload:
         """A block for another number of threads: what all threads have in common."""
-        block = Block(geometry, self.size)
+        block = GroupPayload(geometry, self.size)
         block._rows[:, :] = self._rows[0]
         block._words[:, 2] = np.arange(geometry.threads) & 0xFF
         return block
@@ -198,13 +204,19 @@ class Block:
         return int(self._rows.shape[1])
 
     def put(self, offset: int, data: bytes) -> None:
-        """Write the same bytes for every thread."""
+        """Write the same bytes for every thread, from byte ``offset`` of the registers on.
+
+        Raises LaunchError where they do not lie inside the payload.
+        """
         if offset < 0 or offset + len(data) > self.size:
             raise LaunchError(f"{len(data)} bytes at offset {offset} lie outside of the payload, which has {self.size}")
         self._rows[:, offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
     def put_rows(self, offset: int, rows: Array) -> None:
-        """Write each thread's own bytes: an array (threads, anything)."""
+        """Write each thread's own bytes: an array (threads, anything).
+
+        ``offset`` is in bytes. Raises LaunchError where they do not lie inside the payload.
+        """
         raw = np.ascontiguousarray(rows).reshape(self.geometry.threads, -1).view(np.uint8)
         if offset < 0 or offset + raw.shape[1] > self.size:
             raise LaunchError(

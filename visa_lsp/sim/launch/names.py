@@ -3,7 +3,7 @@
 These inputs are filled by name: ``local_id_x``, ``local_id_y``, ``local_id_z`` (a word or dword for each lane),
 ``global_id_offset``, ``local_size``, ``enqueued_local_size``, ``group_count``, ``global_size`` (three dwords), ``work_dimensions``.
 In a compiler's dump, whose names say nothing, local ids, the header behind them and the size of a group are known by
-their place. Invariant: an input that nobody fills is an error, except for the buffer offsets of a dump.
+their place. Invariant: an input that is not filled is an error, except for the buffer offsets of a dump.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.launch.config import LaunchConfig
-    from visa_lsp.sim.launch.layout import Block, Geometry
+    from visa_lsp.sim.launch.layout import Geometry, GroupPayload
     from visa_lsp.sim.launch.world import World
 
 _IDS: Final = ("local_id_x", "local_id_y", "local_id_z")
@@ -78,7 +78,7 @@ def inputs_of(kernel: Kernel) -> list[NamedInput]:
     return found
 
 
-class Names:
+class LaunchInputs:
     """The inputs of one launch, filled by name or in order."""
 
     def __init__(self, kernel: Kernel, config: LaunchConfig, geometry: Geometry, world: World) -> None:
@@ -89,8 +89,11 @@ class Names:
         self.inputs = inputs_of(kernel)
         self._next_bti = 0
 
-    def fill(self, block: Block) -> None:
-        """Write every input."""
+    def fill(self, block: GroupPayload) -> None:
+        """Write every input.
+
+        Raises LaunchError where an argument has no input, an input no argument, or one does not fit the other.
+        """
         given = self.config.args
         if not isinstance(given, tuple):
             self._check_names(given.keys())
@@ -111,7 +114,7 @@ class Names:
             entry = next(i for i in self.inputs if i.name == name)
             block.put(entry.offset, self._bytes(entry, name, arg))
 
-    def fill_edge(self, block: Block, edge: Geometry) -> None:
+    def fill_edge(self, block: GroupPayload, edge: Geometry) -> None:
         """Write again what differs in a group that is not full; the rest is there."""
         self.geometry = edge
         given = self.config.args
@@ -126,7 +129,7 @@ class Names:
                 hint = f"did you mean '{near[0]}'?" if near else f"its inputs are {', '.join(known) or 'none'}"
                 raise LaunchError(f"kernel '{self.kernel.name}' has no .input '{name}'; {hint}", name)
 
-    def _in_order(self, block: Block, rest: list[NamedInput], args: tuple[Arg, ...]) -> None:
+    def _in_order(self, block: GroupPayload, rest: list[NamedInput], args: tuple[Arg, ...]) -> None:
         surfaces = sum(isinstance(arg, BufferArg | ImageArg) for arg in args)
         left = rest[len(args) :]
         # A stateful dump has one dword more for each buffer: the distance from the surface's base, which is zero here.
@@ -190,7 +193,7 @@ class Names:
             f".input {entry.name} is {kind}, {type(arg).__name__.removesuffix('Arg').lower()} does not fit", key
         )
 
-    def _implicit(self, block: Block, entry: NamedInput) -> bool:
+    def _implicit(self, block: GroupPayload, entry: NamedInput) -> bool:
         """Fill an input that is known by its name."""
         geometry = self.geometry
         name = entry.name.lower()
@@ -218,7 +221,7 @@ class Names:
         block.put(entry.offset, struct.pack(f"<{len(three)}I", *three)[: entry.size])
         return True
 
-    def _dump(self, block: Block, rest: list[NamedInput]) -> list[NamedInput]:
+    def _dump(self, block: GroupPayload, rest: list[NamedInput]) -> list[NamedInput]:
         """Fill what a compiler's dump has at fixed places; give the inputs that are left."""
         grf = self.geometry.grf_bytes
         at = grf

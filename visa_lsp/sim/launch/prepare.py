@@ -24,12 +24,11 @@ from visa_lsp.sim.launch.config import (
     LaunchConfig,
     LaunchError,
 )
-from visa_lsp.sim.launch.layout import Block, Geometry, Layout
-from visa_lsp.sim.launch.names import Names
+from visa_lsp.sim.launch.layout import Geometry, GroupPayload, LaunchLayout
+from visa_lsp.sim.launch.names import LaunchInputs
 from visa_lsp.sim.launch.world import World
 from visa_lsp.sim.operands import HW_ID
-from visa_lsp.sim.registers import Layout as Registers
-from visa_lsp.sim.registers import is_alias
+from visa_lsp.sim.registers import RegisterLayout, is_alias
 from visa_lsp.sim.wellformed import check_body
 
 if TYPE_CHECKING:
@@ -59,7 +58,10 @@ class PreparedLaunch:
 
 
 def choose_kernel(program: Module, name: str | None) -> Kernel:
-    """Give the kernel of a name, or the only one."""
+    """Give the kernel of a name, or the only one.
+
+    Raises LaunchError where there is no kernel of the name, or, without a name, none or several.
+    """
     names = [kernel.name for kernel in program.kernels]
     if name is not None:
         found = next((kernel for kernel in program.kernels if kernel.name == name), None)
@@ -76,7 +78,11 @@ def choose_kernel(program: Module, name: str | None) -> Kernel:
 
 
 def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
-    """Make the order to run ``config`` on ``platform``; ``info`` is what ze_info says of the kernel, if there is one."""
+    """Make the order to run ``config`` on ``platform``.
+
+    ``info`` is what ze_info says of the kernel, if there is one. Raises LaunchError where ze_info, arguments, sizes or
+    platform do not fit the program, or it asks for more memory than is given.
+    """
     kernel = choose_kernel(program, config.kernel)
     if info is not None and info.name != kernel.name:
         raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")
@@ -93,14 +99,14 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     printf = None
     if info is not None:
         arguments = Arguments(info, config, geometry, world, platform)
-        layout = Layout.of(info, geometry, platform)
+        layout = LaunchLayout.of(info, geometry, platform)
         block = _with_info(kernel, info, arguments, layout)
         edges = {edge.local_size: _edge(info, arguments, layout, block, edge) for edge in geometry.edges()}
         printf = arguments.printf
         names = {arguments.key(index): info.argument_name(index) for index in range(info.argument_count)}
     else:
-        block = Block(geometry, _end_of_inputs(kernel, geometry.grf_bytes))
-        filler = Names(kernel, config, geometry, world)
+        block = GroupPayload(geometry, _end_of_inputs(kernel, geometry.grf_bytes))
+        filler = LaunchInputs(kernel, config, geometry, world)
         filler.fill(block)
         edges = {}
         for edge in geometry.edges():
@@ -132,14 +138,14 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
 
 
 def with_budget(prepared: PreparedLaunch, steps: int) -> PreparedLaunch:
-    """Give the same launch with another limit on instructions."""
+    """Give the same launch with another limit on instructions, counted over all threads."""
     return replace(prepared, dispatch=replace(prepared.dispatch, step_budget=steps))
 
 
-def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: Layout) -> Block:
+def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: LaunchLayout) -> GroupPayload:
     grf = layout.geometry.grf_bytes
     ends = [layout.cross(a.offset) + a.size for a in info.payload]
-    block = Block(layout.geometry, max([_end_of_inputs(kernel, grf), layout.cross_start, *ends]))
+    block = GroupPayload(layout.geometry, max([_end_of_inputs(kernel, grf), layout.cross_start, *ends]))
     _put_ids(info, block, layout)
     for entry in info.payload:
         block.put(layout.cross(entry.offset), arguments.encode(entry))
@@ -147,7 +153,7 @@ def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: L
     return block
 
 
-def _put_ids(info: KernelInfo, block: Block, layout: Layout) -> None:
+def _put_ids(info: KernelInfo, block: GroupPayload, layout: LaunchLayout) -> None:
     grf = block.geometry.grf_bytes
     if layout.id_dimensions:
         block.put_local_ids(grf, layout.id_dimensions)
@@ -156,7 +162,9 @@ def _put_ids(info: KernelInfo, block: Block, layout: Layout) -> None:
             block.put_rows(grf + entry.offset, block.geometry.local_ids()[:, :, 0])
 
 
-def _edge(info: KernelInfo, arguments: Arguments, layout: Layout, whole: Block, edge: Geometry) -> Block:
+def _edge(
+    info: KernelInfo, arguments: Arguments, layout: LaunchLayout, whole: GroupPayload, edge: Geometry
+) -> GroupPayload:
     """The payload of a group that is not full: its own ids and size, and for the rest that of the others."""
     block = whole.of(edge)
     _put_ids(info, block, layout)
@@ -167,7 +175,7 @@ def _edge(info: KernelInfo, arguments: Arguments, layout: Layout, whole: Block, 
     return block
 
 
-def _partial(geometry: Geometry, edges: Mapping[Triple, Block]) -> Callable[[Triple], GroupShape | None]:
+def _partial(geometry: Geometry, edges: Mapping[Triple, GroupPayload]) -> Callable[[Triple], GroupShape | None]:
     shapes = {size: GroupShape(b.geometry.threads, b.geometry.lanes, b.payload) for size, b in edges.items()}
     return lambda group: shapes.get(geometry.size_of(group))
 
@@ -215,9 +223,9 @@ def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platfo
         else next(p for p in reversed(others) if p.generation < platform.generation)
     )
     moved = replace(geometry, grf_bytes=other.grf_bytes)
-    wrong = not Layout.of(info, geometry, platform).holds(kernel, info) and Layout.of(info, moved, other).holds(
-        kernel, info
-    )
+    wrong = not LaunchLayout.of(info, geometry, platform).holds(kernel, info) and LaunchLayout.of(
+        info, moved, other
+    ).holds(kernel, info)
     if wrong:
         names = ", ".join(p.name for p in others)
         raise LaunchError(
@@ -262,7 +270,7 @@ def _groups(kernel: Kernel, total: Triple, local: Triple, *, fixed: bool) -> Tri
 
 
 def _check_registers(kernel: Kernel, geometry: Geometry, shared: Sequence[FileVariable]) -> None:
-    size = Registers(kernel, geometry.grf_bytes, shared).size * geometry.threads
+    size = RegisterLayout(kernel, geometry.grf_bytes, shared).size * geometry.threads
     if size > MAX_GROUP_REGISTER_BYTES:
         raise LaunchError(
             f"the {geometry.threads} threads of a group of '{kernel.name}' have {size} bytes of registers; at most "

@@ -41,7 +41,11 @@ def cl_dtype(type_name: str) -> np.dtype[Any] | None:
 
 
 def value_bytes(arg: ValueArg, size: int, natural: np.dtype[Any] | None, key: int | str) -> bytes:
-    """Give the ``size`` bytes of a value; one without a dtype takes ``natural``, or what its size suggests."""
+    """Give the ``size`` bytes of a value; one without a dtype takes ``natural``, or what its size suggests.
+
+    Raises LaunchError where the value has another size, does not fit its type, or is a float where an integer is asked
+    for.
+    """
     array = arg.array
     if not arg.typed:
         array = _typed(arg, size, natural, key)

@@ -74,14 +74,17 @@ class World:
         return self._buffers[key]
 
     def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:
-        """Reserve shared local memory for an argument, the first time; give its offset."""
+        """Reserve shared local memory for an argument, the first time; give its offset in bytes."""
         if key not in self._locals:
             self._locals[key] = align(self.slm_bytes, max(1, alignment))
             self.slm_bytes = self._locals[key] + arg.size
         return self._locals[key]
 
     def scratch_space(self, name: str, size: int, *, private: bool = False) -> Buffer:
-        """Place memory that no argument stands for: private data, a printf buffer."""
+        """Place ``size`` bytes of memory that no argument stands for: private data, a printf buffer.
+
+        Raises LaunchError where they are more than ``MAX_BUFFER_BYTES``.
+        """
         if size > MAX_BUFFER_BYTES:
             raise LaunchError(f"{name} needs {size} bytes, more than {MAX_BUFFER_BYTES} (1 GiB); launch fewer groups")
         buffer = self.memory.allocate(name, size)
@@ -106,7 +109,10 @@ class World:
             self.symbols[name] = self.memory.add(Buffer(name, array.copy())).address
 
     def add_sections(self, sections: tuple[DataSection, ...]) -> None:
-        """Place the program's data, then put addresses into it."""
+        """Place the program's data, then put addresses into it.
+
+        Raises LaunchError where a relocation names no known symbol, or lies outside of its section.
+        """
         placed = [(s, self.memory.add(Buffer(s.name, bytearray(s.data)))) for s in sections if s.data]
         for section, buffer in placed:
             self.symbols.update({name: buffer.address + at for name, at in section.symbols.items()})

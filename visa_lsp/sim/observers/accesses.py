@@ -17,14 +17,14 @@ from visa_lsp.sim.observers.hooks import Checker
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 MOST_LOADS: Final = 1 << 14
 _READONLY: Final = "readonly"
 _WRITEONLY: Final = "writeonly"
 
 
-class _Load:
+class _LaneLoad:
     """What one lane has loaded with one message: places that are not stored yet, and whether one was put back."""
 
     __slots__ = ("fault", "kept", "left")
@@ -44,7 +44,7 @@ class AccessChecker(Checker):
         super().__init__()
         self._message = 0
         self._last: tuple[int, int, int] | None = None
-        self._loads: dict[tuple[int, int, int], _Load] = {}  # (thread, message, lane)
+        self._loads: dict[tuple[int, int, int], _LaneLoad] = {}  # (thread, message, lane)
         self._by_place: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}  # (thread, buffer, offset)
         self._forgot = False
 
@@ -67,12 +67,12 @@ class AccessChecker(Checker):
             else ()
         )
 
-    def read(self, access: Access) -> None:
+    def read(self, access: MemoryAccess) -> None:
         """A load from what may only be written."""
         for row, buffer, offset in self._touched(access, _WRITEONLY):
             self._wait(access, row, buffer, offset)
 
-    def write(self, access: Access) -> None:
+    def write(self, access: MemoryAccess) -> None:
         """A store to what may only be read; an atomic reads as well."""
         for row, buffer, offset in self._touched(access, _READONLY):
             self._tell(access, row, buffer, offset, "writes")
@@ -83,7 +83,7 @@ class AccessChecker(Checker):
                 break
             self._stored(access, row, buffer, offset)
 
-    def _touched(self, access: Access, how: str) -> Iterator[tuple[int, Buffer, int]]:
+    def _touched(self, access: MemoryAccess, how: str) -> Iterator[tuple[int, Buffer, int]]:
         """The accesses to buffers of one kind: row, buffer, offset."""
         space = access.space
         if space is None or (isinstance(space, Buffer) and space.access != how):
@@ -99,18 +99,18 @@ class AccessChecker(Checker):
             if home is not None and home[0].access == how and 0 <= home[1] <= home[0].size - access.size:
                 yield row, home[0], home[1]
 
-    def _fault(self, access: Access, row: int, buffer: Buffer, offset: int, verb: str) -> Fault:
+    def _fault(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int, verb: str) -> Fault:
         from visa_lsp.sim.machine import thread_fault
 
         lane = access.thread.lane(int(access.lanes[min(row, access.lanes.size - 1)]))
         message = f"{verb} {access.size} bytes at byte {offset} of {buffer.name}, which is {buffer.access}"
         return thread_fault(access.thread, FaultKind.ACCESS, message, lane=lane, address=int(access.at[row]))
 
-    def _tell(self, access: Access, row: int, buffer: Buffer, offset: int, verb: str) -> None:
+    def _tell(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int, verb: str) -> None:
         self._found.append(self._fault(access, row, buffer, offset, verb))
-        access.thread.machine.told = True
+        access.thread.machine.has_findings = True
 
-    def _wait(self, access: Access, row: int, buffer: Buffer, offset: int) -> None:
+    def _wait(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int) -> None:
         frame = access.thread.frame
         control = frame.code.kernel.instructions[frame.pc].get("exec")
         by_lane = isinstance(control, ExecControl) and not control.no_mask and control.exec_size > 1
@@ -121,12 +121,12 @@ class AccessChecker(Checker):
             if len(self._loads) >= MOST_LOADS:
                 self._forgot = True
                 return
-            load = self._loads[key] = _Load(self._fault(access, row, buffer, offset, "reads"))
+            load = self._loads[key] = _LaneLoad(self._fault(access, row, buffer, offset, "reads"))
         for byte in range(offset, offset + access.size):
             load.left.add((id(buffer), byte))
             self._by_place.setdefault((access.thread.number, id(buffer), byte), []).append(key)
 
-    def _stored(self, access: Access, row: int, buffer: Buffer, offset: int) -> None:
+    def _stored(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int) -> None:
         there = buffer.data[offset : offset + access.size]
         kept = access.values is not None and bool((access.values[row] == there).all())
         for byte in range(offset, offset + access.size):
@@ -140,4 +140,4 @@ class AccessChecker(Checker):
                     del self._loads[key]
                     if not load.kept:
                         self._found.append(load.fault)
-                        access.thread.machine.told = True
+                        access.thread.machine.has_findings = True

@@ -15,7 +15,16 @@ import numpy as np
 from visa_lsp.program.model import Combine
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.observers.definedness_memory import MemoryFollower
-from visa_lsp.sim.observers.definedness_plan import Kind, Plan, Source, Travel, by_lane, limits_of, places_of, plan_of
+from visa_lsp.sim.observers.definedness_plan import (
+    DefinednessPlan,
+    InstructionKind,
+    RegisterOperand,
+    Travel,
+    by_lane,
+    limits_of,
+    places_of,
+    plan_of,
+)
 from visa_lsp.sim.observers.hooks import Checker
 from visa_lsp.sim.observers.origins import Origins
 from visa_lsp.sim.observers.shadow import MAX_PAGES, PAGE, UNWRITTEN, RegisterShadow
@@ -23,7 +32,7 @@ from visa_lsp.sim.operands import lane_mask, mask_bits
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -42,7 +51,7 @@ class UninitialisedChecker(Checker):
 
     def __init__(self) -> None:
         super().__init__()
-        self._plans: dict[tuple[int, int], Plan] = {}
+        self._plans: dict[tuple[int, int], DefinednessPlan] = {}
         self._origins = Origins(self._found)
         self._memory = MemoryFollower(self._origins)
 
@@ -51,11 +60,11 @@ class UninitialisedChecker(Checker):
         del number
         self._memory.group()
 
-    def read(self, access: Access) -> None:
+    def read(self, access: MemoryAccess) -> None:
         """Remember what a load brings."""
         self._memory.read(access)
 
-    def write(self, access: Access) -> None:
+    def write(self, access: MemoryAccess) -> None:
         """Look at what a store carries."""
         self._memory.write(access)
 
@@ -81,7 +90,7 @@ class UninitialisedChecker(Checker):
         plan = self._plans[id(frame.code), pc]
         mask = (
             plan.full
-            if plan.no_mask or (plan.kind is Kind.BRANCH and plan.lanes == 1)
+            if plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
             else frame.emask >> plan.at & plan.full
         )
         active = mask
@@ -123,16 +132,18 @@ class UninitialisedChecker(Checker):
             found.grow(frame.regs.size)
         return found
 
-    def _slowly(self, thread: Thread, plan: Plan, shadow: RegisterShadow, active: int, unsure: int) -> None:
+    def _slowly(self, thread: Thread, plan: DefinednessPlan, shadow: RegisterShadow, active: int, unsure: int) -> None:
         origin = 0
         if unsure and plan.pred is not None:
             origin = self._origins.of_predicate(thread, shadow, plan.pred.var)
-            if plan.kind is not Kind.VALUE:
+            if plan.kind is not InstructionKind.VALUE:
                 self._origins.tell(
-                    thread, origin, _BRANCHES if plan.kind is Kind.BRANCH else "decides which lanes a message has"
+                    thread,
+                    origin,
+                    _BRANCHES if plan.kind is InstructionKind.BRANCH else "decides which lanes a message has",
                 )
                 unsure = 0
-        if plan.kind is Kind.VALUE:
+        if plan.kind is InstructionKind.VALUE:
             self._value(thread, plan, shadow, active, unsure, origin)
             return
         for sampler, cell in plan.cells_read:
@@ -144,20 +155,22 @@ class UninitialisedChecker(Checker):
         data: list[Array] = []
         for source in plan.sources:
             cells = self._cells(thread, shadow, source, plan, active)
-            if plan.kind is Kind.RECORDED:
+            if plan.kind is InstructionKind.RECORDED:
                 if cells.size and cells.all():
                     self._origins.tell(thread, int(cells.max()), _SENT)
             elif source.address:
                 worst = self._worst(cells, plan, active)
                 if worst:
-                    self._origins.tell(thread, worst, _BRANCHES if plan.kind is Kind.BRANCH else _ADDRESSES)
+                    self._origins.tell(thread, worst, _BRANCHES if plan.kind is InstructionKind.BRANCH else _ADDRESSES)
             else:
                 data.append(cells)
         _define(shadow, plan, active)
-        if plan.kind is Kind.MESSAGE:
+        if plan.kind is InstructionKind.MESSAGE:
             self._memory.begin(plan, data)
 
-    def _value(self, thread: Thread, plan: Plan, shadow: RegisterShadow, active: int, unsure: int, origin: int) -> None:
+    def _value(
+        self, thread: Thread, plan: DefinednessPlan, shadow: RegisterShadow, active: int, unsure: int, origin: int
+    ) -> None:
         """Carry undefined values from sources to destinations."""
         frame = thread.frame
         lanes = plan.lanes
@@ -202,7 +215,13 @@ class UninitialisedChecker(Checker):
         self._written(plan, shadow, frame, active, result, exact)
 
     def _written(
-        self, plan: Plan, shadow: RegisterShadow, frame: Frame, active: int, result: Array, exact: Array | None
+        self,
+        plan: DefinednessPlan,
+        shadow: RegisterShadow,
+        frame: Frame,
+        active: int,
+        result: Array,
+        exact: Array | None,
     ) -> None:
         on = lane_mask(active, plan.lanes)
         for target in plan.targets:
@@ -231,7 +250,7 @@ class UninitialisedChecker(Checker):
             sampler, cell = plan.state_written
             (shadow.samplers if sampler else shadow.surfaces)[cell] = int(result.max())
 
-    def _read_predicates(self, thread: Thread, plan: Plan, shadow: RegisterShadow, result: Array) -> None:
+    def _read_predicates(self, thread: Thread, plan: DefinednessPlan, shadow: RegisterShadow, result: Array) -> None:
         frame = thread.frame
         bits = 0
         for var in plan.preds_read:
@@ -252,7 +271,9 @@ class UninitialisedChecker(Checker):
         if here.any():
             result[here] = np.maximum(result[here], self._origins.of_predicate(thread, shadow, var))
 
-    def _cells(self, thread: Thread, shadow: RegisterShadow, source: Source, plan: Plan, active: int) -> Array:
+    def _cells(
+        self, thread: Thread, shadow: RegisterShadow, source: RegisterOperand, plan: DefinednessPlan, active: int
+    ) -> Array:
         """Where the bytes of an operand's cells come from; what was never written gets this place as its origin."""
         places = places_of(source, thread.frame)
         cells = shadow.get(places) if source.places is not None else shadow.find(places)
@@ -296,13 +317,13 @@ class UninitialisedChecker(Checker):
             out[:] = 0
         return out
 
-    def _worst(self, cells: Array, plan: Plan, active: int) -> int:
+    def _worst(self, cells: Array, plan: DefinednessPlan, active: int) -> int:
         if plan.lanes > 1 and cells.shape[0] % plan.lanes == 0:
             return int(by_lane(cells, plan.lanes)[lane_mask(active, plan.lanes)].max(initial=0))
         return int(cells.max(initial=0))
 
 
-def _unsure(plan: Plan, frame: Frame, shadow: RegisterShadow, mask: int) -> int:
+def _unsure(plan: DefinednessPlan, frame: Frame, shadow: RegisterShadow, mask: int) -> int:
     """Lanes for which an undefined predicate bit decides."""
     assert plan.pred is not None
     undefined = shadow.pred_bits[plan.pred.var] >> plan.at & plan.full
@@ -314,7 +335,7 @@ def _unsure(plan: Plan, frame: Frame, shadow: RegisterShadow, mask: int) -> int:
     return undefined & mask
 
 
-def _define(shadow: RegisterShadow, plan: Plan, active: int) -> None:
+def _define(shadow: RegisterShadow, plan: DefinednessPlan, active: int) -> None:
     """The destinations of an instruction with clean sources, or of a message."""
     if not active:
         return

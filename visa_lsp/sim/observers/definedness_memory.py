@@ -16,15 +16,15 @@ from visa_lsp.sim.observers.origins import STORED
 from visa_lsp.sim.observers.shadow import MAX_PAGES, UNWRITTEN, MemoryShadow, RegisterShadow
 
 if TYPE_CHECKING:
-    from visa_lsp.sim.observers.definedness_plan import Plan
-    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.definedness_plan import DefinednessPlan
+    from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.observers.origins import Origins
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Load:
+class _LoadOrigins:
     """What one access of a message brought: origins of ``rows`` of ``size`` bytes for ``lanes``."""
 
     number: int  # of the access in its message
@@ -45,9 +45,9 @@ class MemoryFollower:
         self._shared: MemoryShadow | None = None
         self._scratch: dict[int, MemoryShadow] = {}
         self._private: dict[int, MemoryShadow] = {}
-        self._plan: Plan | None = None
+        self._plan: DefinednessPlan | None = None
         self._data: list[Array] = []
-        self._loaded: list[_Load] = []
+        self._loaded: list[_LoadOrigins] = []
         self._partly: set[int] = set()  # lanes for which the message loads something defined
         self._number = 0
         self._cursor = 0
@@ -65,7 +65,7 @@ class MemoryFollower:
         """Whether there is memory that could not be followed."""
         return self._pages[0] <= 0
 
-    def begin(self, plan: Plan, data: list[Array]) -> None:
+    def begin(self, plan: DefinednessPlan, data: list[Array]) -> None:
         """A message starts; ``data`` are the origins of its data operands, cell by cell."""
         self._plan, self._data, self._number, self._cursor = plan, data, 0, 0
         self._loaded.clear()
@@ -81,7 +81,7 @@ class MemoryFollower:
             _land(self._plan, shadow, self._loaded)
         self._plan = None
 
-    def read(self, access: Access) -> None:
+    def read(self, access: MemoryAccess) -> None:
         """Remember what a load brings."""
         if self._plan is None:
             return
@@ -90,7 +90,7 @@ class MemoryFollower:
         self._number += 1
         self._cursor += access.at.size * access.size
 
-    def write(self, access: Access) -> None:
+    def write(self, access: MemoryAccess) -> None:
         """Look at what a store carries, or keep it in the shadow of memory that only the group sees."""
         plan = self._plan
         if plan is None or not access.at.size:
@@ -113,7 +113,7 @@ class MemoryFollower:
             for number in np.unique(whole).tolist():
                 self._origins.tell(access.thread, number, STORED)
 
-    def _load(self, access: Access, shadow: MemoryShadow, at: Array, rows: Array) -> None:
+    def _load(self, access: MemoryAccess, shadow: MemoryShadow, at: Array, rows: Array) -> None:
         cells = shadow.get((at[:, None] + np.arange(access.size)).reshape(-1)).reshape(at.size, access.size)
         fresh = cells == UNWRITTEN
         if fresh.any():
@@ -122,9 +122,9 @@ class MemoryFollower:
         lanes = access.lanes[np.minimum(rows, access.lanes.size - 1)]
         self._partly.update(lanes[(cells == 0).any(axis=1)].tolist())
         if cells.any():
-            self._loaded.append(_Load(self._number, self._cursor, rows, lanes, cells, fresh, access.size))
+            self._loaded.append(_LoadOrigins(self._number, self._cursor, rows, lanes, cells, fresh, access.size))
 
-    def _carried(self, plan: Plan, access: Access) -> Array | None:
+    def _carried(self, plan: DefinednessPlan, access: MemoryAccess) -> Array | None:
         """Where the bytes of each row of a store come from; None where all are defined."""
         if not any(cells.any() for cells in self._data):
             return None
@@ -144,7 +144,7 @@ class MemoryFollower:
                 out = np.maximum(out, flat[self._cursor : self._cursor + need].reshape(out.shape))
         return out
 
-    def _memories(self, access: Access) -> list[tuple[MemoryShadow, Array, Array]]:
+    def _memories(self, access: MemoryAccess) -> list[tuple[MemoryShadow, Array, Array]]:
         """The shadows of what a message touches that holds nothing at first: offsets, and rows of the access."""
         space, thread = access.space, access.thread
         if space is None:
@@ -176,7 +176,7 @@ class MemoryFollower:
         return self._private.setdefault(id(buffer), MemoryShadow(self._pages))
 
 
-def _land(plan: Plan, shadow: RegisterShadow, loaded: list[_Load]) -> None:
+def _land(plan: DefinednessPlan, shadow: RegisterShadow, loaded: list[_LoadOrigins]) -> None:
     """Put what loads brought into their destination: row by row and lane by lane, or byte by byte in order."""
     for target in plan.targets:
         if target.places is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.flow.accesses import accesses_of
-from visa_lsp.flow.steps import How, Space, number_of, space_of
+from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import REPLACING
 from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class Kind(Enum):
+class InstructionKind(Enum):
     """What an instruction does with values."""
 
     VALUE = "computes"
@@ -71,8 +71,11 @@ _DATA: Final = frozenset({"src", "src0", "src1", "data"})
 
 
 @dataclass(slots=True)
-class Source:
-    """A register operand that is read. ``places`` has a row of bytes per cell; None where it is known at run time."""
+class RegisterOperand:
+    """A register operand that is read or written.
+
+    ``places`` has a row of byte offsets per cell; None where they are known only at run time.
+    """
 
     touch: Touch
     places: Array | None
@@ -81,10 +84,10 @@ class Source:
 
 
 @dataclass(slots=True)
-class Plan:
+class DefinednessPlan:
     """One instruction for the checker."""
 
-    kind: Kind
+    kind: InstructionKind
     travel: Travel
     lanes: int
     full: int
@@ -94,8 +97,8 @@ class Plan:
     steady: bool  # what was looked at once need not be looked at again while nothing becomes undefined
     pred: Predicate | None = None
     chosen: Enable | None = None
-    sources: list[Source] = field(default_factory=list)
-    targets: list[Source] = field(default_factory=list)
+    sources: list[RegisterOperand] = field(default_factory=list)
+    targets: list[RegisterOperand] = field(default_factory=list)
     clean: Array | None = None  # all bytes that are read
     preds_read: list[int] = field(default_factory=list)
     preds_written: list[int] = field(default_factory=list)
@@ -117,30 +120,32 @@ class Plan:
         )  # fmt: skip
 
 
-def plan_of(code: Code, pc: int) -> Plan:
+def plan_of(code: Code, pc: int) -> DefinednessPlan:
     """Work out the plan of an instruction."""
     inst = code.kernel.instructions[pc]
     site = Site(code, inst, pc)
     touches = code.touches.get(pc, [])
     kind = _kind(inst)
-    if kind is Kind.MESSAGE and touches and touches[0].lanes != site.lanes:
+    if kind is InstructionKind.MESSAGE and touches and touches[0].lanes != site.lanes:
         site.lanes, site.full = (
             touches[0].lanes,
             (1 << touches[0].lanes) - 1,
         )  # plain gather keeps its lanes in an operand
     pred = inst.get("pred")
-    plan = Plan(kind, Travel.LANE, site.lanes, site.full, site.control.mask_offset, site.control.no_mask,
-                inst.row.predicate_use is PredicateUse.CHOOSES, kind is Kind.VALUE)  # fmt: skip
+    plan = DefinednessPlan(kind, Travel.LANE, site.lanes, site.full, site.control.mask_offset, site.control.no_mask,
+                inst.row.predicate_use is PredicateUse.CHOOSES, kind is InstructionKind.VALUE)  # fmt: skip
     if isinstance(pred, Predicate) and pred.var:
         plan.pred, plan.chosen = pred, predicate_bits(pred, plan.at, plan.full)
     _operands(plan, inst, site)
     same = inst.row.has(Trait.COMPARES | Trait.CANCELS) and inst.get("src0") == inst.get("src1")
     for touch in touches:
-        source = Source(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
+        source = RegisterOperand(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
         if touch.write:
             plan.targets.append(source)
         elif not same:  # whatever the value, the result is the same: compilers find the active lanes in this way
-            source.address = kind is Kind.BRANCH or (kind is Kind.MESSAGE and _is_address(inst, touch.field))
+            source.address = kind is InstructionKind.BRANCH or (
+                kind is InstructionKind.MESSAGE and _is_address(inst, touch.field)
+            )
             plan.sources.append(source)
         plan.steady &= touch.indirect is None
     _travel(plan, inst, site)
@@ -150,27 +155,27 @@ def plan_of(code: Code, pc: int) -> Plan:
     return plan
 
 
-def _kind(inst: Inst) -> Kind:
+def _kind(inst: Inst) -> InstructionKind:
     meaning = inst.row.meaning
     if isinstance(meaning, Unmodelled):
-        return Kind.RECORDED
+        return InstructionKind.RECORDED
     if isinstance(meaning, Effect) and meaning.name in _MESSAGES:
-        return Kind.MESSAGE
-    return Kind.VALUE if inst.row.flow in _GOES_ON else Kind.BRANCH
+        return InstructionKind.MESSAGE
+    return InstructionKind.VALUE if inst.row.flow in _GOES_ON else InstructionKind.BRANCH
 
 
 def _is_address(inst: Inst, name: str) -> bool:
     return name not in (_DATA_LSC if inst.row.family == "lsc" else () if inst.row.family == "sampler" else _DATA)
 
 
-def _operands(plan: Plan, inst: Inst, site: Site) -> None:
+def _operands(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
     """Predicates, address variables and states among the operands."""
     layout = site.code.layout
     for access in accesses_of(inst, site.code.storage):
         number = number_of(access.variable)
         match space_of(access.variable):
             case Space.PREDICATE:
-                if access.how is not How.GUARD and access.field != "pred":
+                if access.purpose is not AccessPurpose.GUARD and access.field != "pred":
                     (plan.preds_written if access.writes else plan.preds_read).append(number)
                 elif access.writes:
                     plan.preds_written.append(number)
@@ -180,10 +185,10 @@ def _operands(plan: Plan, inst: Inst, site: Site) -> None:
                 if access.writes:
                     plan.address_written = (start, count)
                 else:
-                    plan.addresses_read.append((start, count, access.how is How.ADDRESSES))
+                    plan.addresses_read.append((start, count, access.purpose is AccessPurpose.ADDRESSES))
             case Space.SAMPLER | Space.SURFACE as space:
                 sampler = space is Space.SAMPLER
-                if access.how is How.HANDLE:
+                if access.purpose is AccessPurpose.HANDLE:
                     bases = layout.sampler_base if sampler else layout.surface_base
                     if number < len(bases):
                         plan.cells_read.append((sampler, bases[number]))
@@ -197,7 +202,7 @@ def _operands(plan: Plan, inst: Inst, site: Site) -> None:
                 pass  # the simulator has noted exactly which bytes it touches
 
 
-def _travel(plan: Plan, inst: Inst, site: Site) -> None:
+def _travel(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
     row, meaning = inst.row, inst.row.meaning
     word = meaning.expr.word if isinstance(meaning, Lane) else ""
     plan.logic = word if word in ("and", "or") else ""
@@ -208,12 +213,16 @@ def _travel(plan: Plan, inst: Inst, site: Site) -> None:
         plan.travel = Travel.FOUR
     elif modelled and row.has(Trait.MATRIX):
         plan.travel = Travel.WHOLE
-    elif plan.kind is Kind.VALUE and (row.has(Trait.COPIES) or word in _BYTEWISE) and _same_width(plan, inst, site):
+    elif (
+        plan.kind is InstructionKind.VALUE
+        and (row.has(Trait.COPIES) or word in _BYTEWISE)
+        and _same_width(plan, inst, site)
+    ):
         plan.travel = Travel.BYTE
         _decided(plan, inst, site, word)
 
 
-def _same_width(plan: Plan, inst: Inst, site: Site) -> bool:
+def _same_width(plan: DefinednessPlan, inst: Inst, site: Site) -> bool:
     dst = inst.get("dst")
     sources = [inst.get(n) for n in ("src0", "src1") if site.has(n)]
     if not isinstance(dst, General | Indirect) or any(
@@ -230,7 +239,7 @@ def _same_width(plan: Plan, inst: Inst, site: Site) -> bool:
     )
 
 
-def _decided(plan: Plan, inst: Inst, site: Site, word: str) -> None:
+def _decided(plan: DefinednessPlan, inst: Inst, site: Site, word: str) -> None:
     """Bytes that an immediate decides: zeros of ``and``, ones of ``or``."""
     constant = next((inst.get(n) for n in ("src0", "src1") if isinstance(inst.get(n), Immediate)), None)
     if word not in ("and", "or") or not isinstance(constant, Immediate) or not plan.sources:
@@ -242,7 +251,7 @@ def _decided(plan: Plan, inst: Inst, site: Site, word: str) -> None:
         source.sure = raw == (0 if word == "and" else 255)
 
 
-def places_of(source: Source, frame: Frame) -> Array:
+def places_of(source: RegisterOperand, frame: Frame) -> Array:
     """The bytes of an operand's cells, a row for each."""
     if source.places is not None:
         return source.places
@@ -250,7 +259,7 @@ def places_of(source: Source, frame: Frame) -> Array:
     return np.asarray(source.touch.indirect(frame)[:, None] + np.arange(source.touch.size))
 
 
-def limits_of(frame: Frame, source: Source) -> tuple[int, int]:
+def limits_of(frame: Frame, source: RegisterOperand) -> tuple[int, int]:
     """The bytes of the register file that belong to an operand's variable."""
     layout, var = frame.code.layout, source.touch.var
     if var < 0:

@@ -29,7 +29,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Access:
+class MemoryAccess:
     """One message to memory: ``size`` bytes at each of ``at``, for ``lanes``; ``space`` None where nothing is bound.
 
     ``kind`` is ``read``, ``write`` or ``atomic``; ``surface`` the value of the surface variable (None: an address).
@@ -81,10 +81,10 @@ class Observer:
     def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
         """A thread has executed an instruction (only where ``wants_instructions``); it may stand in another frame now."""
 
-    def read(self, access: Access) -> None:
+    def read(self, access: MemoryAccess) -> None:
         """A message reads."""
 
-    def write(self, access: Access) -> None:
+    def write(self, access: MemoryAccess) -> None:
         """A message writes, or reads and writes."""
 
     def barrier(self, thread: Thread) -> None:
@@ -97,7 +97,7 @@ class Observer:
         """A thread will go on when a round of a barrier is complete."""
 
     def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
-        """A thread executes a fence of some memories: ``SHARED``, ``GLOBAL`` of ``happened``."""
+        """A thread executes a fence of some memories: ``SHARED``, ``GLOBAL`` of ``happens_before``."""
 
     def finished(self) -> None:
         """The run is over; findings that waited for its end are taken now."""
@@ -146,7 +146,7 @@ class Checker(Observer):
             lane = code.lane(pc, lane)
             told = (code.lane(pc, number) for number in lanes)
             more |= {"lane": lane, "lanes": sorted({number for number in told if number is not None})}
-        thread.machine.told = True
+        thread.machine.has_findings = True
         self._found.append(thread_fault(thread, kind, message, **more))
 
 
@@ -155,15 +155,15 @@ class BoundsChecker(Checker):
 
     kinds = frozenset({FaultKind.OUT_OF_BOUNDS, FaultKind.REGION})
 
-    def read(self, access: Access) -> None:
+    def read(self, access: MemoryAccess) -> None:
         """Look at the addresses."""
         self._look(access, "reads")
 
-    def write(self, access: Access) -> None:
+    def write(self, access: MemoryAccess) -> None:
         """Look at the addresses."""
         self._look(access, "writes")
 
-    def _look(self, access: Access, verb: str) -> None:
+    def _look(self, access: MemoryAccess, verb: str) -> None:
         outside = access.outside
         if outside is None:
             return
@@ -183,7 +183,7 @@ class BoundsChecker(Checker):
             address=at,
         )
 
-    def _look_at_block(self, access: Access, outside: Array, verb: str) -> None:
+    def _look_at_block(self, access: MemoryAccess, outside: Array, verb: str) -> None:
         """A block for the whole thread; compilers load more than they use, which is no fault of the kernel."""
         first, count = int(np.flatnonzero(outside)[0]), int(outside.sum()) * access.size
         whole = bool(outside.all())
@@ -201,7 +201,7 @@ class BoundsChecker(Checker):
         )
 
 
-def _is_used(access: Access, outside: Array) -> bool:
+def _is_used(access: MemoryAccess, outside: Array) -> bool:
     """Whether an instruction of the body may read the registers that a block brings from ``outside``."""
     frame = access.thread.frame
     code, pc = frame.code, frame.pc
@@ -234,14 +234,14 @@ def _first_reachable(code: Code, pc: int) -> int:
     return lowest
 
 
-def _others(access: Access, lanes: int) -> str:
+def _others(access: MemoryAccess, lanes: int) -> str:
     """How many more lanes do the same; nothing where a message moves a block for the whole thread."""
     frame = access.thread.frame
     count = lanes - 1 if frame.code.lane(frame.pc, 0) is not None else 0
     return f", as {'does' if count == 1 else 'do'} {count} more {'lane' if count == 1 else 'lanes'}" if count else ""
 
 
-def _place(access: Access, at: int) -> str:
+def _place(access: MemoryAccess, at: int) -> str:
     if access.space is None:
         return f"offset {at:#x} of binding table index {access.surface}, to which nothing is bound"
     if isinstance(access.space, Memory):
@@ -287,15 +287,15 @@ class AlignmentChecker(Checker):
 
     kinds = frozenset({FaultKind.MISALIGNED})
 
-    def read(self, access: Access) -> None:
+    def read(self, access: MemoryAccess) -> None:
         """Look at the addresses."""
         self._look(access, "reads")
 
-    def write(self, access: Access) -> None:
+    def write(self, access: MemoryAccess) -> None:
         """Look at the addresses."""
         self._look(access, "writes")
 
-    def _look(self, access: Access, verb: str) -> None:
+    def _look(self, access: MemoryAccess, verb: str) -> None:
         frame = access.thread.frame
         row = frame.code.kernel.instructions[frame.pc].row
         # The load/store controller takes any address for one element a lane; the type of such an element does not.

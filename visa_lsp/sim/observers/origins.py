@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.sim.interp import Thread
-    from visa_lsp.sim.observers.definedness_plan import Plan, Source
-    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, RegisterOperand
+    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -38,7 +38,7 @@ class _Origin:
     pc: int
     line: int
     lanes: tuple[int, ...]  # of the thread; none where the whole thread is meant
-    told: bool = False
+    reported: bool = False
     quiet: bool = False  # part of what was loaded together is defined: it may be padding, and storing it is no finding
 
 
@@ -51,7 +51,9 @@ class Origins:
         self._numbers: dict[tuple[int, int, object], int] = {}
         self._quiet: dict[int, int] = {}
 
-    def of_register(self, thread: Thread, source: Source, plan: Plan, places: Array, fresh: Array) -> int:
+    def of_register(
+        self, thread: Thread, source: RegisterOperand, plan: DefinednessPlan, places: Array, fresh: Array
+    ) -> int:
         """Bytes of a variable, or of the register file."""
         frame = thread.frame
         var = source.touch.var
@@ -83,7 +85,7 @@ class Origins:
             lanes,
         )
 
-    def of_memory(self, access: Access, at: int, row: int) -> int:
+    def of_memory(self, access: MemoryAccess, at: int, row: int) -> int:
         """Bytes of memory that a launch does not fill."""
         frame = access.thread.frame
         key = (id(frame.code), frame.pc, "memory")
@@ -157,16 +159,16 @@ class Origins:
     def tell(self, thread: Thread, number: int, sink: str) -> None:
         """Report an origin, once."""
         origin = self._origins[number - UNWRITTEN - 1]
-        if origin.told or (origin.quiet and sink == STORED):
+        if origin.reported or (origin.quiet and sink == STORED):
             return
-        origin.told = True
+        origin.reported = True
         frame = thread.frame
         place = ""
         if (origin.kernel, origin.pc) != (frame.code.kernel.name, frame.pc):
             line = frame.code.kernel.instructions[frame.pc].line
             place = f" by instruction {frame.pc}" + (f", line {line + 1}" if line >= 0 else "")
             place = place.replace(" by ", " at ") if sink != STORED else place
-        thread.machine.told = True
+        thread.machine.has_findings = True
         self._found.append(
             Fault(
                 FaultKind.UNINITIALISED, f"{origin.what}; the value {sink}{place}", origin.kernel, thread.group.id,

@@ -1,7 +1,7 @@
 """The checkers of data races: two parties at the same bytes, nothing that orders them, one writing, not both atomically.
 
 A party is a hardware thread (``races``), or one work item (``item-races``): lanes of a thread run in step, which orders them
-at this SIMD width only. What orders parties is in ``happened``: barriers of all kinds, and fences with atomics. What only a
+at this SIMD width only. What orders parties is in ``happens_before``: barriers of all kinds, and fences with atomics. What only a
 barrier orders, and no fence of that memory before it, is a note. Per byte the last plain writer, up to two readers and up to
 two atomics are kept, by pages that are made when they are touched, so that the size of a buffer does not matter; of more
 than ``MAX_TABLES`` tables the oldest pages are forgotten, and of parties beyond ``MOST_PARTIES`` all. Both is told as a
@@ -24,7 +24,7 @@ from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.faults import Fault, FaultKind, WorkItem
 from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.messages import update_of
-from visa_lsp.sim.observers.happened import GLOBAL, SHARED, Clocks
+from visa_lsp.sim.observers.happens_before import GLOBAL, SHARED, Clocks
 from visa_lsp.sim.observers.hooks import Checker
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import Access
+    from visa_lsp.sim.observers.hooks import MemoryAccess
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -187,7 +187,7 @@ class RaceChecker(Checker):
 
     # ---- accesses
 
-    def read(self, access: Access) -> None:
+    def read(self, access: MemoryAccess) -> None:
         """Someone else may have written there."""
         if access.space is None or not access.at.size:
             return
@@ -197,7 +197,7 @@ class RaceChecker(Checker):
         for part, _ in self._watched(access):
             self._read(access, part, _chosen(mine, part.rows), tried=False)
 
-    def _read(self, access: Access, part: _Part, me: Any, *, tried: bool) -> None:
+    def _read(self, access: MemoryAccess, part: _Part, me: Any, *, tried: bool) -> None:
         page, at = part.page, part.at
         self._compare(access, part, me, page.writer[at], "reads what was written by", _CHANGED)
         if page.atomic is not None and page.other_atomic is not None and not tried:
@@ -219,7 +219,7 @@ class RaceChecker(Checker):
         free |= how[first] == _TRIED
         _keep(page.reader, page.second, at, me, np.where(free, me, first))
 
-    def write(self, access: Access) -> None:
+    def write(self, access: MemoryAccess) -> None:
         """Someone else may have read or written there."""
         if access.space is None or not access.at.size:
             return
@@ -242,7 +242,7 @@ class RaceChecker(Checker):
                     self._compare(access, part, me, table[part.at], "writes what was written by", _EXCHANGED)
             part.page.writer[part.at] = me
 
-    def _written(self, access: Access, part: _Part, me: Any, writers: Array, readers: Array) -> None:
+    def _written(self, access: MemoryAccess, part: _Part, me: Any, writers: Array, readers: Array) -> None:
         """Meet those that touched the bytes plainly."""
         for table, verb, hows in (
             (part.page.writer, "writes what was written by", writers),
@@ -252,7 +252,7 @@ class RaceChecker(Checker):
             if self._compare(access, part, me, table[part.at], verb, hows):
                 break
 
-    def _atomic(self, access: Access) -> None:
+    def _atomic(self, access: MemoryAccess) -> None:
         wrote, tried = self._party(access, _ATOMIC), self._party(access, _TRIED)
         for part, changed in self._watched(access):
             if changed is not None and not changed.all():
@@ -277,7 +277,7 @@ class RaceChecker(Checker):
         self._tables += page.tables
         return found
 
-    def _silent(self, access: Access, part: _Part) -> None:
+    def _silent(self, access: MemoryAccess, part: _Part) -> None:
         """A write of what is there already: kept where no other writer is in the way."""
         me = _chosen(self._party(access, _SILENT), part.rows)
         page, at = part.page, part.at
@@ -295,7 +295,7 @@ class RaceChecker(Checker):
             owner = int(self._parties[_THREAD, me if np.ndim(me) == 0 else me[n]])
             self._joined[owner, id(part.buffer), part.base + int(at[n])] = int(writers[n])
 
-    def _lanes(self, access: Access, values: Array) -> None:
+    def _lanes(self, access: MemoryAccess, values: Array) -> None:
         """Lanes of one message that store different values at one place: which stays is undefined (seed 001)."""
         order = np.argsort(access.at, kind="stable")
         at, rows = access.at[order], values[order]
@@ -318,7 +318,7 @@ class RaceChecker(Checker):
             other_line=line,
         )
 
-    def _order(self, access: Access) -> None:
+    def _order(self, access: MemoryAccess) -> None:
         if access.space is None:
             return
         thread, clocks = access.thread, self._clocks_of(access.thread)
@@ -346,7 +346,7 @@ class RaceChecker(Checker):
             )
         return self._guessing
 
-    def _remember(self, access: Access, mine: Any) -> None:
+    def _remember(self, access: MemoryAccess, mine: Any) -> None:
         """Keep what a load brings."""
         if access.space is None or access.size > _GUESSED_BYTES:
             return
@@ -363,7 +363,7 @@ class RaceChecker(Checker):
         number = mine if np.ndim(mine) == 0 else mine[row]
         return int(self._parties[_THREAD, int(number)])
 
-    def _check_guesses(self, access: Access, compared: Array, mine: Any) -> None:
+    def _check_guesses(self, access: MemoryAccess, compared: Array, mine: Any) -> None:
         """A compare-exchange: where it compares with what its party has loaded, that load was a guess."""
         if access.space is None:
             return
@@ -381,7 +381,7 @@ class RaceChecker(Checker):
                 self._mark(buffer, np.arange(offset, offset + access.size), owner)
 
     def _guess(self, thread: Thread, fault: Fault) -> None:
-        thread.machine.told = True
+        thread.machine.has_findings = True
         self._found.append(
             replace(fault, note=True, message=f"{fault.message}; a compare-exchange checks what was loaded")
         )
@@ -403,7 +403,7 @@ class RaceChecker(Checker):
 
     # ---- parties
 
-    def _item_lanes(self, access: Access) -> tuple[Array, bool]:
+    def _item_lanes(self, access: MemoryAccess) -> tuple[Array, bool]:
         """The lane that makes each access, and whether the message is one for all lanes of its thread."""
         thread = access.thread
         frame = thread.frame
@@ -416,7 +416,7 @@ class RaceChecker(Checker):
         lanes = access.lanes[np.minimum(np.arange(access.at.size), access.lanes.size - 1)] + control.mask_offset
         return np.minimum(lanes, simd - 1), False
 
-    def _party(self, access: Access, how: int) -> Any:
+    def _party(self, access: MemoryAccess, how: int) -> Any:
         """The number of whoever makes an access; where lanes are parties, one for each access."""
         thread = access.thread
         frame = thread.frame
@@ -507,7 +507,7 @@ class RaceChecker(Checker):
         reads = _LOOKED[column[_HOW, me]]
         return np.asarray(own | (thread & stored & reads))
 
-    def _compare(self, access: Access, part: _Part, me: Any, others: Array, verb: str, hows: Array) -> bool:
+    def _compare(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, hows: Array) -> bool:
         """Report the parties that race with this one; whether there are any."""
         if self._clocks.gave_up or self._one(others, _NOBODY) or (not self.items and self._one(others, me)):
             return False
@@ -545,7 +545,7 @@ class RaceChecker(Checker):
         self._race(access, part, first, other, own, f"{verb} {since}")
         return True
 
-    def _unfenced(self, access: Access, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
+    def _unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
         """Accesses that a barrier orders, and no fence of that memory before it."""
         column, thread = self._parties, access.thread
         memory = SHARED if _is_shared(thread, part.buffer) else GLOBAL
@@ -562,7 +562,7 @@ class RaceChecker(Checker):
         return True
 
     def _race(
-        self, access: Access, part: _Part, first: int, number: int, own: int, what: str, *, note: bool = False
+        self, access: MemoryAccess, part: _Part, first: int, number: int, own: int, what: str, *, note: bool = False
     ) -> None:
         from visa_lsp.sim.machine import thread_fault
 
@@ -586,7 +586,7 @@ class RaceChecker(Checker):
         )  # fmt: skip
         if note:
             self._found.append(replace(fault, note=True))
-            thread.machine.told = True
+            thread.machine.has_findings = True
             return
         mine = thread.frame.code.kernel.instructions[thread.frame.pc]
         theirs = kernel.instructions[pc] if pc < len(kernel.instructions) else None
@@ -601,13 +601,13 @@ class RaceChecker(Checker):
             key = (int(self._parties[_THREAD, number]), id(part.buffer), offset)
         else:
             self._found.append(fault)
-            thread.machine.told = True
+            thread.machine.has_findings = True
             return
         self._waiting.setdefault(key, []).append(fault)
 
     # ---- places
 
-    def _watched(self, access: Access) -> Iterator[tuple[_Part, Array | None]]:
+    def _watched(self, access: MemoryAccess) -> Iterator[tuple[_Part, Array | None]]:
         """Page by page the bytes of a message, and which of them it changes (None: not known, all)."""
         if access.space is None or not access.at.size:
             return

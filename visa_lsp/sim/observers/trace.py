@@ -21,7 +21,7 @@ from visa_lsp.sim.values import DTYPE
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from visa_lsp.program.operand_text import Names
+    from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.operands import Touch
@@ -42,7 +42,7 @@ class Tracer(Observer):
         self._who = frozenset(who)
         self._write = write
         self._left = limit
-        self._names: dict[int, Names] = {}
+        self._names: dict[int, OperandNames] = {}
         self._mask = 0
 
     def unfit(self, dispatch: Dispatch) -> str:

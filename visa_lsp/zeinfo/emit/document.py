@@ -2,7 +2,7 @@
 
 Where arguments lie comes from the ``.input``s, what the machine needs from attributes and code, and what an argument is
 from its name, its type, or a hint per argument (a launch file's). In a text written by hand the names that mean something
-are those that ``run`` fills by itself; a compiler's dump is read by ``emit_dump``. Invariant: a payload that ze_info cannot
+are those that ``run`` fills by itself; a compiler's dump is read by ``dump``. Invariant: a payload that ze_info cannot
 describe is an ``EmitError`` with the input at fault, and whatever is guessed is a ``Doubt``.
 """
 
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.zeinfo.emit.answers import Answers, SayError
 from visa_lsp.zeinfo.emit.dump import DumpArguments
 from visa_lsp.zeinfo.emit.entries import Entries
 from visa_lsp.zeinfo.emit.hand import HandArguments
 from visa_lsp.zeinfo.emit.roles import boundary
-from visa_lsp.zeinfo.emit.said import Said, SayError
-from visa_lsp.zeinfo.emit.slots import Doubt, EmitError, Hint, payload_of, slots_of
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError, payload_of, slots_of
 from visa_lsp.zeinfo.facts import uses_of
 from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.write import document
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.layout import Registers
 
-__all__ = ["Doubt", "EmitError", "Emitted", "Hint", "emit", "emitted"]
+__all__ = ["ArgumentHint", "Doubt", "EmitError", "Emitted", "emit", "emitted"]
 
 VERSION: Final = "1.20"
 _NEWER: Final = "1.73"  # of the compilers that write the keys below
@@ -50,7 +50,7 @@ class Emitted(Struct, frozen=True):
 def emit(
     kernels: Sequence[Kernel],
     platform: Registers,
-    hints: Mapping[str, Sequence[Hint] | Mapping[str, Hint]] | None = None,
+    hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
 ) -> str:
     """The document of some kernels; ``hints`` by kernel name tell what the arguments are, in order or by input name."""
     return emitted(kernels, platform, hints).text
@@ -59,8 +59,8 @@ def emit(
 def emitted(
     kernels: Sequence[Kernel],
     platform: Registers,
-    hints: Mapping[str, Sequence[Hint] | Mapping[str, Hint]] | None = None,
-    said: Said | None = None,
+    hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
+    said: Answers | None = None,
 ) -> Emitted:
     """The same, with what was doubtful. ``said`` settles doubts; ``SayError`` where it speaks of an input there is not."""
     if said is not None:
@@ -68,7 +68,7 @@ def emitted(
         unknown = next((name for name in said.inputs if name not in names), None)
         if unknown is not None:
             raise SayError(f"'{unknown}': there is no such .input; there are {', '.join(sorted(names)) or 'none'}")
-    found = [_Kernel(k, platform, (hints or {}).get(k.name), said or Said()) for k in kernels if k.is_kernel]
+    found = [_Kernel(k, platform, (hints or {}).get(k.name), said or Answers()) for k in kernels if k.is_kernel]
     entries = [k.entry() for k in found]
     newer = any(e["arg_type"] in _NEWER_KINDS for k in found for e in k.out.payload)
     root: dict[str, object] = {"version": _NEWER if newer else VERSION, "kernels": entries}
@@ -82,7 +82,11 @@ class _Kernel:
     """The making of one kernel's entry."""
 
     def __init__(
-        self, kernel: Kernel, platform: Registers, hints: Sequence[Hint] | Mapping[str, Hint] | None, said: Said
+        self,
+        kernel: Kernel,
+        platform: Registers,
+        hints: Sequence[ArgumentHint] | Mapping[str, ArgumentHint] | None,
+        said: Answers,
     ) -> None:
         self.kernel = kernel
         self.said = said

@@ -1,4 +1,4 @@
-"""``emit`` for a compiler's dump: the roles of ``dump`` meet the arguments that a launch file tells.
+"""``emit`` for a compiler's dump: the roles of ``roles`` meet the arguments that a launch file tells.
 
 Knows no text and no YAML. Invariant: every input gets an entry or the kernel is refused, and each guess leaves a doubt
 that names the argument or input and what to say to settle it.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.zeinfo.emit.images import TWINS, Surfaces, surfaces
 from visa_lsp.zeinfo.emit.roles import name_sizes, offset_owners, orders, roles_of
-from visa_lsp.zeinfo.emit.slots import Doubt, EmitError, Hint
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, Doubt, EmitError
 from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.input_use import THREAD_NUMBERS, InputUse
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.zeinfo.emit.answers import Answers
     from visa_lsp.zeinfo.emit.entries import Entries
-    from visa_lsp.zeinfo.emit.said import Said
-    from visa_lsp.zeinfo.emit.slots import Payload, Slot
+    from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
 
 _IMAGE_FACTS: Final = {2: ("image_height", "image_width"), 3: ("image_height", "image_width", "image_depth")}
 _DWORD: Final = 4
@@ -37,8 +37,8 @@ class DumpArguments:
         kernel: Kernel,
         payload: Payload,
         end: int,
-        hints: Sequence[Hint] | Mapping[str, Hint] | None,
-        said: Said,
+        hints: Sequence[ArgumentHint] | Mapping[str, ArgumentHint] | None,
+        said: Answers,
         entries: Entries,
     ) -> None:
         self.kernel = kernel
@@ -49,7 +49,7 @@ class DumpArguments:
         self.roles = roles_of(payload, self.flow, end)
         self.doubts: list[Doubt] = []
         self.private = False
-        self._told = hints is not None and not isinstance(hints, Mapping)
+        self._has_hints = hints is not None and not isinstance(hints, Mapping)
         self.hints = self._guessed(hints) if hints is None or isinstance(hints, Mapping) else list(hints)
 
     def write(self) -> None:
@@ -70,21 +70,21 @@ class DumpArguments:
 
     # Without hints.
 
-    def _guessed(self, named: Mapping[str, Hint] | None) -> list[Hint]:
+    def _guessed(self, named: Mapping[str, ArgumentHint] | None) -> list[ArgumentHint]:
         """Hints as the text gives them: arguments that the code takes by their numbers, the others as the payload has them.
 
         ``named`` is what is told of some by name.
         """
         roles = self.roles
-        found: list[tuple[Slot | None, Hint]] = [(s, Hint("local")) for s in roles.locals]
-        found += [(s, Hint("buffer")) for s in roles.pointers]
-        found += [(s, Hint("value", s.elements, size=s.size)) for s in roles.values]
-        found += [(s, Hint("value", 1, size=s.size)) for s in roles.pieces]
+        found: list[tuple[InputSlot | None, ArgumentHint]] = [(s, ArgumentHint("local")) for s in roles.locals]
+        found += [(s, ArgumentHint("buffer")) for s in roles.pointers]
+        found += [(s, ArgumentHint("value", s.elements, size=s.size)) for s in roles.values]
+        found += [(s, ArgumentHint("value", 1, size=s.size)) for s in roles.pieces]
         handles = self.flow.sampler_handles
         for slot in roles.handles:
             is_sampler = any(self.flow.root(slot.id) in self.flow.of(h) for h in handles)
             found.append(
-                (slot, Hint("sampler" if is_sampler else "image", image_type="" if is_sampler else "image_2d"))
+                (slot, ArgumentHint("sampler" if is_sampler else "image", image_type="" if is_sampler else "image_2d"))
             )
         taken = [s.id for s, _ in found if s is not None and self.flow.root(s.id) in self.flow.read]
         if len(taken) == len(found) and not roles.pieces:
@@ -96,14 +96,14 @@ class DumpArguments:
                 + "; a launch file with its arguments tells more (--launch FILE)"
             )
         if not self._bindless():
-            found += [(None, Hint("image", image_type=type_)) for type_ in self._guessed_images()]
+            found += [(None, ArgumentHint("image", image_type=type_)) for type_ in self._guessed_images()]
         known = {s.name for s, _ in found if s is not None} | {f"bti({n})" for n in self.flow.surfaces}
         unknown = next((name for name in named or () if name not in known), None)
         if unknown is not None:
             raise self._fail(f"there is no argument '{unknown}'; there are {', '.join(sorted(known)) or 'none'}")
         told = named or {}
         return [
-            Hint(told[s.name].kind, hint.count, told[s.name].image_type, hint.size)
+            ArgumentHint(told[s.name].kind, hint.count, told[s.name].image_type, hint.size)
             if s is not None and s.name in told
             else hint
             for s, hint in found
@@ -126,13 +126,13 @@ class DumpArguments:
     def _bindless(self) -> bool:
         return bool(self.roles.handles)
 
-    def _doubt(self, message: str, slot: Slot | None = None) -> None:
+    def _doubt(self, message: str, slot: InputSlot | None = None) -> None:
         self.doubts.append(Doubt(self.kernel.name, message, -1 if slot is None else slot.index))
 
-    def _fail(self, message: str, slot: Slot | None = None) -> EmitError:
+    def _fail(self, message: str, slot: InputSlot | None = None) -> EmitError:
         return EmitError(self.kernel.name, message, -1 if slot is None else slot.index)
 
-    def _match(self, indexes: Sequence[int], slots: Sequence[Slot], what: str) -> None:
+    def _match(self, indexes: Sequence[int], slots: Sequence[InputSlot], what: str) -> None:
         if len(indexes) > len(slots):
             raise self._fail(
                 f"argument {indexes[len(slots)]} has no .input: no further {what.split(' ', 1)[1]} is in the payload"
@@ -158,7 +158,7 @@ class DumpArguments:
             self.out.buffer(owner[position], slot, surface, address=taken, constant=constant)
         for slot, position in zip(roles.offsets, offset_owners(roles, self.flow, images)[0], strict=True):
             self.out.place("buffer_offset", slot.offset, _DWORD, arg_index=owner[position])
-        if len(found) > 1 and self._told:
+        if len(found) > 1 and self._has_hints:
             unsure = sorted({owner[p] for other in found[1:] for p in other if other.index(p) != order.index(p)})
             names = ", ".join(
                 f"{index} (.input {roles.pointers[next(p for p in owner if owner[p] == index)].name})"
@@ -185,7 +185,7 @@ class DumpArguments:
             raise self._fail(f"{slot.title} is a value, which the launch file does not give", slot)
         if many and not pieces:
             raise self._fail(f"argument {indexes[len(plain)]} has no .input: no further value is in the payload")
-        structs = list(indexes[len(plain) :]) if not self._told else self._structs(indexes, many)
+        structs = list(indexes[len(plain) :]) if not self._has_hints else self._structs(indexes, many)
         for index, slot in zip((i for i in indexes if i not in structs), plain, strict=True):
             # OpenCL gives a vector of three the room of four.
             self.out.value(index, [slot], slot.size // 3 * 4 if slot.elements == 3 else 0)
@@ -274,7 +274,7 @@ class DumpArguments:
                 self.out.bindless(index, handles.pop(0), type_)
             else:
                 number = table.numbers[index]
-                self.out.surface(index, number, type_, f"arg{index}" if self._told else f"bti({number})")
+                self.out.surface(index, number, type_, f"arg{index}" if self._has_hints else f"bti({number})")
         guessed = [i for i in images if self._type(i) in TWINS and i not in self.said.images]
         if guessed:
             names = ", ".join(f"{i} is {self._type(i)}, not {TWINS[self._type(i)]}" for i in guessed)
@@ -283,7 +283,7 @@ class DumpArguments:
             )
 
     def _inline_samplers(self) -> None:
-        slots: list[Slot | None] = list(self.roles.inline_samplers)
+        slots: list[InputSlot | None] = list(self.roles.inline_samplers)
         if not slots:
             slots = [None] * len([n for n in self.flow.samplers if n >= self.out.samplers])
         for slot in slots:
@@ -322,7 +322,7 @@ class DumpArguments:
                     slot,
                 )
 
-    def _base(self, kind: str, slot: Slot) -> None:
+    def _base(self, kind: str, slot: InputSlot) -> None:
         self.out.place(kind, slot.offset, slot.size)
         if kind == "private_base_stateless":
             self.private = True
@@ -380,7 +380,7 @@ def _constants_of(order: Sequence[int]) -> int:
     return next(m for m in range(count + 1) if [p for p in order if p < count - m] == list(range(count - m)))
 
 
-def _fits(hint: Hint, slot: Slot) -> bool:
+def _fits(hint: ArgumentHint, slot: InputSlot) -> bool:
     """Whether a value may be what a plain input holds."""
     size = hint.size or slot.size
     return size == slot.size or (slot.elements == 3 and size * 3 == slot.size * 4)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.zeinfo.emit.slots import Slot
+    from visa_lsp.zeinfo.emit.slots import InputSlot
     from visa_lsp.zeinfo.layout import PayloadLayout
 
 _TYPES: Final = {
@@ -59,7 +59,7 @@ class Entries:
         """An entry of the payload at a place in the register file."""
         self.payload.append({"arg_type": kind, "offset": self.layout.offset(place), "size": size, **more})
 
-    def value(self, index: int, slots: Sequence[Slot], room: int = 0) -> None:
+    def value(self, index: int, slots: Sequence[InputSlot], room: int = 0) -> None:
         """A value from one input, or a vector from an input for each element; ``room`` if it takes more than its elements."""
         first = slots[0]
         size = slots[-1].end - first.offset
@@ -70,13 +70,13 @@ class Entries:
         self.info(index, first.name, f"{name};{room or size}", "__private")
         self.place("arg_byvalue", first.offset, room or size, arg_index=index)
 
-    def struct(self, index: int, size: int, parts: Sequence[tuple[Slot, int]]) -> None:
+    def struct(self, index: int, size: int, parts: Sequence[tuple[InputSlot, int]]) -> None:
         """A struct by value: its pieces, each with its place in the struct."""
         self.info(index, parts[0][0].name, f"struct;{size}", "__private")
         for slot, source in parts:
             self.place("arg_byvalue", slot.offset, slot.size, arg_index=index, source_offset=source)
 
-    def local(self, index: int, slot: Slot) -> None:
+    def local(self, index: int, slot: InputSlot) -> None:
         """A pointer to shared local memory."""
         self.info(index, slot.name, "uchar*;8", "__local")
         self.place(
@@ -84,7 +84,7 @@ class Entries:
             access_type="readwrite", slm_alignment=_SLM_ALIGNMENT,
         )  # fmt: skip
 
-    def buffer(self, index: int, slot: Slot, bti: int | None, *, address: bool, constant: bool = False) -> None:
+    def buffer(self, index: int, slot: InputSlot, bti: int | None, *, address: bool, constant: bool = False) -> None:
         """A buffer whose address the payload has, and that is surface ``bti`` too; ``address`` if the code takes it."""
         space = "constant" if constant else "global"
         self.info(index, slot.name, "uchar*;8", f"__{space}")
@@ -103,7 +103,7 @@ class Entries:
         self.info(index, name, "image2d_t;8" if image_type else "uchar*;8", "__global")
         self._stateful(index, bti, "image" if image_type else "global", image_type)
 
-    def bindless(self, index: int, slot: Slot, image_type: str) -> None:
+    def bindless(self, index: int, slot: InputSlot, image_type: str) -> None:
         """A buffer or image whose handle the payload has."""
         self.info(index, slot.name, "image2d_t;8" if image_type else "uchar*;8", "__global")
         more = {"image_type": image_type} if image_type else {}
@@ -112,7 +112,7 @@ class Entries:
             addrspace="image" if image_type else "global", access_type="readwrite", **more,
         )  # fmt: skip
 
-    def sampler(self, index: int, slot: Slot | None, name: str) -> None:
+    def sampler(self, index: int, slot: InputSlot | None, name: str) -> None:
         """A sampler: its handle in the payload, or without an input its number."""
         self.info(index, name, "sampler_t;4", "__constant")
         mode, offset, size = ("stateful", None, 0) if slot is None else ("bindless", slot.offset, slot.size)
@@ -125,7 +125,7 @@ class Entries:
         )  # fmt: skip
         self.samplers += 1
 
-    def inline_sampler(self, slot: Slot | None, address: str, filter_: str, *, normalized: bool) -> None:
+    def inline_sampler(self, slot: InputSlot | None, address: str, filter_: str, *, normalized: bool) -> None:
         """A sampler that is written in the kernel's source."""
         entry = {
             "sampler_index": self.samplers,

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.zeinfo.emit.slots import EmitError, Hint
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.zeinfo.emit.answers import Answers
     from visa_lsp.zeinfo.emit.entries import Entries
-    from visa_lsp.zeinfo.emit.said import Said
-    from visa_lsp.zeinfo.emit.slots import Payload, Slot
+    from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
     from visa_lsp.zeinfo.facts import Uses
 
 IMPLICIT: Final = {
@@ -29,7 +29,7 @@ IMPLICIT: Final = {
 class HandArguments:
     """The arguments of one kernel."""
 
-    def __init__(self, kernel: Kernel, payload: Payload, uses: Uses, said: Said, entries: Entries) -> None:
+    def __init__(self, kernel: Kernel, payload: Payload, uses: Uses, said: Answers, entries: Entries) -> None:
         self.kernel = kernel
         self.payload = payload
         self.uses = uses
@@ -37,7 +37,7 @@ class HandArguments:
         self.out = entries
         self.private = False
 
-    def write(self, hints: Sequence[Hint] | Mapping[str, Hint] | None) -> None:
+    def write(self, hints: Sequence[ArgumentHint] | Mapping[str, ArgumentHint] | None) -> None:
         """Write every entry."""
         rest = self._implicit(self.payload.rest)
         if isinstance(hints, Mapping):
@@ -47,10 +47,10 @@ class HandArguments:
         else:
             self._by_type(rest)
 
-    def _fail(self, message: str, slot: Slot | None = None) -> EmitError:
+    def _fail(self, message: str, slot: InputSlot | None = None) -> EmitError:
         return EmitError(self.kernel.name, message, -1 if slot is None else slot.index)
 
-    def _implicit(self, slots: list[Slot]) -> list[Slot]:
+    def _implicit(self, slots: list[InputSlot]) -> list[InputSlot]:
         rest = []
         for slot in slots:
             name = slot.name.lower()
@@ -66,7 +66,7 @@ class HandArguments:
                 self.out.place(name, slot.offset, slot.size)
         return rest
 
-    def _by_type(self, slots: list[Slot]) -> None:
+    def _by_type(self, slots: list[InputSlot]) -> None:
         for slot in slots:
             address = slot.is_scalar("uq", 8) or slot.is_scalar("q", 8)
             if address:
@@ -76,7 +76,7 @@ class HandArguments:
         for number in sorted(self.uses.surfaces):
             self.out.surface(self.out.next, number, "", f"bti({number})")
 
-    def _by_name(self, slots: list[Slot], hints: Mapping[str, Hint]) -> None:
+    def _by_name(self, slots: list[InputSlot], hints: Mapping[str, ArgumentHint]) -> None:
         missing = next((s for s in slots if s.name not in hints), None)
         if missing is not None:
             raise self._fail(f"nothing is said of .input {missing.name}", missing)
@@ -89,7 +89,7 @@ class HandArguments:
             elif name not in names:
                 raise self._fail(f"there is no .input '{name}'")
 
-    def _in_order(self, slots: list[Slot], hints: list[Hint]) -> None:
+    def _in_order(self, slots: list[InputSlot], hints: list[ArgumentHint]) -> None:
         rest = list(slots)
         stateful = bool(self.uses.surfaces)
         surfaces = 0
@@ -114,7 +114,7 @@ class HandArguments:
         if rest:
             raise self._fail(f"{rest[0].title} belongs to no argument", rest[0])
 
-    def _taken(self, rest: list[Slot], hint: Hint) -> None:
+    def _taken(self, rest: list[InputSlot], hint: ArgumentHint) -> None:
         """One argument from one input, or a vector by value from an input for each element."""
         first = rest.pop(0)
         if hint.kind != "value" or hint.count == 1 or first.elements >= hint.count:
@@ -125,7 +125,7 @@ class HandArguments:
             parts.append(rest.pop(0))
         self.out.value(self.out.next, parts)
 
-    def _argument(self, slot: Slot, kind: str, image_type: str = "") -> None:
+    def _argument(self, slot: InputSlot, kind: str, image_type: str = "") -> None:
         """An argument whose value, address or handle lies in the payload."""
         index = self.out.next
         if slot.kind == 0 and kind == "value":
@@ -135,7 +135,7 @@ class HandArguments:
         elif kind == "sampler" and slot.kind == 1:
             self.out.sampler(index, slot, slot.name)
         elif slot.kind == 2 and kind in ("buffer", "image"):
-            self.out.bindless(index, slot, _image_type(Hint(kind, image_type=image_type)))
+            self.out.bindless(index, slot, _image_type(ArgumentHint(kind, image_type=image_type)))
         elif slot.kind == 0 and kind == "buffer" and slot.size == 8:
             self.out.buffer(index, slot, None, address=True)
         else:
@@ -143,5 +143,5 @@ class HandArguments:
             raise self._fail(f".input {slot.name} is {what} of {slot.size} bytes, the argument is a {kind}", slot)
 
 
-def _image_type(hint: Hint) -> str:
+def _image_type(hint: ArgumentHint) -> str:
     return (hint.image_type or "image_2d") if hint.kind == "image" else ""

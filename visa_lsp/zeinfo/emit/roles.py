@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.emit.slots import Payload, Slot
+    from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
     from visa_lsp.zeinfo.input_use import InputUse
     from visa_lsp.zeinfo.layout import Registers
 
@@ -45,17 +45,17 @@ _THREE: Final = 12
 class Roles(Struct):
     """The inputs of one dump by role; each list in the order of the payload."""
 
-    implicit: list[tuple[str, Slot, int, int]] = member(default_factory=list)  # kind, input, its byte, bytes
-    locals: list[Slot] = member(default_factory=list)
-    pointers: list[Slot] = member(default_factory=list)
-    values: list[Slot] = member(default_factory=list)
-    pieces: list[Slot] = member(default_factory=list)
-    bases: list[Slot] = member(default_factory=list)
-    offsets: list[Slot] = member(default_factory=list)
-    sizes: list[Slot] = member(default_factory=list)
-    facts: list[Slot] = member(default_factory=list)
-    handles: list[Slot] = member(default_factory=list)
-    inline_samplers: list[Slot] = member(default_factory=list)
+    implicit: list[tuple[str, InputSlot, int, int]] = member(default_factory=list)  # kind, input, its byte, bytes
+    locals: list[InputSlot] = member(default_factory=list)
+    pointers: list[InputSlot] = member(default_factory=list)
+    values: list[InputSlot] = member(default_factory=list)
+    pieces: list[InputSlot] = member(default_factory=list)
+    bases: list[InputSlot] = member(default_factory=list)
+    offsets: list[InputSlot] = member(default_factory=list)
+    sizes: list[InputSlot] = member(default_factory=list)
+    facts: list[InputSlot] = member(default_factory=list)
+    handles: list[InputSlot] = member(default_factory=list)
+    inline_samplers: list[InputSlot] = member(default_factory=list)
 
 
 def boundary(kernel: Kernel) -> int | None:
@@ -83,10 +83,10 @@ def registers_of_dump(kernel: Kernel) -> Registers | None:
 
 def roles_of(payload: Payload, flow: InputUse, end: int) -> Roles:
     """Give each input behind the local ids its role; ``end`` is the number that ends the arguments."""
-    return _Reader(payload, flow, end).read()
+    return _PayloadReader(payload, flow, end).read()
 
 
-class _Reader:
+class _PayloadReader:
     """One walk over the payload."""
 
     def __init__(self, payload: Payload, flow: InputUse, end: int) -> None:
@@ -99,11 +99,11 @@ class _Reader:
         last = max((v for v in made if v >= FIRST_DECLARED), default=end)
         self.first_made = min((v for v in flow.targets if v > end), default=last)
 
-    def taken(self, slot: Slot) -> bool:
+    def taken(self, slot: InputSlot) -> bool:
         """Whether the code takes the input."""
         return self.flow.root(slot.id) in self.flow.read
 
-    def explicit(self, slot: Slot) -> bool:
+    def explicit(self, slot: InputSlot) -> bool:
         """Whether it is an argument of the source."""
         return slot.id < self.end or (not self.taken(slot) and slot.id > self.first_made)
 
@@ -134,7 +134,7 @@ class _Reader:
                 self.roles.pieces.append(slot)
         return self.roles
 
-    def _header(self, slots: list[Slot]) -> list[Slot]:
+    def _header(self, slots: list[InputSlot]) -> list[InputSlot]:
         """What the runtime puts first: where the grid starts, and the size of a group."""
         start = self.payload.layout.cross_start
         add = self.roles.implicit.append
@@ -161,14 +161,14 @@ class _Reader:
             slots = slots[1:]
         return slots
 
-    def _is_size(self, slots: Sequence[Slot], number: int, place: int | None = None) -> bool:
+    def _is_size(self, slots: Sequence[InputSlot], number: int, place: int | None = None) -> bool:
         """Whether an input is three numbers that the runtime adds, at a place if one is given."""
         if number >= len(slots):
             return False
         slot = slots[number]
         return slot.size == _THREE and slot.type == "d" and not self.explicit(slot) and place in (None, slot.offset)
 
-    def _argument(self, slot: Slot, *, tail: bool) -> bool:
+    def _argument(self, slot: InputSlot, *, tail: bool) -> bool:
         roles = self.roles
         if slot.is_scalar("ud", 4):
             roles.locals.append(slot)
@@ -180,11 +180,11 @@ class _Reader:
             roles.values.append(slot)
         return tail
 
-    def _is_handle(self, slot: Slot) -> bool:
+    def _is_handle(self, slot: InputSlot) -> bool:
         handles = self.flow.surface_handles | self.flow.sampler_handles
         return any(self.flow.root(slot.id) in self.flow.of(h) for h in handles)
 
-    def _is_piece(self, slot: Slot, rest: Sequence[Slot]) -> bool:
+    def _is_piece(self, slot: InputSlot, rest: Sequence[InputSlot]) -> bool:
         """Whether a dword is part of a struct: those stand before base addresses, and are numbered before offsets."""
         if any(not self.explicit(s) and s.is_scalar("uq", 8) for s in rest):
             return True
@@ -198,7 +198,7 @@ class _Reader:
         ]
         return bool(odd) or not self.flow.surfaces
 
-    def _dword(self, slot: Slot) -> None:
+    def _dword(self, slot: InputSlot) -> None:
         roles = self.roles
         before = [*roles.offsets, *roles.facts]
         # Offsets are the last that is added, but stand before the sizes and the facts of images.
@@ -331,7 +331,7 @@ def _offset_group(roles: Roles, kernel: Kernel, flow: InputUse, passed: set[int]
 # The sizes.
 
 
-def name_sizes(roles: Roles, flow: InputUse, local_ids: frozenset[int]) -> list[tuple[Slot, str, bool]]:
+def name_sizes(roles: Roles, flow: InputUse, local_ids: frozenset[int]) -> list[tuple[InputSlot, str, bool]]:
     """Name the triples of sizes by their order and their use; the flag tells whether the text leaves no other."""
     slots = list(roles.sizes)
     if len(slots) >= len(_SIZES):
@@ -348,8 +348,8 @@ def name_sizes(roles: Roles, flow: InputUse, local_ids: frozenset[int]) -> list[
 
 
 def _fill(
-    slots: Sequence[Slot], named: dict[int, str], open_: list[str], flow: InputUse
-) -> Iterator[tuple[Slot, str, bool]]:
+    slots: Sequence[InputSlot], named: dict[int, str], open_: list[str], flow: InputUse
+) -> Iterator[tuple[InputSlot, str, bool]]:
     rest = [i for i in range(len(slots)) if i not in named]
     choices = [
         choice
@@ -371,7 +371,7 @@ def _in_order(kinds: dict[int, str], count: int) -> bool:
     return order == sorted(set(order))
 
 
-def _likely(slots: Sequence[Slot], rest: Sequence[int], flow: InputUse) -> tuple[str, ...]:
+def _likely(slots: Sequence[InputSlot], rest: Sequence[int], flow: InputUse) -> tuple[str, ...]:
     """Most often a lone size is that of a group, or of the grid where it is added to a number of a work item."""
     if len(rest) != 1:
         return ("global_size", "local_size")

@@ -31,7 +31,7 @@ class EmitError(Exception):
         self.input = input_
 
 
-class Hint(Struct, frozen=True):
+class ArgumentHint(Struct, frozen=True):
     """What one argument is: ``kind`` buffer, value, local, image or sampler.
 
     ``count`` are a value's elements and ``size`` its bytes, 0 if not known.
@@ -51,7 +51,7 @@ class Doubt(Struct, frozen=True):
     input: int = -1
 
 
-class Slot(Struct, frozen=True):
+class InputSlot(Struct, frozen=True):
     """One input that is to be explained; ``id`` is its variable's, ``kind`` 0 general, 1 sampler, 2 surface."""
 
     index: int
@@ -81,13 +81,13 @@ class Slot(Struct, frozen=True):
 class Payload(Struct):
     """The inputs of a kernel: local ids apart, the others in the order of their places."""
 
-    ids: list[Slot] = member(default_factory=list)
-    rest: list[Slot] = member(default_factory=list)
+    ids: list[InputSlot] = member(default_factory=list)
+    rest: list[InputSlot] = member(default_factory=list)
     per_thread: int = 0
     layout: PayloadLayout = PayloadLayout(32, 32, 0)
 
 
-def slots_of(kernel: Kernel) -> list[Slot]:
+def slots_of(kernel: Kernel) -> list[InputSlot]:
     """The inputs of a kernel by place, with names."""
     found = []
     for index, entry in enumerate(kernel.inputs):
@@ -97,12 +97,16 @@ def slots_of(kernel: Kernel) -> list[Slot]:
         elements = variable.num_elements if variable else 1
         name = input_name(kernel, entry)
         type_name = type_.name if type_ else ""
-        found.append(Slot(index, name, kind, entry.offset, entry.size, type_name, elements, entry.id))
+        found.append(InputSlot(index, name, kind, entry.offset, entry.size, type_name, elements, entry.id))
     return sorted(found, key=lambda s: s.offset)
 
 
 def payload_of(kernel: Kernel, platform: Registers, simd: int) -> Payload:
-    """Take the local ids off the front of the inputs, and lay out the rest behind them."""
+    """Take the local ids off the front of the inputs, and lay out the rest behind them.
+
+    Offsets and sizes are in bytes, ``simd`` is in lanes. Raises EmitError where local ids are not where ze_info has
+    them, or an input lies before the cross-thread payload.
+    """
     slots = slots_of(kernel)
     grf = platform.bytes
     block = id_block(simd, grf)

@@ -16,7 +16,7 @@ from visa_lsp.zeinfo.emit.entries import type_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.zeinfo.emit.slots import Slot
+    from visa_lsp.zeinfo.emit.slots import InputSlot
 
 _VECTORS: Final = (16, 8, 4, 2)
 _MAX_PIECES: Final = 400
@@ -26,11 +26,11 @@ _MAX_SPLITS: Final = 20_000
 class Parts(Struct, frozen=True):
     """The members of one struct, each with its place in it."""
 
-    parts: list[tuple[Slot, int]]
+    parts: list[tuple[InputSlot, int]]
     sure: bool
 
 
-def struct_parts(pieces: Sequence[Slot], sizes: Sequence[int]) -> list[Parts] | None:
+def struct_parts(pieces: Sequence[InputSlot], sizes: Sequence[int]) -> list[Parts] | None:
     """Cut the pieces into structs of these sizes; None where they do not fit."""
     if len(pieces) > _MAX_PIECES:
         return None
@@ -44,7 +44,7 @@ def struct_parts(pieces: Sequence[Slot], sizes: Sequence[int]) -> list[Parts] | 
     return best[1] if best else None
 
 
-def _splits(pieces: Sequence[Slot], sizes: Sequence[int]) -> Iterator[list[Parts]]:
+def _splits(pieces: Sequence[InputSlot], sizes: Sequence[int]) -> Iterator[list[Parts]]:
     if not sizes:
         if not pieces:
             yield []
@@ -57,7 +57,7 @@ def _splits(pieces: Sequence[Slot], sizes: Sequence[int]) -> Iterator[list[Parts
             yield [found, *rest]
 
 
-def _placed(pieces: Sequence[Slot], size: int) -> Parts | None:
+def _placed(pieces: Sequence[InputSlot], size: int) -> Parts | None:
     """Place members by their natural alignment, else runs of one type as vectors, else as far as they reach."""
     plain, end = _lay(pieces, vectors=False)
     if end == size:
@@ -68,8 +68,8 @@ def _placed(pieces: Sequence[Slot], size: int) -> Parts | None:
     return Parts(plain, sure=False) if end < size else None
 
 
-def _lay(pieces: Sequence[Slot], *, vectors: bool) -> tuple[list[tuple[Slot, int]], int]:
-    found: list[tuple[Slot, int]] = []
+def _lay(pieces: Sequence[InputSlot], *, vectors: bool) -> tuple[list[tuple[InputSlot, int]], int]:
+    found: list[tuple[InputSlot, int]] = []
     at = index = 0
     while index < len(pieces):
         each = type_bytes(pieces[index].type)

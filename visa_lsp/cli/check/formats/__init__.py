@@ -1,6 +1,6 @@
 """The report formats, by name: each a function from a report to text, written piece by piece, and what the documents say of it.
 
-A format gets the whole ``Report`` and a ``Look`` and yields strings. It knows no files and no options.
+A format gets the whole ``CheckReport`` and a ``Look`` and yields strings. It knows no files and no options.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from visa_lsp.cli.check.formats.text import Look, concise, full
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.cli.check.report import Report
+    from visa_lsp.cli.check.report import CheckReport
 
-    Writer = Callable[[Report, Look], Iterator[str]]
+    Writer = Callable[[CheckReport, Look], Iterator[str]]
 
 
 class Format(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Format(Struct, frozen=True):
 def _late(module: str, name: str) -> Writer:
     """The function of a format whose module is loaded when the format is used: some need libraries that take long to load."""
 
-    def write(report: Report, look: Look) -> Iterator[str]:
+    def write(report: CheckReport, look: Look) -> Iterator[str]:
         yield from getattr(import_module(f"visa_lsp.cli.check.formats.{module}"), name)(report, look)
 
     return write

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.cli.check.formats.text import Look
-    from visa_lsp.cli.check.report import FileResult, Place, Report
+    from visa_lsp.cli.check.report import CheckReport, FileResult, TextRange
 
 _GITHUB: Final = {
     Severity.ERROR: "error",
@@ -40,7 +40,7 @@ _FAILING: Final = (Severity.ERROR, Severity.WARNING)
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def github(report: Report, look: Look) -> Iterator[str]:
+def github(report: CheckReport, look: Look) -> Iterator[str]:
     """Workflow commands, which GitHub shows beside the lines of a pull request."""
     for result in report.errors:
         yield f"::error title=visa-lsp::{_github_text(printable(result.error))}\n"
@@ -63,7 +63,7 @@ def _github_property(text: str) -> str:
     return _github_text(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def gitlab(report: Report, look: Look) -> Iterator[str]:
+def gitlab(report: CheckReport, look: Look) -> Iterator[str]:
     """A code quality report: one array."""
     issues = []
     for f in report.findings:
@@ -80,7 +80,7 @@ def gitlab(report: Report, look: Look) -> Iterator[str]:
     yield json.dumps(issues, indent=1) + "\n"
 
 
-def junit(report: Report, look: Look) -> Iterator[str]:
+def junit(report: CheckReport, look: Look) -> Iterator[str]:
     """A suite for each file; a case for each finding (remarks and hints pass), and one that passes without any."""
     failures = sum(_failed(r) for r in report.results)
     errors = len(report.errors)
@@ -125,7 +125,7 @@ def _attribute(text: str) -> str:
     return quoteattr(_xml(text))
 
 
-def rdjson(report: Report, look: Look) -> Iterator[str]:
+def rdjson(report: CheckReport, look: Look) -> Iterator[str]:
     """Reviewdog's diagnostic format; its columns count bytes of UTF-8."""
     diagnostics = []
     for f in report.findings:
@@ -152,7 +152,7 @@ def rdjson(report: Report, look: Look) -> Iterator[str]:
     yield json.dumps({"source": {"name": "visa-lsp"}, "diagnostics": diagnostics}, indent=1) + "\n"
 
 
-def _rd_range(place: Place) -> dict[str, dict[str, int]]:
+def _rd_range(place: TextRange) -> dict[str, dict[str, int]]:
     return {
         "start": {"line": place.line, "column": place.byte_column},
         "end": {"line": place.end_line, "column": place.byte_end_column},

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.cli.check.formats.text import Look
-    from visa_lsp.cli.check.report import Finding, Place, Report
+    from visa_lsp.cli.check.report import CheckReport, ReportedFinding, TextRange
 
 
-def range_of(place: Place) -> dict[str, int]:
+def range_of(place: TextRange) -> dict[str, int]:
     """A range under the contract's names."""
     return {
         "line": place.line,
@@ -24,7 +24,7 @@ def range_of(place: Place) -> dict[str, int]:
     }
 
 
-def finding_object(finding: Finding) -> dict[str, Any]:
+def finding_object(finding: ReportedFinding) -> dict[str, Any]:
     """A finding exactly as the contract describes it; the places that belong to it are in ``sarif`` and ``full``."""
     return {
         "path": printable(finding.path),
@@ -44,7 +44,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
     }
 
 
-def as_json(report: Report, look: Look) -> Iterator[str]:  # noqa: ARG001 - all formats are called alike
+def as_json(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001 - all formats are called alike
     """One array."""
     first = True
     for finding in report.findings:
@@ -54,7 +54,7 @@ def as_json(report: Report, look: Look) -> Iterator[str]:  # noqa: ARG001 - all 
     yield "[]\n" if first else "\n]\n"
 
 
-def as_jsonl(report: Report, look: Look) -> Iterator[str]:  # noqa: ARG001
+def as_jsonl(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001
     """One object to a line."""
     for finding in report.findings:
         yield json.dumps(finding_object(finding)) + "\n"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.cli.check.formats.text import Look
-    from visa_lsp.cli.check.report import FileResult, Finding, Place, Remedy, Report
+    from visa_lsp.cli.check.report import CheckReport, FileResult, Remedy, ReportedFinding, TextRange
     from visa_lsp.diagnostics import Rule
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -45,7 +45,7 @@ def relative_path(path: str, base: str) -> str:
         return Path(path).as_posix()
 
 
-def sarif(report: Report, look: Look) -> Iterator[str]:
+def sarif(report: CheckReport, look: Look) -> Iterator[str]:
     """The whole log."""
     rules = report.rules()
     indices = {rule: at for at, rule in enumerate(rules)}
@@ -85,7 +85,7 @@ def _artifact(path: str, base: str) -> dict[str, str]:
     return {"uri": quote(printable(relative_path(path, base))), "uriBaseId": "%SRCROOT%"}
 
 
-def _region(place: Place) -> dict[str, int]:
+def _region(place: TextRange) -> dict[str, int]:
     return {
         "startLine": place.line,
         "startColumn": place.column,
@@ -94,7 +94,7 @@ def _region(place: Place) -> dict[str, int]:
     }
 
 
-def _location(path: str, place: Place, excerpt: str, base: str) -> dict[str, Any]:
+def _location(path: str, place: TextRange, excerpt: str, base: str) -> dict[str, Any]:
     region: dict[str, Any] = dict(_region(place))
     physical: dict[str, Any] = {"artifactLocation": _artifact(path, base), "region": region}
     if excerpt:
@@ -106,7 +106,7 @@ def _location(path: str, place: Place, excerpt: str, base: str) -> dict[str, Any
     return {"physicalLocation": physical}
 
 
-def _result(finding: Finding, index: int, base: str) -> dict[str, Any]:
+def _result(finding: ReportedFinding, index: int, base: str) -> dict[str, Any]:
     value: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,

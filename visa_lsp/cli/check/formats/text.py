@@ -13,7 +13,7 @@ from visa_lsp.diagnostics import Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.cli.check.report import Finding, Place, Report
+    from visa_lsp.cli.check.report import CheckReport, ReportedFinding, TextRange
 
 _TAB: Final = 4
 _WIDEST: Final = 140
@@ -38,7 +38,7 @@ class Look(Struct, frozen=True):
         return f"\033[{style}m{text}\033[0m" if self.colour and text else text
 
 
-def concise(report: Report, look: Look) -> Iterator[str]:
+def concise(report: CheckReport, look: Look) -> Iterator[str]:
     """``path:line:col: severity CODE slug: message``."""
     for f in report.findings:
         severity = look.paint(f.severity.value, _COLOURS[f.severity])
@@ -46,14 +46,14 @@ def concise(report: Report, look: Look) -> Iterator[str]:
         yield f"{look.paint(where, '1')}: {severity} {f.code} {f.name}: {_one_line(f.message)}\n"
 
 
-def full(report: Report, look: Look) -> Iterator[str]:
+def full(report: CheckReport, look: Look) -> Iterator[str]:
     """Each finding with its source line, the places that belong to it, its fixes; a count at the end."""
     for finding in report.findings:
         yield from _full(finding, look)
     yield summary(report) + "\n"
 
 
-def summary(report: Report) -> str:
+def summary(report: CheckReport) -> str:
     """How much was found in how many files."""
     checked = len(report.results) - len(report.errors)
     files = f"{checked} file{'s' * (checked != 1)}"
@@ -73,7 +73,7 @@ def summary(report: Report) -> str:
     return f"{mended}{', '.join(counts)} in {files}{tail}"
 
 
-def _full(finding: Finding, look: Look) -> Iterator[str]:
+def _full(finding: ReportedFinding, look: Look) -> Iterator[str]:
     style = _COLOURS[finding.severity]
     head = look.paint(f"{finding.severity.value}[{finding.code}]", style)
     yield f"{head} {finding.name}: {look.paint(finding.message, '1')}\n"
@@ -88,7 +88,7 @@ def _full(finding: Finding, look: Look) -> Iterator[str]:
     yield "\n"
 
 
-def _excerpt(path: str, place: Place, line: str, look: Look, width: int, style: str, mark: str) -> Iterator[str]:
+def _excerpt(path: str, place: TextRange, line: str, look: Look, width: int, style: str, mark: str) -> Iterator[str]:
     edge = look.paint("|", _FRAME)
     yield f"{' ' * width}{look.paint('-->', _FRAME)} {printable(path)}:{place.line}:{place.column}\n"
     if not line:

@@ -1,4 +1,4 @@
-"""Findings that come later: the same as the whole look, from a process that ends when nobody wants them any more."""
+"""Deferred findings: the same as those of the whole text, from a process that ends when they are no longer needed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pytest_lsp import ClientServerConfig, client_capabilities
 
 from benchmarks.inputs import generated
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.late import packed, unpacked
+from visa_lsp.ide.deferred import packed, unpacked
 from visa_lsp.ide.suppressions import visible
-from visa_lsp.lsp import later
+from visa_lsp.lsp import deferred
 
 EXTRA = frozenset({"V128", "V134", "V135", "V307", "V503", "V506"})
 TEXT = generated(3, 400)
@@ -27,7 +27,7 @@ ODD = (
 @pytest.mark.parametrize("text", [TEXT, ODD])
 @pytest.mark.parametrize("platform", [None, "DG2"])
 async def test_another_process_finds_the_same(text, platform):
-    found = await later.found_apart(Analysis.of(text, platform), EXTRA)
+    found = await deferred.deferred_findings_in_subprocess(Analysis.of(text, platform), EXTRA)
     assert found == visible(Analysis.of(text, platform), EXTRA)
     assert found
 
@@ -49,8 +49,8 @@ async def test_who_is_cancelled_has_ended_the_process(monkeypatch):
         begun.set()
         return children[-1]
 
-    monkeypatch.setattr(later.asyncio, "create_subprocess_exec", noted)
-    task = asyncio.ensure_future(later.found_apart(Analysis.of(generated(3, 20_000)), EXTRA))
+    monkeypatch.setattr(deferred.asyncio, "create_subprocess_exec", noted)
+    task = asyncio.ensure_future(deferred.deferred_findings_in_subprocess(Analysis.of(generated(3, 20_000)), EXTRA))
     await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -59,8 +59,8 @@ async def test_who_is_cancelled_has_ended_the_process(monkeypatch):
 
 
 async def test_a_process_that_fails_is_no_answer(monkeypatch):
-    monkeypatch.setattr(later.sys, "executable", "/bin/false")
-    assert await later.found_apart(Analysis.of(TEXT), EXTRA) is None
+    monkeypatch.setattr(deferred.sys, "executable", "/bin/false")
+    assert await deferred.deferred_findings_in_subprocess(Analysis.of(TEXT), EXTRA) is None
 
 
 async def test_they_are_published_after_the_first():

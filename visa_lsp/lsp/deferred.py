@@ -1,9 +1,9 @@
-"""Findings that come later (``ide.late``), looked for in a process of their own, so that no keystroke waits for them.
+"""Deferred findings (``ide.deferred``) found in a process of their own, so that no keystroke waits for them.
 
 A thread was tried: in a text of 20,000 lines a keystroke waited up to 0.65 s for it, against 40 ms without it and
-with a process, on the same busy machine. The process gets the text through its standard input, which stays open for
-as long as somebody wants to know. Invariant: it ends when its standard input does, so none is left behind by a server
-that has gone.
+with a process, on the same busy machine. The process gets the text through its standard input, which stays open until
+the findings are there or no longer needed. Invariant: it ends when its standard input does, so that no process outlives
+its server.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.late import Stopped, late_findings, packed, unpacked
+from visa_lsp.ide.deferred import Cancelled, deferred_findings, packed, unpacked
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -33,13 +33,13 @@ _COUNT: Final = 4  # bytes of a part's length; a part of length 0 is the last
 _LESS_URGENT: Final = 10
 
 
-async def found_apart(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
-    """``visible(analysis, extra)``; None where the process has failed. ``OSError`` where there can be none.
+async def deferred_findings_in_subprocess(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
+    """``visible(analysis, extra)``, found in a subprocess; None where that has failed.
 
-    Who is cancelled while it waits has ended the process.
+    Raises OSError where no process can be started. Cancelling the call ends the process.
     """
     # -P: what lies in the folder the server was started in is none of our modules.
-    command = [sys.executable, "-P", "-m", "visa_lsp.lsp.later"]
+    command = [sys.executable, "-P", "-m", "visa_lsp.lsp.deferred"]
     child = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
     try:
         return await _answer_of(child, analysis, extra)
@@ -92,8 +92,8 @@ def main() -> int:
     threading.Thread(target=watch, daemon=True).start()
     analysis = Analysis.of(b"".join(parts).decode("utf-8", "surrogatepass"), job["platform"])
     try:
-        found = late_findings(analysis, job["extra"], over.is_set)
-    except Stopped:
+        found = deferred_findings(analysis, job["extra"], over.is_set)
+    except Cancelled:
         os._exit(1)
     sys.stdout.buffer.write(packed(found))
     sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""The shelf of shapes: what comes from it is what the grammar says, whatever happened to the file."""
+"""The cache of statements: what comes from it is what the grammar says, whatever happened to the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from visa_lsp.cli.main import main
 from visa_lsp.kept import MAX_BYTES, Kept
 from visa_lsp.syntax.parse import Parser
 from visa_lsp.syntax.shapes import split
-from visa_lsp.syntax.shelf import Shelf, packed, shelf_of_user
+from visa_lsp.syntax.statement_cache import StatementCache, packed, statement_cache_of_user
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ LINES = (
 
 
 def parser_at(path: Path, mark: str = "mark") -> Parser:
-    return Parser(Shelf(Kept(path, mark)))
+    return Parser(StatementCache(Kept(path, mark)))
 
 
 def filled(path: Path) -> Path:
@@ -60,7 +60,7 @@ def test_another_mark_makes_another_shelf(tmp_path):
     parser = parser_at(tmp_path / "shapes", "another")
     parser.line(LINES[0])
     assert parser.full_parses == 1
-    assert parser.shelf is not None
+    assert parser.cache is not None
     parser.flush()
     assert (tmp_path / "shapes").read_bytes().startswith(b"another\n")
 
@@ -71,7 +71,7 @@ def test_two_processes_may_append(tmp_path):
         for line in lines:
             parser.line(line)
     for parser in (first, second, first):
-        assert parser.shelf is not None
+        assert parser.cache is not None
         parser.flush()
     third = parser_at(tmp_path / "shapes")
     for line in LINES:
@@ -147,7 +147,7 @@ def test_no_room_no_folder_no_rights(tmp_path):
     for path in (tmp_path / "file" / "shapes", tmp_path / "big"):
         parser = parser_at(path)
         assert parser.line(LINES[0]) == Parser().line(LINES[0])
-        assert parser.shelf is not None
+        assert parser.cache is not None
         parser.flush()
     assert (tmp_path / "big").stat().st_size < MAX_BYTES, "it was not begun again"
 
@@ -166,7 +166,7 @@ def test_the_command_line_fills_the_folder_that_is_named(tmp_path, monkeypatch):
     text = tmp_path / "k.visaasm"
     text.write_text(".version  \t  4.1\n")  # blanks that nobody else writes: the parser of this process has not seen it
     monkeypatch.setenv("VISA_LSP_CACHE", "off")
-    assert shelf_of_user() is None
+    assert statement_cache_of_user() is None
     monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path / "kept"))
     main(["check", str(text)])
     assert [path.name.split("-")[0] for path in (tmp_path / "kept").iterdir()] == ["shapes"]

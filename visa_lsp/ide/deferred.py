@@ -1,7 +1,7 @@
-"""Rules that look at whole kernels, run beside the editing of a long text: off the editor's way, and given up on request.
+"""Deferred findings: those of rules about whole kernels, found beside the editing of a long text and cancelled on request.
 
-They are those that only an option turns on. What they find belongs to one snapshot: whoever asked drops it when a newer
-one is there. It starts no thread and no process itself; what it finds can be handed from one process to another.
+The rules are those that only an option turns on. Their findings belong to one snapshot; the caller drops them when there
+is a newer one. Starts no thread and no process; ``packed`` findings can be sent from one process to another.
 """
 
 from __future__ import annotations
@@ -23,32 +23,34 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.syntax.tree import Statement
 
-# Longer texts are not bound whole while somebody waits.
+# Texts of more lines are not bound whole while a request waits.
 LONG: Final = 1_000
 _RULES: Final = {rule.code: rule for rule in (*(check.rule for check in CHECKS), USELESS_SUPPRESSION)}
 
 
-class Stopped(Exception):  # noqa: N818
-    """Nobody wants to know any more."""
+class Cancelled(Exception):  # noqa: N818
+    """The caller no longer needs the result."""
 
 
 class _Watched(Document):
-    """A document that stops being read when it is no longer wanted."""
+    """A document whose statements end when the search is cancelled."""
 
     def __init__(self, document: Document, stopped: Callable[[], bool]) -> None:
         super().__init__(document.chunks, document.session)
         self._stopped = stopped
 
     def statements(self) -> Iterator[tuple[int, Statement]]:
-        """Every statement with its line, as long as somebody wants them."""
+        """Every statement with its line. Raises Cancelled once ``stopped()`` is true."""
         for place in super().statements():
             if self._stopped():
-                raise Stopped
+                raise Cancelled
             yield place
 
 
-def late_findings(analysis: Analysis, extra: Collection[str], stopped: Callable[[], bool]) -> tuple[Diagnostic, ...]:
-    """``visible(analysis, extra)`` of a long text; raises ``Stopped`` once ``stopped()`` is true.
+def deferred_findings(
+    analysis: Analysis, extra: Collection[str], stopped: Callable[[], bool]
+) -> tuple[Diagnostic, ...]:
+    """``visible(analysis, extra)`` of a long text; raises Cancelled once ``stopped()`` is true.
 
     Shares nothing with the state that edits keep up.
     """
@@ -56,28 +58,28 @@ def late_findings(analysis: Analysis, extra: Collection[str], stopped: Callable[
     bound = bind(document, analysis.platform)
     found = run_checks(CheckContext(document, bound, analysis.platform, dialect_of(bound)), extra)
     shown = visible(analysis, extra, found=found)
-    keep_late(analysis, extra, shown)
+    keep_deferred(analysis, extra, shown)
     return shown
 
 
-class LateFindings:
-    """What was found late of a snapshot, with which rules besides those that are always on."""
+class DeferredFindings:
+    """The deferred findings of a snapshot; ``extra`` are the rules besides those that are always on, None: none were run."""
 
     def __init__(self) -> None:
         self.extra: frozenset[str] | None = None
         self.found: tuple[Diagnostic, ...] = ()
 
 
-def keep_late(analysis: Analysis, extra: Collection[str], found: tuple[Diagnostic, ...]) -> None:
-    """Keep what ``late_findings`` has found of this snapshot, here or in another process."""
-    late = analysis.views.part(LateFindings)
-    late.extra, late.found = frozenset(extra), found
+def keep_deferred(analysis: Analysis, extra: Collection[str], found: tuple[Diagnostic, ...]) -> None:
+    """Keep the findings of ``deferred_findings`` for this snapshot, found here or in another process."""
+    deferred = analysis.views.part(DeferredFindings)
+    deferred.extra, deferred.found = frozenset(extra), found
 
 
-def known_late(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
-    """What ``late_findings`` has found of this snapshot; None while it has not."""
-    late = analysis.views.part(LateFindings)
-    return late.found if late.extra == frozenset(extra) else None
+def deferred_found(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
+    """The findings of ``deferred_findings`` for this snapshot; None while they are not known."""
+    deferred = analysis.views.part(DeferredFindings)
+    return deferred.found if deferred.extra == frozenset(extra) else None
 
 
 def packed(found: Iterable[Diagnostic]) -> bytes:
@@ -101,7 +103,7 @@ def packed(found: Iterable[Diagnostic]) -> bytes:
 
 
 def unpacked(data: bytes) -> tuple[Diagnostic, ...]:
-    """What ``packed`` was made of; ``ValueError`` for an answer that was not given."""
+    """The findings that ``packed`` was given. Raises ValueError where ``data`` is no such answer."""
     return tuple(
         Diagnostic(
             _RULES[code],

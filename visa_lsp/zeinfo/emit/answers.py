@@ -34,7 +34,7 @@ class SayError(Exception):
     """Words that are not understood."""
 
 
-class Said(Struct):
+class Answers(Struct):
     """All that is said."""
 
     constants: set[int] | None = None
@@ -61,9 +61,9 @@ class Said(Struct):
         return self.samplers.get(number)
 
 
-def said_of(words: Iterable[str]) -> Said:
-    """Read the words of the command line."""
-    said = Said()
+def read_answers(words: Iterable[str]) -> Answers:
+    """Read the words of the command line. Raises SayError, which quotes the words, where they are not understood."""
+    said = Answers()
     for entry in words:
         name, equals, value = (part.strip() for part in entry.partition("="))
         if not equals or not name or not value:

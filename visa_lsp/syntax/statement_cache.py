@@ -1,4 +1,4 @@
-"""What the grammar said of a shape, kept on disk: a new process need not build the grammar to hear it again.
+"""Statements on disk, by the shape of their line: a new process need not build the grammar to parse such a line.
 
 Under a shape stand the line that was read and its tree. A tree is data: numbers, texts, and lists that name a class of
 ``syntax/tree.py`` by its place there; nothing of the file is executed, and what does not fit is no entry.
@@ -16,7 +16,7 @@ import msgspec
 from visa_lsp.kept import Kept, kept_for_user
 from visa_lsp.syntax import build, build_operands, parse, recognise, shapes, tree
 from visa_lsp.syntax.grammar import grammar_path
-from visa_lsp.syntax.parse import flush_shelf, use_shelf
+from visa_lsp.syntax.parse import flush_statement_cache, use_statement_cache
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Unfit(Exception):  # noqa: N818
 
 
 def packed(node: object) -> object:
-    """A tree as lists of plain values; Unfit where it holds numbers that the file cannot."""
+    """A tree as lists of plain values. Raises Unfit where it holds numbers that the file cannot."""
     if isinstance(node, msgspec.Struct):
         return [_NUMBER_OF[type(node)], *[packed(getattr(node, name)) for name in node.__struct_fields__]]
     if isinstance(node, tuple):
@@ -48,7 +48,7 @@ def packed(node: object) -> object:
 
 
 def unpacked(value: object) -> object:
-    """The tree of ``packed``; Unfit for anything else."""
+    """The tree of ``packed``. Raises Unfit for anything else."""
     if type(value) is not list:
         return value
     if not value or type(value[0]) is not int:
@@ -62,7 +62,7 @@ def unpacked(value: object) -> object:
     return cls(*parts)
 
 
-class Shelf:
+class StatementCache:
     """Lines with their statements, by shape."""
 
     def __init__(self, kept: Kept) -> None:
@@ -79,33 +79,33 @@ class Shelf:
         return None
 
     def put(self, key: str, text: str, statement: tree.Statement) -> None:
-        """Take a line and its statement in under a key, if they can be written."""
+        """Add a line and its statement under a key, if they can be written."""
         if len(text) <= _LONGEST:
             with contextlib.suppress(Unfit, RecursionError):
                 self._kept.put(key, [text, packed(statement)])
 
     def flush(self) -> None:
-        """Write what was taken in."""
+        """Write what was added."""
         self._kept.flush()
 
 
 @contextlib.contextmanager
-def shelved() -> Iterator[Shelf | None]:
-    """Let the process-wide parser use the user's shelf, and write at the end what is new."""
-    shelf = shelf_of_user()
-    use_shelf(shelf)
+def cached_statements() -> Iterator[StatementCache | None]:
+    """Let the process-wide parser use the user's cache, and write at the end what is new."""
+    cache = statement_cache_of_user()
+    use_statement_cache(cache)
     try:
-        yield shelf
+        yield cache
     finally:
-        flush_shelf()
-        use_shelf(None)
+        flush_statement_cache()
+        use_statement_cache(None)
 
 
-def shelf_of_user() -> Shelf | None:
-    """The shelf of this user and this installation; None where nothing is kept on disk."""
+def statement_cache_of_user() -> StatementCache | None:
+    """The cache of this user and this installation; None where nothing is kept on disk."""
     files = [Path(m.__file__ or "") for m in (build, build_operands, parse, recognise, shapes, tree)]
     try:
         kept = kept_for_user("shapes", [*files, Path(__file__), grammar_path()])
     except FileNotFoundError:
-        return None  # whoever asks for the grammar is told
-    return Shelf(kept) if kept is not None else None
+        return None  # the missing file is reported where the grammar is built
+    return StatementCache(kept) if kept is not None else None
