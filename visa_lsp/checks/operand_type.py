@@ -100,7 +100,7 @@ def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> V
         since = next(p.name for p in PLATFORMS if p.name in brain.platforms)
         return first, f"`{row.mnemonic}` takes `bf` from {since} on; on {platform.name} {_takers(platform)} can", ERROR
     for at, (slot, type_) in enumerate(typed):
-        if type_ not in brain.beside and type_ is not BOOL:
+        if type_ not in brain.beside and type_ is not BOOL and slot.name not in brain.apart:
             message = f"{slot_words(slot)} has type `{type_.name}`; beside `bf` it must be {type_words(brain.beside)}"
             if brain.verified >= ALL or (platform is not None and platform.name in brain.verified):
                 return at, message, ERROR

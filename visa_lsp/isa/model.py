@@ -388,6 +388,7 @@ class BrainFloat(Struct, frozen=True, eq=False):
     beside: frozenset[DataType]
     verified: frozenset[str] = ALL  # the platforms on which the finalizer looks
     unseen: frozenset[str] = frozenset()  # slots that it does not look at as long as the others have no `bf`
+    apart: frozenset[str] = frozenset()  # slots that may have any type beside `bf`
 
 
 class Saturation(Struct, frozen=True, eq=False):
@@ -437,6 +438,8 @@ class Instruction(Struct, frozen=True, eq=False):
     exec_style: ExecStyle = ExecStyle.MASKED
     exec_sizes: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
     exec_optional: bool = False  # lsc transposed forms and others may leave the parenthesis out
+    needs: OperandClass = NO_CLASS  # at least one vector operand is of these classes
+    unmixed: OperandClass = NO_CLASS  # either all vector operands are of these classes or none is
     predicable: bool = True
     predicate_lost: bool = False  # the text may be predicated, the object has no place for it (min, max)
     opens_label: bool = False  # the two label records

@@ -33,7 +33,7 @@ def _logic(
     slots = (dst(_BITS, G | I | P), *(src(n, _BITS, G | I | IM | P) for n in range(sources)))
     return lane_row(
         mnemonic, opcode, "logic", _BITS, sources, meaning, summary, f"{detail} {_PREDICATES}",
-        slots=slots, sat=False, dialects=EVERY, traits=traits,
+        slots=slots, sat=False, dialects=EVERY, traits=traits, unmixed=P,
         pitfalls=("Of the source modifiers only (~) is allowed, and only here.",),
     )  # fmt: skip
 

@@ -87,6 +87,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Slot("src0", Shape.VECTOR, Role.READ, ST | G | I | IM, INT, doc="surface or sampler element, or a number"),
         ),
         exec_sizes=(1,),
+        needs=ST,
         predicable=False,
         dialects=EVERY,
         meaning=Effect("movs"),
@@ -171,12 +172,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         together=(
             _rounded(frozenset({HF}), frozenset({F}), "PVCXT"),
             _rounded(frozenset({UB}), frozenset({HF}), "PVCXT"),
-            _rounded(frozenset({UB, B}), frozenset({HF, BF}), "PTL"),
+            _rounded(frozenset({UB, B}), frozenset({HF, BF}), "CRI"),
         ),
         unmodified=ALL,
         summary="Stochastic rounding to a narrower float.",
         detail="Adds random bits from src1 below the last kept bit of src0's mantissa and cuts the rest: f becomes hf with"
-        " 13 random bits, hf becomes an eight-bit float (bf8, written ub) with 8. From PTL on the source may be bf as well, and"
+        " 13 random bits, hf becomes an eight-bit float (bf8, written ub) with 8. From CRI on the source may be bf as well, and"
         " the result the eight-bit float with four exponent bits (hf8, written b).",
         pitfalls=(
             "It has to be unmasked (M1_NM), without predicate and source modifiers.",
