@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.isa.model import Instruction
+    from visa_lsp.isa.operands import OperandClass
 
 RULE = rule("V205", "operand-class", ERROR, __doc__)
 _EXPECTED = {
@@ -103,7 +104,15 @@ def _article(text: str) -> str:
     return ("an " if text[:1] in "aeiou" else "a ") + text
 
 
-_CLASS = {General: G, Indirect: I, Address: A, PredicateOperand: P, Immediate: IM, State: ST, AddressOf: AO}
+_CLASS: dict[type, OperandClass] = {
+    General: G,
+    Indirect: I,
+    Address: A,
+    PredicateOperand: P,
+    Immediate: IM,
+    State: ST,
+    AddressOf: AO,
+}
 # Their operands are registers or numbers; those of messages may be absent.
 _COMPUTING = frozenset({"arith", "math", "logic", "compare", "mov", "address"})
 
@@ -132,7 +141,7 @@ def _null(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
 
 def _company(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
     """Operands that are good one by one and cannot stand beside each other."""
-    found = [(o, _CLASS[type(o.value)]) for o in bound.operands if type(o.value) in _CLASS]
+    found = [(o, cls) for o in bound.operands if (cls := _CLASS.get(type(o.value))) is not None]
     if len(found) < len(row.slots):
         return
     if row.needs and all(cls not in row.needs for _, cls in found):
