@@ -4,7 +4,7 @@
 * Plain data of 8 or 16 bits moves one element a lane; transposed data needs execution size 1.
 * Channels (`d32.xyzw`) are for the quad messages; another reads them as the code of a count, which there may not be.
 * A quad store writes `.x`, `.xy`, `.xyz` or `.xyzw`; `.ugml` moves 1, 2 or 4 elements a lane.
-* An offset beside an address of `:a16` is between -0x7fff and 0x7fff, a pitch at most 0xffff.
+* An offset beside an address of `:a16` is between -0x7fff and 0x7fff, a pitch at most 0xffff, a scale before CRI a power of two.
 * In text 4.2 an address of `:a64` lies in a variable of `uq` or `q`, one of `:a32` in one of `ud` or `d`.
 * An atomic moves one element of `d16c32`, `d32` or `d64`; only `icas` takes `d64` in shared local memory, and `fadd` and
   `fsub` need global memory, from Xe2 on or images, from CRI on or shared memory. Data operands beyond those of the operation are
@@ -80,6 +80,7 @@ def _findings(ctx: CheckContext, body: Body, bound: Bound, inst: Inst) -> Iterat
             yield from _address(inst, operand, node, place)
             yield from _numbers(inst, node, place)
             if newer:
+                yield from _scale(inst, place, ctx.platform)
                 yield from _address_type(ctx, body, operand, node, place)
         elif operand.slot.shape is Shape.LSC_PAYLOAD:
             yield from _payload(inst, operand, place)
@@ -135,6 +136,12 @@ def _numbers(inst: Inst, node: tree.AddressRef, place: Place) -> Iterator[Found]
             name = part.name.text
             where = Place(place.line, part.region.span)
             yield where, f"`{name}` has no region here: one element is read, as in `{name}(0,0)`"
+
+
+def _scale(inst: Inst, place: Place, platform: Platform | None) -> Iterator[Found]:
+    scale = _number(inst, "immscale")
+    if scale & scale - 1 and platform is not None and platform.name not in since("CRI"):
+        yield place, f"the scale of an address is a power of two, not {scale}"
 
 
 def _address_type(

@@ -145,6 +145,19 @@ class Role(Enum):
     OTHER = "named"
 
 
+class Layout(Struct, frozen=True, eq=False):
+    """How a vector operand has to lie, where hardware has few ways: its regions as text writes them.
+
+    ``columns`` is how many of the first elements of a register it may begin at. ``lanes`` and ``type`` say for which
+    execution size and type of the operand this is; None for any.
+    """
+
+    regions: tuple[str, ...]
+    columns: int | None = None
+    lanes: int | None = None
+    type: DataType | None = None
+
+
 class Slot(Struct, frozen=True, eq=False):
     """One operand of the text. ``name`` is the field it fills (see Shape for those that fill several)."""
 
@@ -155,6 +168,7 @@ class Slot(Struct, frozen=True, eq=False):
     types: frozenset[DataType] | None = None  # None: any
     optional: bool = False  # may be left out of the text; the field then has its default
     scalar: bool = False  # only the first element is used
+    layouts: tuple[Layout, ...] = ()  # VECTOR: the only ways in which it may lie; empty: any
     grf_aligned: bool = False
     words: Mapping[str, int] | None = None  # EXEC_WORD
     # INTEGER: the least and the most that the finalizer takes, which reads it in decimal only; None for no most.

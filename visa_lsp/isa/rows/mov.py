@@ -9,6 +9,7 @@ from visa_lsp.isa.model import (
     SAT,
     BrainFloat,
     Instruction,
+    Layout,
     Modifier,
     PredicateUse,
     Role,
@@ -191,8 +192,14 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "shfl_idx4", None, "mov", layout("E P dst:r src0:v src1:v"),
         (
             raw("dst", Role.WRITE, "result, dwords"),
-            Slot("src0", Shape.VECTOR, Role.READ, G, frozenset({UD}), doc="table"),
-            Slot("src1", Shape.VECTOR, Role.READ, G, frozenset({UW, UB}), doc="four-bit indices"),
+            Slot(
+                "src0", Shape.VECTOR, Role.READ, G, frozenset({UD}), doc="table",
+                layouts=(Layout(("<1;1,0>",), 1, lanes=16), Layout(("<0;16,1>",), 1, lanes=32)),
+            ),
+            Slot(
+                "src1", Shape.VECTOR, Role.READ, G, frozenset({UW, UB}), doc="four-bit indices",
+                layouts=(Layout(("<2;1,0>",), 2, type=UW), Layout(("<4;1,0>",), 4, type=UB)),
+            ),
         ),
         exec_sizes=(16, 32),
         exec_verified=(16, 32),
@@ -202,7 +209,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
         summary="Look up sixteen entries by four-bit index.",
         detail="Takes four-bit indices from src1 and replaces each by the entry of that number from the table in src0."
         " Compilers use it to widen four-bit numbers.",
-        pitfalls=("It has no object form.",),
+        pitfalls=(
+            "src0 lies `(n,0)<1;1,0>` with size 16 and `(n,0)<0;16,1>` with size 32; src1 `<2;1,0>` as uw and `<4;1,0>` as ub.",
+            "It has no object form.",
+        ),
         seed=None,
         verified=dict.fromkeys(("dst", "src0"), frozenset({UD})) | {"src1": frozenset({UW, UB})}, unmodified=since("CRI"),
     ),
