@@ -19,6 +19,7 @@ HEAD = """.version 4.1
 .decl V35 v_type=G type=uw num_elts=64 align=GRF
 .decl V36 v_type=G type=uq num_elts=64 align=GRF
 .decl A0 v_type=A num_elts=8
+.decl T6 v_type=T num_elts=1
 .kernel_attr SimdSize=16
 """
 UNREADABLE = {"attribute_text_of_three", "attribute_flag_text_of_three"}

@@ -36,7 +36,7 @@ from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagno
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.model import REAL, Dialect, Shape, Trait
 from visa_lsp.isa.platforms import since
-from visa_lsp.program.model import NULL_RAW, Immediate, RawOperand, State
+from visa_lsp.program.model import NULL_RAW, General, Immediate, RawOperand, State
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 
@@ -55,6 +55,8 @@ _ROW_BYTES, _ROWS = 64, 32
 _WRITTEN_BYTES, _PREFETCHED_BYTES, _IMAGE_BYTES = 512, 256, 256
 _UGML_COUNTS: Final = (1, 2, 4)
 _SHORT_OFFSET, _PITCH = 0x7FFF, 0xFFFF
+_SCALARS: Final = ("surface", "pitch", *(f"addr{n}" for n in range(6)))
+_MEANINGS: Final = {"surface": "the surface", "pitch": "the distance between lanes"}
 _ADDRESS_TYPES: Final = {"a64": ("uq", "q")} | dict.fromkeys(("a32", "a32u", "a32s"), ("ud", "d"))
 _WORD: Final = {code: word for word, code in reversed(codes.DATASIZE.items())}
 _SFID: Final = {code: word for word, code in codes.SFID.items()}
@@ -103,6 +105,7 @@ def _fence(bound: Bound, inst: Inst) -> Iterator[Found]:
 def _address(inst: Inst, operand: BoundOperand, node: tree.AddressRef, place: Place) -> Iterator[Found]:
     if isinstance(inst.get("surface"), State):
         yield place, "a surface variable cannot stand here; the number of a surface or a register with it can"
+        return
     model, sfid, size = node.model.text or "flat", inst.get("sfid"), inst.get("addrsize")
     if operand.slot.shape is Shape.LSC_ADDRESS_2D:
         if model != "flat":
@@ -131,6 +134,17 @@ def _numbers(inst: Inst, node: tree.AddressRef, place: Place) -> Iterator[Found]
     pitch = inst.get("pitch") if inst.row.has_field("pitch") else None
     if isinstance(pitch, Immediate) and pitch.bits > _PITCH:
         yield place, f"the distance between lanes is at most {_PITCH:#x}, not {pitch.bits:#x}"
+    for name in _SCALARS:
+        value = inst.get(name) if inst.row.has_field(name) else None
+        if isinstance(value, State):
+            yield place, "a surface or sampler variable cannot stand here; a register or a number can"
+        elif (
+            isinstance(value, General) and value.var == 0 and (name != "surface" or node.model.text not in ("", "flat"))
+        ):
+            yield (
+                place,
+                f"`%null` has no value: {_MEANINGS.get(name, 'a number of the block')} is a register or a number",
+            )
     for part in (node.argument, *(item.base for item in node.items)):
         if isinstance(part, tree.Ref) and part.region is not None and part.element is None:
             name = part.name.text

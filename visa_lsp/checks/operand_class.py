@@ -63,8 +63,9 @@ _EXPECTED = {
 
 # What the finalizer takes in a place where it means something else.
 _OVERLOOKED = {
-    Shape.RAW: ("address variable", "sampler variable"),
-    Shape.RAWS: ("address variable", "sampler variable"),
+    Shape.RAW: ("address variable", "sampler variable", "surface variable `%slm`"),
+    Shape.RAWS: ("address variable", "sampler variable", "surface variable `%slm`"),
+    Shape.LSC_DATA: ("address variable", "sampler variable", "surface variable `%slm`"),
     Shape.SURFACE: ("sampler variable",),
     Shape.SAMPLER: ("surface variable",),
 }
@@ -113,14 +114,15 @@ _CLASS: dict[type, OperandClass] = {
     State: ST,
     AddressOf: AO,
 }
-# Their operands are registers or numbers; those of messages may be absent.
+# Their operands are registers or numbers; those of messages without an object form may be absent.
 _COMPUTING = frozenset({"arith", "math", "logic", "compare", "mov", "address"})
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     assert bound.row is not None
-    if bound.row.family in _COMPUTING:
+    if bound.row.family in _COMPUTING or bound.row.opcode is not None:
         yield from _null(ctx, bound)
+    if bound.row.family in _COMPUTING:
         yield from _company(ctx, bound, bound.row)
     yield from _barred(ctx, bound)
 
@@ -181,5 +183,7 @@ CHECK = Check(
     RULE,
     {"operand-class": _report},
     instruction=_instruction,
-    wants=lambda row: row.family in _COMPUTING or any(slot.barred is not None for slot in row.slots),
+    wants=lambda row: (
+        any(slot.shape is Shape.VECTOR for slot in row.slots) or any(slot.barred is not None for slot in row.slots)
+    ),
 )

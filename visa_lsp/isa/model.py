@@ -168,6 +168,9 @@ class Slot(Struct, frozen=True, eq=False):
     types: frozenset[DataType] | None = None  # None: any
     optional: bool = False  # may be left out of the text; the field then has its default
     scalar: bool = False  # only the first element is used
+    flag_result: frozenset[DataType] | None = (
+        None  # what the result can be where this operand is a predicate; None: any
+    )
     layouts: tuple[Layout, ...] = ()  # VECTOR: the only ways in which it may lie; empty: any
     grf_aligned: bool = False
     words: Mapping[str, int] | None = None  # EXEC_WORD
@@ -207,6 +210,7 @@ class Modifier(Struct, frozen=True, eq=False):
     optional: bool = False
     default: int = 0
     mask: int = -1
+    behind: bool = False  # WORD: it stands behind the parenthesis of the execution size
     fold: bool = False  # WORD: the case of letters does not matter
     seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
     # A field that is not stored: the field and its bit where other writers of objects say the word.

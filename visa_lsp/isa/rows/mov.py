@@ -22,7 +22,24 @@ from visa_lsp.isa.model import (
 )
 from visa_lsp.isa.operands import ST
 from visa_lsp.isa.platforms import ALL, MATRIX, between, since, until
-from visa_lsp.isa.rows.shapes import ANY, AO, EVERY, IM, INT, MIXED_BF, NEWEST_ONLY, A, G, I, P, dst, lane_row, raw, src
+from visa_lsp.isa.rows.shapes import (
+    ANY,
+    AO,
+    EVERY,
+    IM,
+    INT,
+    LONG,
+    MIXED_BF,
+    NEWEST_ONLY,
+    A,
+    G,
+    I,
+    P,
+    dst,
+    lane_row,
+    raw,
+    src,
+)
 from visa_lsp.isa.types import BF, BF8, BOOL, E2M1, HF, HF8, TF32, UB, UD, UW, B, F
 
 if TYPE_CHECKING:
@@ -50,7 +67,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "mov", 0x29, "mov", layout("E P dst:v src0:v"),
         (
             dst(ANY | {BOOL} | _NARROW, G | I | A),
-            src(0, ANY | {BOOL} | _NARROW, G | I | IM | P | A | AO, "value, address, predicate or address of a variable"),
+            Slot(
+                "src0", Shape.VECTOR, Role.READ, G | I | IM | P | A | AO, ANY | {BOOL} | _NARROW,
+                doc="value, address, predicate or address of a variable", flag_result=INT - LONG,
+            ),
         ),
         (SAT,),
         dialects=EVERY,
@@ -74,6 +94,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
                 " `.sat` is given."
             ),
             "A predicate cannot be the destination: use `setp` or `cmp`.",
+            "A predicate goes to an integer of at most 32 bits.",
             "With a predicate source the finalizer writes (M1_NM, 1) and no predicate, whatever the text says.",
             "(~) is no modifier of `mov`.",
             "tf32 goes to and from f only (PVCXT), bf8 (PVC) and hf8 (PTL) to and from hf, without predicate or source modifier.",
