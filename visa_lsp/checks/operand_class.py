@@ -131,6 +131,8 @@ def _null(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
     """A source that is no variable: the finalizer crashes."""
     for operand in bound.operands:
         value = operand.value
+        if operand.slot.ignored:
+            continue
         if (
             operand.slot.role is Role.READ
             and operand.slot.shape is Shape.VECTOR

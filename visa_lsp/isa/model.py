@@ -168,6 +168,7 @@ class Slot(Struct, frozen=True, eq=False):
     types: frozenset[DataType] | None = None  # None: any
     optional: bool = False  # may be left out of the text; the field then has its default
     scalar: bool = False  # only the first element is used
+    ignored: bool = False  # the finalizer does not look at its value
     flag_result: frozenset[DataType] | None = (
         None  # what the result can be where this operand is a predicate; None: any
     )
