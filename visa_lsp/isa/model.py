@@ -145,6 +145,19 @@ class Role(Enum):
     OTHER = "named"
 
 
+class Layout(Struct, frozen=True, eq=False):
+    """How a vector operand has to lie, where hardware has few ways: its regions as text writes them.
+
+    ``columns`` is how many of the first elements of a register it may begin at. ``lanes`` and ``type`` say for which
+    execution size and type of the operand this is; None for any.
+    """
+
+    regions: tuple[str, ...]
+    columns: int | None = None
+    lanes: int | None = None
+    type: DataType | None = None
+
+
 class Slot(Struct, frozen=True, eq=False):
     """One operand of the text. ``name`` is the field it fills (see Shape for those that fill several)."""
 
@@ -155,6 +168,11 @@ class Slot(Struct, frozen=True, eq=False):
     types: frozenset[DataType] | None = None  # None: any
     optional: bool = False  # may be left out of the text; the field then has its default
     scalar: bool = False  # only the first element is used
+    ignored: bool = False  # the finalizer does not look at its value
+    flag_result: frozenset[DataType] | None = (
+        None  # what the result can be where this operand is a predicate; None: any
+    )
+    layouts: tuple[Layout, ...] = ()  # VECTOR: the only ways in which it may lie; empty: any
     grf_aligned: bool = False
     words: Mapping[str, int] | None = None  # EXEC_WORD
     # INTEGER: the least and the most that the finalizer takes, which reads it in decimal only; None for no most.
@@ -193,6 +211,7 @@ class Modifier(Struct, frozen=True, eq=False):
     optional: bool = False
     default: int = 0
     mask: int = -1
+    behind: bool = False  # WORD: it stands behind the parenthesis of the execution size
     fold: bool = False  # WORD: the case of letters does not matter
     seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
     # A field that is not stored: the field and its bit where other writers of objects say the word.
@@ -400,6 +419,7 @@ class BrainFloat(Struct, frozen=True, eq=False):
     beside: frozenset[DataType]
     verified: frozenset[str] = ALL  # the platforms on which the finalizer looks
     unseen: frozenset[str] = frozenset()  # slots that it does not look at as long as the others have no `bf`
+    apart: frozenset[str] = frozenset()  # slots that may have any type beside `bf`
 
 
 class Saturation(Struct, frozen=True, eq=False):
@@ -449,6 +469,8 @@ class Instruction(Struct, frozen=True, eq=False):
     exec_style: ExecStyle = ExecStyle.MASKED
     exec_sizes: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
     exec_optional: bool = False  # lsc transposed forms and others may leave the parenthesis out
+    needs: OperandClass = NO_CLASS  # at least one vector operand is of these classes
+    unmixed: OperandClass = NO_CLASS  # either all vector operands are of these classes or none is
     predicable: bool = True
     predicate_lost: bool = False  # the text may be predicated, the object has no place for it (min, max)
     opens_label: bool = False  # the two label records

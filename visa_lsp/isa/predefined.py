@@ -6,11 +6,15 @@ of the real tools, which win where they differ from the seed.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.isa.platforms import ALL
 from visa_lsp.isa.types import UD, UQ, UW, DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class PredefinedVariable(Struct, frozen=True):
@@ -27,6 +31,8 @@ class PredefinedVariable(Struct, frozen=True):
     writable: bool
     aliasable: bool
     doc: str
+    # The elements that can be written, with the platforms that have them; None: all of a writable variable.
+    written: Mapping[int, frozenset[str]] | None = None
 
 
 class ImplicitInput(Struct, frozen=True):
@@ -80,6 +86,7 @@ VARIABLES: Final[tuple[PredefinedVariable, ...]] = (
         True,
         False,
         "The timestamp register: element 0 low half, 1 high half, 2 bit 0 tells of a context switch since the last read, 4 bits 0-9 pause the thread for about that many cycles (ICLLP and later). Seed 000 calls it %tm.",
+        {4: ALL - {"PVC", "PVCXT"}},
     ),
     PredefinedVariable(
         7,
@@ -118,6 +125,7 @@ VARIABLES: Final[tuple[PredefinedVariable, ...]] = (
         True,
         True,
         "State register. Element 2 is the dispatch mask: the lanes that were active at the thread's start.",
+        {1: ALL, 2: ALL},
     ),
     PredefinedVariable(
         14,
@@ -161,7 +169,7 @@ VARIABLES: Final[tuple[PredefinedVariable, ...]] = (
         True,
         "Address of the buffer of local ids. Seed 000 calls it %implicit_local_id_buf_ptr.",
     ),
-    PredefinedVariable(20, "%msg0", UD, 3, True, True, False, "Message control register."),
+    PredefinedVariable(20, "%msg0", UD, 3, True, False, False, "Message control register."),
 )
 
 FIRST_VARIABLE: Final = 32
@@ -187,7 +195,7 @@ VARIABLE_BY_NAME: Final[dict[str, PredefinedVariable]] = {v.name: v for v in VAR
 }
 # Known to today's compiler (dialect 4.2) only; it has no place in an object's string pool.
 SCRATCHLOC: Final = PredefinedVariable(
-    21, "%scratchloc", UQ, 1, True, True, True, "Address of the scratch space (4.2)."
+    21, "%scratchloc", UQ, 1, True, False, True, "Address of the scratch space (4.2)."
 )
 
 # Names that only the seed uses for the same things.

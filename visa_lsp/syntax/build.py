@@ -241,6 +241,9 @@ def _body(node: Node) -> tree.BodyDirective:
         inner = name_node.parts[0]
         quoted = inner.name == "string"
         name = tree.Word(unquote(inner.text) if quoted else inner.text, node_span(inner), quoted)
+        if directive.text == ".funcdecl" and not quoted:
+            example = f'the name behind `.funcdecl` stands in quotes: `.funcdecl "{inner.text}"`'
+            errors.append(tree.SyntaxProblem(example, node_span(inner)))
     return tree.BodyDirective(directive, name, node_span(node), tuple(errors))
 
 

@@ -1,7 +1,7 @@
 """The two cache controls of a message do not go together.
 
 A load takes `.uc.uc`, `.uc.ca`, `.ca.uc`, `.ca.ca`, `.st.uc`, `.st.ca` or `.ri.ca`; a store `.uc.uc`, `.uc.wb`, `.wb.wb`, `.wt.uc`,
-`.wt.wb`, `.st.uc` or `.st.wb`; an atomic `.uc.uc` or `.uc.wb`; a message to images none. `.df.df` is as good as nothing.
+`.wt.wb`, `.st.uc` or `.st.wb`; an atomic `.uc.uc` or `.uc.wb`; a message to images or to `.ugml` none. `.df.df` is as good as nothing.
 
 Why: the hardware has a code for these pairs only; the finalizer rejects the text, without saying why.
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import words
-from visa_lsp.isa.lsc_codes import CACHE, CACHE_TEXT
+from visa_lsp.isa.lsc_codes import CACHE, CACHE_TEXT, SFID_UGML
 from visa_lsp.isa.model import Dialect, Role, Shape, Trait
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -57,6 +57,8 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         return
     pair = f"{CACHE_TEXT.get(l1)}.{CACHE_TEXT.get(l3)}"
     what, legal = _pairs(bound.row)
+    if inst.get("sfid") == SFID_UGML:
+        what, legal = "a message to `.ugml`", ()
     if pair in legal:
         return
     controls = [w.span for w in node.words if w.text in CACHE]

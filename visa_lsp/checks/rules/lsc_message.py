@@ -3,10 +3,15 @@
 * An address of `:a64` is for global memory, `:a16` for shared local memory, which is addressed `flat`.
 * Plain data of 8 or 16 bits moves one element a lane; transposed data needs execution size 1.
 * Channels (`d32.xyzw`) are for the quad messages; another reads them as the code of a count, which there may not be.
+* A quad store writes `.x`, `.xy`, `.xyz` or `.xyzw`; `.ugml` moves 1, 2 or 4 elements a lane.
+* An offset beside an address of `:a16` is between -0x7fff and 0x7fff, a pitch at most 0xffff, a scale before CRI a power of two.
+* In text 4.2 an address of `:a64` lies in a variable of `uq` or `q`, one of `:a32` in one of `ud` or `d`.
 * An atomic moves one element of `d16c32`, `d32` or `d64`; only `icas` takes `d64` in shared local memory, and `fadd` and
-  `fsub` need global memory. Data operands beyond those of the operation are `%null`; those that it has are not.
+  `fsub` need global memory, from Xe2 on or images, from CRI on or shared memory. Data operands beyond those of the operation are
+  `%null`; those that it has are not.
 * A store has data.
-* A block has rows of at most 64 bytes, at most 32 of them; a block that is written is neither interleaved nor one of several.
+* A block has rows of at most 64 bytes, at most 32 of them (64 on CRI); a block that is written is neither interleaved nor one of
+  several. In text 4.2 the rows of all blocks that are read count together. A block of an image has at most 64 bytes a row, 256 in all.
 * A fence of shared local memory is `.none.group`.
 
 Why: no message descriptor says such a thing, so there is no instruction to generate.
@@ -19,7 +24,7 @@ Instead:
 
     lsc_load.slm (M1, 16) V33:d32 flat[V36]:a32
 
-Authority: the finalizer's verifier and grammar; it rejects the text.
+Authority: the finalizer's verifier and grammar; it rejects the text. For text 4.2 the public verifier of 2026.
 """
 
 from __future__ import annotations
@@ -29,14 +34,16 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, words
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.isa.model import Dialect, Shape, Trait
-from visa_lsp.program.model import RawOperand, State
+from visa_lsp.isa.model import REAL, Dialect, Shape, Trait
+from visa_lsp.isa.platforms import since
+from visa_lsp.program.model import NULL_RAW, General, Immediate, RawOperand, State
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Inst
     from visa_lsp.sema.model import BoundOperand
 
@@ -45,20 +52,27 @@ _GLOBAL: Final = (codes.SFID_UGM, codes.SFID_UGML)
 _PLAIN_SIZES: Final = ("d8", "d16", "d32", "d64")
 _BLOCK_COUNTS: Final = {"d8": (1, 2, 4), "d16": (1, 2, 4), "d32": (1, 2), "d64": (1,)}
 _ROW_BYTES, _ROWS = 64, 32
+_WRITTEN_BYTES, _PREFETCHED_BYTES, _IMAGE_BYTES = 512, 256, 256
+_UGML_COUNTS: Final = (1, 2, 4)
+_SHORT_OFFSET, _PITCH = 0x7FFF, 0xFFFF
+_SCALARS: Final = ("surface", "pitch", *(f"addr{n}" for n in range(6)))
+_MEANINGS: Final = {"surface": "the surface", "pitch": "the distance between lanes"}
+_ADDRESS_TYPES: Final = {"a64": ("uq", "q")} | dict.fromkeys(("a32", "a32u", "a32s"), ("ud", "d"))
 _WORD: Final = {code: word for word, code in reversed(codes.DATASIZE.items())}
 _SFID: Final = {code: word for word, code in codes.SFID.items()}
 Found = tuple[Place, str]
 
 
-def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    if ctx.dialect is not Dialect.V41 or bound.inst is None or not isinstance(bound.statement, tree.Instruction):
+def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    if ctx.dialect not in REAL or bound.inst is None or not isinstance(bound.statement, tree.Instruction):
         return
-    found = next(_findings(bound, bound.inst), None)
+    found = next(_findings(ctx, body, bound, bound.inst), None)
     if found is not None:
         yield ctx.report(RULE, *found)
 
 
-def _findings(bound: Bound, inst: Inst) -> Iterator[Found]:
+def _findings(ctx: CheckContext, body: Body, bound: Bound, inst: Inst) -> Iterator[Found]:
+    newer = ctx.dialect is Dialect.V42
     if inst.row.has(Trait.FENCE):
         yield from _fence(bound, inst)
         return
@@ -66,12 +80,18 @@ def _findings(bound: Bound, inst: Inst) -> Iterator[Found]:
         node, place = operand.node, operand_place(bound, operand)
         if isinstance(node, tree.AddressRef):
             yield from _address(inst, operand, node, place)
+            yield from _numbers(inst, node, place)
+            if newer:
+                yield from _scale(inst, place, ctx.platform)
+                yield from _address_type(ctx, body, operand, node, place)
         elif operand.slot.shape is Shape.LSC_PAYLOAD:
             yield from _payload(inst, operand, place)
         elif operand.slot.shape is Shape.LSC_DATA_2D:
-            yield from _block(inst, place)
+            yield from _block(inst, place, ctx.platform, newer=newer)
+        elif operand.slot.shape is Shape.LSC_DATA_TYPED_2D:
+            yield from _image_block(inst, place)
         elif operand.slot.shape is Shape.LSC_DATA:
-            yield from _data(bound, inst, place)
+            yield from _data(bound, inst, place, ctx.platform, newer=newer)
         if operand.slot.name == "src1" and _stores(inst) and _is_null(operand):
             yield place, f"`{inst.row.mnemonic}` stores nothing: its data cannot be `%null`"
 
@@ -85,6 +105,7 @@ def _fence(bound: Bound, inst: Inst) -> Iterator[Found]:
 def _address(inst: Inst, operand: BoundOperand, node: tree.AddressRef, place: Place) -> Iterator[Found]:
     if isinstance(inst.get("surface"), State):
         yield place, "a surface variable cannot stand here; the number of a surface or a register with it can"
+        return
     model, sfid, size = node.model.text or "flat", inst.get("sfid"), inst.get("addrsize")
     if operand.slot.shape is Shape.LSC_ADDRESS_2D:
         if model != "flat":
@@ -103,6 +124,54 @@ def _address(inst: Inst, operand: BoundOperand, node: tree.AddressRef, place: Pl
         yield place, f"`.{_SFID[sfid]}` has addresses of 32 bits: `:a32`"
     elif size == codes.ADDRSIZE_A16 and sfid != codes.SFID_SLM:
         yield place, "only shared local memory (`.slm`) has addresses of 16 bits"
+
+
+def _numbers(inst: Inst, node: tree.AddressRef, place: Place) -> Iterator[Found]:
+    """What the numbers of an address can be, and that its registers have no region."""
+    offset = inst.get("immoffset")
+    if inst.get("addrsize") == codes.ADDRSIZE_A16 and isinstance(offset, int) and abs(offset) > _SHORT_OFFSET:
+        yield place, f"an offset beside `:a16` is between {-_SHORT_OFFSET:#x} and {_SHORT_OFFSET:#x}, not {offset:#x}"
+    pitch = inst.get("pitch") if inst.row.has_field("pitch") else None
+    if isinstance(pitch, Immediate) and pitch.bits > _PITCH:
+        yield place, f"the distance between lanes is at most {_PITCH:#x}, not {pitch.bits:#x}"
+    for name in _SCALARS:
+        value = inst.get(name) if inst.row.has_field(name) else None
+        if isinstance(value, State):
+            yield place, "a surface or sampler variable cannot stand here; a register or a number can"
+        elif (
+            isinstance(value, General) and value.var == 0 and (name != "surface" or node.model.text not in ("", "flat"))
+        ):
+            yield (
+                place,
+                f"`%null` has no value: {_MEANINGS.get(name, 'a number of the block')} is a register or a number",
+            )
+    for part in (node.argument, *(item.base for item in node.items)):
+        if isinstance(part, tree.Ref) and part.region is not None and part.element is None:
+            name = part.name.text
+            where = Place(place.line, part.region.span)
+            yield where, f"`{name}` has no region here: one element is read, as in `{name}(0,0)`"
+
+
+def _scale(inst: Inst, place: Place, platform: Platform | None) -> Iterator[Found]:
+    scale = _number(inst, "immscale")
+    if scale & scale - 1 and platform is not None and platform.name not in since("CRI"):
+        yield place, f"the scale of an address is a power of two, not {scale}"
+
+
+def _address_type(
+    ctx: CheckContext, body: Body, operand: BoundOperand, node: tree.AddressRef, place: Place
+) -> Iterator[Found]:
+    """The type of the variable that addresses lie in, which is that of their size."""
+    value = operand.value
+    symbol = ctx.facts(body).variables.get(value.var) if isinstance(value, RawOperand) else None
+    size = node.suffix.text if node.suffix is not None else ""
+    wanted = _ADDRESS_TYPES.get(size)
+    if operand.slot.shape not in (Shape.LSC_ADDRESS, Shape.LSC_ADDRESS_STRIDED) or wanted is None or symbol is None:
+        return
+    if not symbol.predefined and symbol.type is not None and symbol.type.name not in wanted:
+        names = words(f"`{w}`" for w in wanted)
+        message = f"addresses of `:{size}` lie in a variable of {names}; `{symbol.name}` has type `{symbol.type.name}`"
+        yield Place(place.line, node.items[0].span), message
 
 
 def _payload(inst: Inst, operand: BoundOperand, place: Place) -> Iterator[Found]:
@@ -125,7 +194,7 @@ def _is_null(operand: BoundOperand) -> bool:
     return isinstance(operand.value, RawOperand) and operand.value.var == 0
 
 
-def _data(bound: Bound, inst: Inst, place: Place) -> Iterator[Found]:
+def _data(bound: Bound, inst: Inst, place: Place, platform: Platform | None, *, newer: bool) -> Iterator[Found]:
     size, sfid = _WORD.get(_number(inst, "datasize"), ""), inst.get("sfid")
     transposed = inst.get("order") == codes.ORDER_TRANSPOSED
     quad, atomic, mnemonic = inst.row.has(Trait.CHANNELS), inst.row.atomic, inst.row.mnemonic
@@ -137,14 +206,16 @@ def _data(bound: Bound, inst: Inst, place: Place) -> Iterator[Found]:
         )
         return
     many = count > 1
+    half = "d16u32" if newer else "d16c32"
     control = exec_control(bound)
     if atomic is not None:
         if transposed or many:
-            yield place, "an atomic has one element a lane, not transposed: `d32`, `d64` or `d16c32`"
+            yield place, f"an atomic has one element a lane, not transposed: `d32`, `d64` or `{half}`"
         if size not in ("d16c32", "d32", "d64"):
-            yield place, f"an atomic has data of `d16c32`, `d32` or `d64`, not `{size}`"
-        if atomic.global_only and sfid not in _GLOBAL:
-            yield place, f"`{mnemonic}` is for `.ugm` and `.ugml` only"
+            yield place, f"an atomic has data of `{half}`, `d32` or `d64`, not `{size}`"
+        units = _float_units(platform, newer=newer)
+        if atomic.global_only and sfid not in units:
+            yield place, f"`{mnemonic}` is for {words((f'`.{_SFID[u]}`' for u in units), 'and')} only"
         if size == "d64" and sfid == codes.SFID_SLM and not atomic.wide_shared:
             yield place, "in shared local memory only `lsc_atomic_icas` takes `d64`"
         return
@@ -152,22 +223,66 @@ def _data(bound: Bound, inst: Inst, place: Place) -> Iterator[Found]:
         yield place, f"`{mnemonic}` cannot be transposed"
     if transposed and control is not None and control.exec_size != 1:
         yield place, f"transposed data needs execution size 1, not {control.exec_size}"
+    if quad and _stores(inst) and not transposed:
+        yield from _quad_store(inst, place, free=newer and (platform is None or platform.name in since("CRI")))
+    if many and not transposed and sfid == codes.SFID_UGML and count not in _UGML_COUNTS:
+        yield place, f"`.ugml` moves {words(_UGML_COUNTS)} elements a lane, not {count}"
     if many and size not in _PLAIN_SIZES:
         yield place, f"`{size}` moves one element a lane"
     elif many and not transposed and size in ("d8", "d16"):
         yield place, f"several elements a lane are `d32` or `d64`, not `{size}`"
 
 
-def _block(inst: Inst, place: Place) -> Iterator[Found]:
+def _float_units(platform: Platform | None, *, newer: bool) -> tuple[int, ...]:
+    """The units that add floats: which they are depends on the platform, and an older finalizer knows the oldest only."""
+    if not newer:
+        return _GLOBAL
+    if platform is None:
+        return (*_GLOBAL, codes.SFID_TGM, codes.SFID_SLM)
+    if platform.name in since("CRI"):
+        return (codes.SFID_UGM, codes.SFID_TGM, codes.SFID_SLM)
+    return (*_GLOBAL, codes.SFID_TGM) if platform.name in since("BMG") else _GLOBAL
+
+
+def _quad_store(inst: Inst, place: Place, *, free: bool) -> Iterator[Found]:
+    """The channels of a quad store are the first ones; where a platform is ``free`` those of memory are any."""
+    mask = _number(inst, "chmask")
+    if mask & mask + 1 and not (free and inst.get("sfid") != codes.SFID_TGM):
+        yield place, "a quad store writes the first channels: `.x`, `.xy`, `.xyz` or `.xyzw`"
+
+
+def _image_block(inst: Inst, place: Place) -> Iterator[Found]:
+    width, height = _number(inst, "width"), _number(inst, "height")
+    if not 0 < width <= _ROW_BYTES:
+        yield place, f"a row of the block has {width} bytes; it can have 1 to {_ROW_BYTES}"
+    if height < 1:
+        yield place, "the block has no rows"
+    if width * height > _IMAGE_BYTES:
+        yield place, f"the block has {width * height} bytes; it can have {_IMAGE_BYTES}"
+
+
+def _block(inst: Inst, place: Place, platform: Platform | None, *, newer: bool) -> Iterator[Found]:
     size, blocks = _WORD.get(_number(inst, "datasize"), ""), _number(inst, "blocks")
     if size not in _PLAIN_SIZES:
         yield place, f"a block has elements of {words(f'`{s}`' for s in _PLAIN_SIZES)}, not `{size}`"
         return
+    if not _number(inst, "width") or not _number(inst, "height"):
+        yield place, "a block has a width and a height"
     row = _number(inst, "width") * int(size[1:]) // 8
-    if row > _ROW_BYTES:
-        yield place, f"a row of the block has {row} bytes; it can have {_ROW_BYTES}"
-    if _number(inst, "height") > _ROWS:
-        yield place, f"the block has {_number(inst, 'height')} rows; it can have {_ROWS}"
+    loads = not _stores(inst)
+    # A newer finalizer takes longer rows of a block that is written, and on CRI of one that is only prefetched.
+    late = newer and (platform is None or platform.name in since("CRI"))
+    all_rows = row * blocks if newer and loads else row
+    prefetched = loads and late and inst.get("dst") == NULL_RAW
+    most = _WRITTEN_BYTES if newer and not loads else _ROW_BYTES
+    if all_rows > most and not (prefetched and all_rows == _PREFETCHED_BYTES):
+        yield place, f"a row of the block{'s' if blocks > 1 and newer else ''} has {all_rows} bytes; it can have {most}"
+    rows = _number(inst, "height")
+    if newer and inst.get("order") == codes.ORDER_TRANSPOSED:
+        rows = _number(inst, "width")
+    top = 2 * _ROWS if late else _ROWS
+    if rows > top:
+        yield place, f"the block has {rows} rows; it can have {top}"
     transposed, vnni = inst.get("order") == codes.ORDER_TRANSPOSED, bool(inst.get("vnni"))
     if _stores(inst):
         if vnni:
@@ -176,7 +291,7 @@ def _block(inst: Inst, place: Place) -> Iterator[Found]:
             yield place, f"one block is written at a time, not {blocks}"
     elif transposed and not vnni and blocks != 1:
         yield place, f"one block is read transposed at a time, not {blocks}"
-    elif blocks not in _BLOCK_COUNTS[size]:
+    elif blocks not in _BLOCK_COUNTS["d8" if prefetched else size]:
         yield place, f"{words(_BLOCK_COUNTS[size])} blocks of `{size}` are read at a time, not {blocks}"
 
 

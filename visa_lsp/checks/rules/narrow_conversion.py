@@ -1,7 +1,7 @@
 """A conversion to or from a narrow float breaks its rules: which types it joins on which platform, and how it is written.
 
 `fcvt` joins hf and an eight-bit float (written ub; from PTL on also b, which has four exponent bits), or f and tf32 (written
-ud). `srnd` makes hf of f and ub of hf; from PTL on its source may be bf, and its result b. To eight bits both are unmasked.
+ud). `srnd` makes hf of f and ub of hf; from CRI on its source may be bf, and its result b. To eight bits both are unmasked.
 `mov` does the same between variables that are declared bf8, hf8 and tf32. There is no source modifier.
 
 Why: the finalizer rejects the text; under a mask the hardware would leave halves of dwords behind.

@@ -1,6 +1,6 @@
 """A part of the line is a form of text 4.2 in a text of an older version.
 
-Such are addresses `:a32u` and `surf(..)`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
+Such are addresses `:a32u` and `surf(..)`, a scale in an address (`4*V1`), `%scratchloc`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
 offsets in typed addresses, the data sizes `d8u32`, `d16u32` and `d16u32h`, and the narrow float types.
 
 Why: the finalizer of 4.1 rejects the line, and an object has no place for it.
@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import Dialect, Field, FieldKind, Shape
+from visa_lsp.isa.predefined import SCRATCHLOC
 from visa_lsp.isa.types import TYPE_BY_CODE
+from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -91,6 +93,8 @@ def _newer(field: Field, value: Value) -> str | None:
         return "this precision"
     if field.name == "addrtype" and value == lsc_codes.ADDRTYPE_SURF:
         return "`surf`"
+    if field.name == "immscale" and isinstance(value, int) and value > 1:
+        return "a scale in an address"
     if field.name in ("l1", "l3") and value in lsc_codes.CACHE_TEXT_ONLY:
         return "the cache control `.cc`"
     return None
@@ -101,7 +105,7 @@ _SHAPED = frozenset({Shape.LSC_DATA, Shape.LSC_DATA_2D})
 _WORD = "abcdefghijklmnopqrstuvwxyz0123456789"
 _OLDER = {size.text42: size.text41 for size in lsc_codes.DATASIZES.values() if size.text42 != size.text41}
 _STATES = (FieldKind.SURFACE, FieldKind.SAMPLER)
-_CODED = frozenset({"addrsize", "addrtype", "l1", "l3", "prec1", "prec2"})  # some of their codes are newer
+_CODED = frozenset({"addrsize", "addrtype", "immscale", "l1", "l3", "prec1", "prec2"})  # some of their codes are newer
 _NEWER_PRECISIONS = frozenset({11, 14, 15})  # bf8, hf8, e2m1
 _FIELDS = {
     "l2": "a third cache control",
@@ -114,7 +118,7 @@ _FIELDS = {
 
 def _span(bound: Bound, field: str) -> Span:
     operand = next((o for o in bound.operands if o.slot.name == field), None)
-    if operand is None and field in ("addrsize", "addrtype", "surfidx", "payload"):
+    if operand is None and field in ("addrsize", "addrtype", "immscale", "surfidx", "payload"):
         operand = next((o for o in bound.operands if isinstance(o.node, tree.AddressRef)), None)
     if operand is not None:
         return operand.node.span
@@ -122,7 +126,19 @@ def _span(bound: Bound, field: str) -> Span:
     return bound.statement.words[0].span
 
 
+def _names(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    """A predefined name that text 4.2 brought."""
+    if ctx.dialect is Dialect.V42 or all(symbol.id != SCRATCHLOC.number for symbol in body.predefined.used):
+        return
+    for bound in body.code:
+        for operand in bound.operands:
+            if isinstance(operand.value, (General, RawOperand)) and operand.value.var == SCRATCHLOC.number:
+                message = f"`{SCRATCHLOC.name}` is a name of text 4.2; this text is {ctx.dialect.value}"
+                yield ctx.report(RULE, Place(bound.line, operand.node.span), message)
+
+
 def _types(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    yield from _names(ctx, body)
     for symbol in body.symbols:
         if symbol.type is None or symbol.type.code in TYPE_BY_CODE or ctx.dialect is Dialect.V42:
             continue

@@ -23,12 +23,16 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words
-from visa_lsp.isa.model import Shape, Slot
-from visa_lsp.isa.operands import describe_classes
+from visa_lsp.isa.model import Role, Shape, Slot
+from visa_lsp.isa.operands import AO, IM, ST, A, G, I, P, describe_classes
 from visa_lsp.isa.platforms import ALL
+from visa_lsp.program.model import Address, AddressOf, General, Immediate, Indirect, PredicateOperand, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from visa_lsp.isa.model import Instruction
+    from visa_lsp.isa.operands import OperandClass
 
 RULE = rule("V205", "operand-class", ERROR, __doc__)
 _EXPECTED = {
@@ -59,8 +63,9 @@ _EXPECTED = {
 
 # What the finalizer takes in a place where it means something else.
 _OVERLOOKED = {
-    Shape.RAW: ("address variable", "sampler variable"),
-    Shape.RAWS: ("address variable", "sampler variable"),
+    Shape.RAW: ("address variable", "sampler variable", "surface variable `%slm`"),
+    Shape.RAWS: ("address variable", "sampler variable", "surface variable `%slm`"),
+    Shape.LSC_DATA: ("address variable", "sampler variable", "surface variable `%slm`"),
     Shape.SURFACE: ("sampler variable",),
     Shape.SAMPLER: ("surface variable",),
 }
@@ -100,7 +105,68 @@ def _article(text: str) -> str:
     return ("an " if text[:1] in "aeiou" else "a ") + text
 
 
+_CLASS: dict[type, OperandClass] = {
+    General: G,
+    Indirect: I,
+    Address: A,
+    PredicateOperand: P,
+    Immediate: IM,
+    State: ST,
+    AddressOf: AO,
+}
+# Their operands are registers or numbers; those of messages without an object form may be absent.
+_COMPUTING = frozenset({"arith", "math", "logic", "compare", "mov", "address"})
+
+
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    assert bound.row is not None
+    if bound.row.family in _COMPUTING or bound.row.opcode is not None:
+        yield from _null(ctx, bound)
+    if bound.row.family in _COMPUTING:
+        yield from _company(ctx, bound, bound.row)
+    yield from _barred(ctx, bound)
+
+
+def _null(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
+    """A source that is no variable: the finalizer crashes."""
+    for operand in bound.operands:
+        value = operand.value
+        if operand.slot.ignored:
+            continue
+        if (
+            operand.slot.role is Role.READ
+            and operand.slot.shape is Shape.VECTOR
+            and isinstance(value, General)
+            and value.var == 0
+        ):
+            message = f"`%null` has no value and cannot be {slot_words(operand.slot)}; write a number such as `0x0:ud`"
+            yield ctx.report(RULE, operand_place(bound, operand), message)
+
+
+def _company(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
+    """Operands that are good one by one and cannot stand beside each other."""
+    found = [(o, cls) for o in bound.operands if (cls := _CLASS.get(type(o.value))) is not None]
+    if len(found) < len(row.slots):
+        return
+    if row.needs and all(cls not in row.needs for _, cls in found):
+        place = operand_place(bound, found[-1][0])
+        message = f"one operand of `{row.mnemonic}` has to be a {describe_classes(row.needs)}, as in `T6(0)`"
+        yield ctx.report(RULE, place, message)
+    first, its = found[0]
+    other = next((o for o, cls in found if (cls in row.unmixed) != (its in row.unmixed)), None)
+    if row.unmixed and other is not None:
+        place = operand_place(bound, other)
+        kind = describe_classes(row.unmixed)
+        is_kind = f"is no {kind}" if its in row.unmixed else f"is a {kind}"
+        against = "is one" if its in row.unmixed else "is none"
+        message = (
+            f"`{ctx.text(place)}` {is_kind} and `{ctx.text(operand_place(bound, first))}` {against};"
+            f" `{row.mnemonic}` has {kind}s only, or none"
+        )
+        yield ctx.report(RULE, place, message)
+
+
+def _barred(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
     """A surface that is predefined, and that the message cannot reach."""
     for operand in bound.operands:
         platforms = (operand.slot.barred or {}).get(operand.value) if isinstance(operand.value, int) else None
@@ -119,5 +185,7 @@ CHECK = Check(
     RULE,
     {"operand-class": _report},
     instruction=_instruction,
-    wants=lambda row: any(slot.barred is not None for slot in row.slots),
+    wants=lambda row: (
+        any(slot.shape is Shape.VECTOR for slot in row.slots) or any(slot.barred is not None for slot in row.slots)
+    ),
 )

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import operand_place
 from visa_lsp.isa.model import Trait
+from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.model import AddressOf, State
 from visa_lsp.sema.model import Place, Symbol, SymbolKind
 from visa_lsp.syntax import tree
@@ -109,6 +110,15 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             name, place = node.name.text, operand_place(bound, operand)
             fix = ctx.fix(f"write `{name}(0)`", place, f"{name}(0)", safe=True)
             yield ctx.report(RULE, place, f"`{name}` lacks its element: `{name}(0)`", fixes=(fix,))
+        if (
+            isinstance(operand.value, State)
+            and isinstance(node, tree.AddressOfRef)
+            and operand.value.var < FIRST_SURFACE
+        ):
+            name = ctx.text(operand_place(bound, operand)).lstrip("& ")
+            yield ctx.report(
+                RULE, operand_place(bound, operand), f"`{name}` is predefined; its address cannot be taken"
+            )
         if not isinstance(operand.value, AddressOf):
             continue
         symbol = ctx.facts(body).variables.get(operand.value.var)

@@ -19,16 +19,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import ERROR, WARNING, Check, rule
-from visa_lsp.checks.support.facts import slot_words, words
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.support.facts import operand_place, slot_words, words
 from visa_lsp.checks.support.verifier import by_types, lacking
-from visa_lsp.isa.model import Shape
+from visa_lsp.isa.model import Role, Shape
 from visa_lsp.isa.platforms import ALL, MATRIX, PLATFORMS
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES
+from visa_lsp.program.model import PredicateOperand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from visa_lsp.checks.support.verifier import Typed, Verdict
     from visa_lsp.isa.model import Instruction, Lack
@@ -100,7 +101,7 @@ def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> V
         since = next(p.name for p in PLATFORMS if p.name in brain.platforms)
         return first, f"`{row.mnemonic}` takes `bf` from {since} on; on {platform.name} {_takers(platform)} can", ERROR
     for at, (slot, type_) in enumerate(typed):
-        if type_ not in brain.beside and type_ is not BOOL:
+        if type_ not in brain.beside and type_ is not BOOL and slot.name not in brain.apart:
             message = f"{slot_words(slot)} has type `{type_.name}`; beside `bf` it must be {type_words(brain.beside)}"
             if brain.verified >= ALL or (platform is not None and platform.name in brain.verified):
                 return at, message, ERROR
@@ -130,8 +131,24 @@ def type_words(allowed: Iterable[DataType]) -> str:
     return " or ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
+_by_types = by_types(RULE, _judge)
+
+
+def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    yield from _by_types(ctx, body, bound)
+    flag = next((o for o in bound.operands if isinstance(o.value, PredicateOperand)), None)
+    result = next((o for o in bound.operands if o.slot.role is Role.WRITE), None)
+    if flag is None or result is None or flag.slot.flag_result is None or bound.row is None:
+        return
+    type_ = ctx.facts(body).type_of(result.value)
+    if type_ is not None and type_ not in flag.slot.flag_result and type_ is not BF:
+        words_ = type_words(flag.slot.flag_result)
+        message = f"`{result.slot.name}` has type `{type_.name}`; a predicate is copied to {words_}"
+        yield ctx.report(RULE, operand_place(bound, result), message, severity=ERROR)
+
+
 CHECK = Check(
     RULE,
-    instruction=by_types(RULE, _judge),
+    instruction=_instruction,
     wants=lambda row: any(s.shape is Shape.VECTOR and s.types for s in row.slots),
 )

@@ -1,7 +1,8 @@
 """A raw operand of an atomic, gather or scatter is of a type that the message does not carry.
 
-`dword_atomic` takes offsets of type `ud`; its data are `ud`, for `add` and `sub` also `d`, for the float operations `f`. The data of `gather`
-and `scatter` have elements of four bytes.
+`dword_atomic` takes offsets of type `ud`; its data are `ud`, for `add` and `sub` also `d`, for the float operations `f`; with `.16` they are
+`ud` for all operations, and there is no second operand. The data of `gather` and `scatter` have elements of four bytes. Of the operands
+of a matrix product only src0 can be `%null`.
 
 Why: the message works on dwords, whatever the variable was declared as.
 
@@ -44,7 +45,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     if row.has(Trait.MATRIX):
         yield from _matrix(ctx, body, bound)
         return
-    operation = next((found for w in statement.words if (found := _operation(row, w.text)) is not None), None)
+    operation = next((found for w in reversed(statement.words) if (found := _operation(row, w.text)) is not None), None)
     for operand in bound.operands:
         value, name = operand.value, operand.slot.name
         if not isinstance(value, RawOperand):
@@ -99,7 +100,13 @@ def _matrix(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]
         if not isinstance(value, (RawOperand, General)):
             continue
         symbol = ctx.facts(body).variables.get(value.var)
-        if symbol is None or symbol.type is None or symbol.predefined:
+        if value.var == 0 and operand.slot.name in ("dst", "src1", "src2"):
+            message = f"{slot_words(operand.slot)} of `{_name(bound)}` cannot be `%null`; only `src0` can be absent"
+            yield ctx.report(RULE, operand_place(bound, operand), message)
+            continue
+        if symbol is None or symbol.type is None or (symbol.predefined and isinstance(value, RawOperand)):
+            continue
+        if value.var == 0:
             continue
         sums = operand.slot.name in ("dst", "src0")
         allowed = ("ud", "d", *(("f",) if sums else ()), *(("uw", "w", "hf", "bf") if sums and wide else ()))

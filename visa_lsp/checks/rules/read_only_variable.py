@@ -1,5 +1,7 @@
 """An instruction writes a predefined variable that can only be read.
 
+Of `%tsc` only the pause counter, element 4, can be written, of `%sr0` elements 1 and 2.
+
 Why: `%group_id_x` and its like are parts of the thread's header; nothing can be stored in them.
 
 Example:
@@ -18,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
-from visa_lsp.checks.support.facts import operand_place
+from visa_lsp.checks.support.facts import operand_place, words
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import Role, Shape
 from visa_lsp.program.model import General
@@ -27,16 +29,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V217", "read-only-variable", ERROR, __doc__)
-_READ_ONLY = {v.number: v for v in predefined.VARIABLES if not v.writable and v.name != "%null"}
+_KNOWN = [*predefined.VARIABLES, predefined.SCRATCHLOC]
+_GUARDED = {v.number: v for v in _KNOWN if (not v.writable or v.written is not None) and v.name != "%null"}
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     for operand in bound.operands:
         value = operand.value
-        if operand.slot.role is Role.WRITE and isinstance(value, General) and value.var in _READ_ONLY:
-            variable = _READ_ONLY[value.var]
+        if operand.slot.role is not Role.WRITE or not isinstance(value, General) or value.var not in _GUARDED:
+            continue
+        variable = _GUARDED[value.var]
+        if not variable.writable:
             message = f"`{variable.name}` is predefined and can only be read; choose another destination"
             yield ctx.report(RULE, operand_place(bound, operand), message)
+        elif variable.written is not None:
+            # All of them lie in the first register.
+            platforms = variable.written.get(value.col) if value.row == 0 else None
+            if platforms is None:
+                elements = words(variable.written)
+                message = f"of `{variable.name}` only element {elements} can be written; the others can only be read"
+                yield ctx.report(RULE, operand_place(bound, operand), message)
+            elif ctx.platform is not None and ctx.platform.name not in platforms:
+                message = f"{ctx.platform.name} has no element {value.col} of `{variable.name}` to write"
+                yield ctx.report(RULE, operand_place(bound, operand), message)
 
 
 CHECK = Check(

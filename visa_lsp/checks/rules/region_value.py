@@ -1,6 +1,7 @@
 """A number of a region is none that the hardware has.
 
-Widths are 1, 2, 4, 8, 16; vertical strides 0, 1, 2, 4, 8, 16, 32; horizontal strides 0, 1, 2, 4.
+Widths are 1, 2, 4, 8, 16; vertical strides 0, 1, 2, 4, 8, 16, 32; horizontal strides 0, 1, 2, 4. The newest lane instructions
+(`shfl_idx4`, `lfsr`) have one or two regions for each operand, and a table or its indices begin at a register.
 
 Why: a region is stored in three small codes; other numbers have none.
 
@@ -12,13 +13,22 @@ Instead:
 
     add (M1, 16) V33(0,0)<1> V34(0,0)<8;8,1> 0x1:d
 
-Authority: seed 004, region restrictions 1 to 3; the finalizer rejects the text. The width of an address operand it does not check: that is a warning.
+Authority: seed 004, region restrictions 1 to 3; the finalizer rejects the text. The width of an address operand it does not check: that is a
+warning. For the newest instructions the public verifier of 2026.
 """
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.checks.support.facts import words
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.facts import exec_control, operand_place, words
+from visa_lsp.program.model import General
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RULE = rule("V301", "region-value", ERROR, __doc__)
 
@@ -36,4 +46,37 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message)
 
 
-CHECK = Check(RULE, {"region-value": _report})
+def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """The operands of an instruction whose hardware has few ways for them to lie."""
+    control = exec_control(bound)
+    for operand in bound.operands:
+        value, node = operand.value, operand.node
+        if not operand.slot.layouts or not isinstance(value, General) or not isinstance(node, tree.Ref):
+            continue
+        type_ = ctx.facts(body).type_of(value)
+        fitting = [
+            found
+            for found in operand.slot.layouts
+            if (found.lanes is None or (control is not None and found.lanes == control.exec_size))
+            and (found.type is None or found.type is type_)
+        ]
+        if not fitting or node.region is None:
+            continue
+        wanted, region = fitting[0], str(value.region)
+        if region not in wanted.regions:
+            place = Place(bound.line, node.region.span)
+            fix = ctx.fix(f"change to `{wanted.regions[0]}`", place, wanted.regions[0])
+            message = f"`{operand.slot.name}` has region {words(f'`{r}`' for r in wanted.regions)} here, not `{region}`"
+            yield ctx.report(RULE, place, message, fixes=(fix,))
+        elif wanted.columns is not None and value.col >= wanted.columns:
+            columns = "element 0" if wanted.columns == 1 else f"one of elements 0 to {wanted.columns - 1}"
+            message = f"`{operand.slot.name}` begins at element {value.col} of a register; it must be {columns}"
+            yield ctx.report(RULE, operand_place(bound, operand), message)
+
+
+CHECK = Check(
+    RULE,
+    {"region-value": _report},
+    instruction=_instruction,
+    wants=lambda row: any(slot.layouts for slot in row.slots),
+)

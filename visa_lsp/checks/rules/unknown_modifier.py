@@ -19,9 +19,16 @@ Authority: seed 003, the instructions' text forms; the finalizer rejects the tex
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.context import near
 from visa_lsp.isa.model import Instruction, Modifier
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RULE = rule("V202", "unknown-modifier", ERROR, __doc__)
 _SPELT = {"equal": "eq", "less": "lt", "greater": "gt", "l": "lt", "g": "gt", "z": "eq", "nz": "ne", "saturate": "sat"}
@@ -68,4 +75,27 @@ def modifier_words(modifier: Modifier) -> str:
             return " or ".join(names[:8]) + (" and others" if len(names) > 8 else "")
 
 
-CHECK = Check(RULE, {"unknown-modifier": _report, "ignored-saturation": _report})
+def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """A word on the wrong side of the execution size: the finalizer reads each on one side only."""
+    row, node = bound.row, bound.statement
+    if row is None or not isinstance(node, tree.Instruction) or node.exec is None or len(node.words) < 2:
+        return
+    for word in node.words[1:]:
+        behind = any(modifier.behind and word.text in modifier.words for modifier in row.modifiers)
+        if behind == (word.span.start > node.exec.span.start):
+            continue
+        size = ctx.text(Place(bound.line, node.exec.span))
+        right = (
+            f"behind the execution size: `{size}.{word.text}`"
+            if behind
+            else f"before the execution size: `.{word.text} {size}`"
+        )
+        yield ctx.report(RULE, Place(bound.line, word.span), f"`.{word.text}` stands {right}")
+
+
+CHECK = Check(
+    RULE,
+    {"unknown-modifier": _report, "ignored-saturation": _report},
+    instruction=_instruction,
+    wants=lambda row: bool(row.modifiers),
+)

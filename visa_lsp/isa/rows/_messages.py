@@ -41,6 +41,8 @@ def _operation(word: str) -> Operation:
 
 
 DWORD_OPERATIONS: Final = {word: _operation(word) for word in ATOMIC_OP}
+# With 16 bits the finalizer takes every operation for one of ud with one operand, whichever it is.
+DWORD_OPERATIONS["16"] = Operation(dict.fromkeys(("off", "src0", "src1", "dst"), frozenset({UD})), frozenset({"src1"}))
 MOD: Final = Modifier(
     "modified", {"mod": 1}, optional=True, doc="the surface may have been written in this kernel; objects drop the word"
 )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Together,
         Trait,
     )
+    from visa_lsp.isa.operands import OperandClass
     from visa_lsp.isa.types import DataType
 
 
@@ -60,6 +61,8 @@ class More(TypedDict, total=False):
     unmodified: frozenset[str]
     narrow_immediates: bool
     saturation_dropped: bool
+    needs: OperandClass
+    unmixed: OperandClass
     parameters: tuple[str, ...]
     half_parameters: tuple[str, ...]
     foreign: Mapping[str, str]

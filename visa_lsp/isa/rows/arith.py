@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, S2, Effect, Lane, word
-from visa_lsp.isa.model import Instruction, Lack, PredicateUse, Role, Saturation, Shape, Slot, Trait, layout
+from visa_lsp.isa.model import SAT, Instruction, Lack, PredicateUse, Role, Saturation, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import ALL, INEXACT, since, until
 from visa_lsp.isa.rows.shapes import (
     ANY,
@@ -153,6 +153,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "add3.o", 0x92, "arith", layout("E P dst:v src0:v src1:v src2:v"),
         (dst(_WORDS_UP), src(0, _WORDS_UP), src(1, _WORDS_UP), src(2, _WORDS_UP)),
+        (SAT,),
+        saturation=Saturation(frozenset(), verified=frozenset()),
         meaning=Effect("add3o"), predicate_use=PredicateUse.RECEIVES,
         summary="Add three integers and report overflow.",
         detail="Adds three integers lane by lane. The predicate in front is a result here: its bits tell in which"

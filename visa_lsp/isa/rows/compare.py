@@ -7,7 +7,7 @@ from typing import Final
 from visa_lsp.isa.lane import S0, S1, Effect, Lane, word
 from visa_lsp.isa.model import SAT, BrainFloat, Instruction, Modifier, Trait, layout
 from visa_lsp.isa.platforms import since
-from visa_lsp.isa.rows.shapes import ANY, EVERY, MIXED_BF, G, I, P, dst, src
+from visa_lsp.isa.rows.shapes import ANY, COMPARED_BF, EVERY, G, P, dst, src
 from visa_lsp.isa.types import BF, BOOL, F
 
 _RELATIONS: Final = {"eq": 0, "ne": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5}
@@ -57,12 +57,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         0x2C,
         "compare",
         layout("E relop:b dst:v src0:v src1:v"),
-        (dst(ANY | {BOOL}, P | G | I, "predicate, or all-ones/zero masks"), src(0), src(1)),
+        (dst(ANY | {BOOL}, P | G, "predicate, or all-ones/zero masks"), src(0), src(1)),
         (RELOP,),
         predicable=False,
         dialects=EVERY,
         meaning=Effect("compare"),
-        brain=MIXED_BF,
+        brain=COMPARED_BF,
         traits=Trait.COMPARES,
         summary="Compare two sources.",
         detail="Compares src0 with src1 lane by lane. A predicate destination gets one bit per enabled lane, a general one"

@@ -87,7 +87,7 @@ def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
             SURFACE, vec("goff", doc="offset added for every lane, in elements", types=OFFSET_TYPES), _LANES_OFF,
             _DWORDS_OUT if store else _DWORDS_IN,
         ),
-        (_ELTSIZE, MOD), Effect(mnemonic), summary, detail,
+        (_ELTSIZE, replace(MOD, behind=True)), Effect(mnemonic), summary, detail,
         exec_sizes=(1, 8, 16), doc_page=mnemonic.upper(), traits=Trait.SIZES_UNCHECKED | Trait.DWORD_DATA,
         pitfalls=(
             "Offsets count elements, not bytes; `gather_scaled` and `scatter_scaled` count bytes.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, S2, S3, Effect, Lane, Unmodelled, word
-from visa_lsp.isa.model import Instruction, Lack, Modifier, Role, Shape, Slot, Trait, layout
+from visa_lsp.isa.model import Instruction, Lack, Layout, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import between, since, until
 from visa_lsp.isa.rows.shapes import EVERY, IM, INT, LOGIC, LONG, NEVER, NEWEST_ONLY, G, I, P, dst, lane_row, src
 from visa_lsp.isa.types import BOOL, UB, UD, UQ, UW, B, D, Q, W
@@ -19,6 +19,7 @@ _SHORT_ONLY: Final = LOGIC - LONG
 _NO_LONG_ROTATION: Final = Lack(LONG, until("ARL"), result=False)
 _NO_LONG_SHIFT: Final = between("DG2", "ARL")
 
+_PLAIN: Final = (Layout(("<1;1,0>", "<0;1,0>")),)
 _PREDICATES: Final = (
     "The operands are either all general (or immediate) integers or all predicates; over predicates the instruction"
     " cannot itself be predicated."
@@ -33,7 +34,7 @@ def _logic(
     slots = (dst(_BITS, G | I | P), *(src(n, _BITS, G | I | IM | P) for n in range(sources)))
     return lane_row(
         mnemonic, opcode, "logic", _BITS, sources, meaning, summary, f"{detail} {_PREDICATES}",
-        slots=slots, sat=False, dialects=EVERY, traits=traits,
+        slots=slots, sat=False, dialects=EVERY, traits=traits, unmixed=P,
         pitfalls=("Of the source modifiers only (~) is allowed, and only here.",),
     )  # fmt: skip
 
@@ -177,9 +178,9 @@ ROWS: Final[tuple[Instruction, ...]] = (
     Instruction(
         "lfsr", None, "logic", layout("E P func:b dst:v src0:v src1:v"),
         (
-            dst(_UD, G),
-            Slot("src0", Shape.VECTOR, Role.READ, G, _UD, doc="state"),
-            Slot("src1", Shape.VECTOR, Role.READ, G | IM, _UD, doc="polynomial"),
+            Slot("dst", Shape.VECTOR, Role.WRITE, G, _UD, doc="result", layouts=(Layout(("<1>",)),)),
+            Slot("src0", Shape.VECTOR, Role.READ, G, _UD, doc="state", layouts=_PLAIN),
+            Slot("src1", Shape.VECTOR, Role.READ, G | IM, _UD, doc="polynomial", layouts=_PLAIN),
         ),
         (Modifier("func", {"b32": 0, "b16v2": 1, "b8v4": 2}, doc="one 32-bit, two 16-bit or four 8-bit registers"),),
         dialects=NEWEST_ONLY,
@@ -188,7 +189,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
         summary="Step a linear feedback shift register.",
         detail="Advances pseudo-random registers by one step: src0 is the state, src1 the polynomial. A dword holds one"
         " register of 32 bits, two of 16 or four of 8, as the word behind the dot says.",
-        pitfalls=("Only ud, no source modifiers and no saturation.", "It has no object form."),
+        pitfalls=(
+            "Only ud, no source modifiers and no saturation; one element a lane, or one for all lanes.",
+            "It has no object form.",
+        ),
         seed=None,
         verified=dict.fromkeys(("dst", "src0", "src1"), _UD), unmodified=since("CRI"),
     ),

@@ -15,6 +15,12 @@ PRECISIONS: Final = {
     "u2": 3, "s2": 4, "u4": 5, "s4": 6, "u8": 7, "s8": 8, "bf": 9, "hf": 10, "tf32": 12,
     "u1": 1, "s1": 2, "bf8": 11, "hf8": 14, "e2m1": 15,
 }  # fmt: skip
+# The width of an element, by its code.
+PRECISION_BITS: Final = {
+    3: 2, 4: 2, 5: 4, 6: 4, 7: 8, 8: 8, 9: 16, 10: 16, 12: 32, 1: 1, 2: 1, 11: 8, 14: 8, 15: 4,
+}  # fmt: skip
+# The dwords of a column in which both of src1 and src2 have these hold eight products, those of other integers four.
+NARROW_PRECISIONS: Final = frozenset({3, 4, 5, 6})
 _SHORT: Final = {word: code for word, code in PRECISIONS.items() if code < 11}
 _SCALED: Final = {word: PRECISIONS[word] for word in ("bf", "hf", "bf8", "hf8", "e2m1")}
 
@@ -44,7 +50,7 @@ _WHAT: Final = (
 )
 _CHECKS: Final = (
     "In the text the precision of src1 comes first, then that of src2; the bytes have the same order.",
-    "src2 is written without a region: `V(0,0)`.",
+    "src2 is written without a region: `V(0,0)`. It begins at a multiple of the bytes that one step reads: 32 for 8 and 16 bits at depth 8.",
     "Registers of eight dwords (before PVC) need size 8, registers of sixteen size 16.",
     "Integer precisions may differ; float precisions have to be equal.",
 )

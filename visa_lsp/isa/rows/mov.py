@@ -9,6 +9,7 @@ from visa_lsp.isa.model import (
     SAT,
     BrainFloat,
     Instruction,
+    Layout,
     Modifier,
     PredicateUse,
     Role,
@@ -21,7 +22,24 @@ from visa_lsp.isa.model import (
 )
 from visa_lsp.isa.operands import ST
 from visa_lsp.isa.platforms import ALL, MATRIX, between, since, until
-from visa_lsp.isa.rows.shapes import ANY, AO, EVERY, IM, INT, MIXED_BF, NEWEST_ONLY, A, G, I, P, dst, lane_row, raw, src
+from visa_lsp.isa.rows.shapes import (
+    ANY,
+    AO,
+    EVERY,
+    IM,
+    INT,
+    LONG,
+    MIXED_BF,
+    NEWEST_ONLY,
+    A,
+    G,
+    I,
+    P,
+    dst,
+    lane_row,
+    raw,
+    src,
+)
 from visa_lsp.isa.types import BF, BF8, BOOL, E2M1, HF, HF8, TF32, UB, UD, UW, B, F
 
 if TYPE_CHECKING:
@@ -49,7 +67,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "mov", 0x29, "mov", layout("E P dst:v src0:v"),
         (
             dst(ANY | {BOOL} | _NARROW, G | I | A),
-            src(0, ANY | {BOOL} | _NARROW, G | I | IM | P | A | AO, "value, address, predicate or address of a variable"),
+            Slot(
+                "src0", Shape.VECTOR, Role.READ, G | I | IM | P | A | AO, ANY | {BOOL} | _NARROW,
+                doc="value, address, predicate or address of a variable", flag_result=INT - LONG,
+            ),
         ),
         (SAT,),
         dialects=EVERY,
@@ -73,6 +94,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
                 " `.sat` is given."
             ),
             "A predicate cannot be the destination: use `setp` or `cmp`.",
+            "A predicate goes to an integer of at most 32 bits.",
             "With a predicate source the finalizer writes (M1_NM, 1) and no predicate, whatever the text says.",
             "(~) is no modifier of `mov`.",
             "tf32 goes to and from f only (PVCXT), bf8 (PVC) and hf8 (PTL) to and from hf, without predicate or source modifier.",
@@ -88,6 +110,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Slot("src0", Shape.VECTOR, Role.READ, ST | G | I | IM, INT, doc="surface or sampler element, or a number"),
         ),
         exec_sizes=(1,),
+        needs=ST,
         predicable=False,
         dialects=EVERY,
         meaning=Effect("movs"),
@@ -173,12 +196,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         together=(
             _rounded(frozenset({HF}), frozenset({F}), "PVCXT"),
             _rounded(frozenset({UB}), frozenset({HF}), "PVCXT"),
-            _rounded(frozenset({UB, B}), frozenset({HF, BF}), "PTL"),
+            _rounded(frozenset({UB, B}), frozenset({HF, BF}), "CRI"),
         ),
         unmodified=ALL,
         summary="Stochastic rounding to a narrower float.",
         detail="Adds random bits from src1 below the last kept bit of src0's mantissa and cuts the rest: f becomes hf with"
-        " 13 random bits, hf becomes an eight-bit float (bf8, written ub) with 8. From PTL on the source may be bf as well, and"
+        " 13 random bits, hf becomes an eight-bit float (bf8, written ub) with 8. From CRI on the source may be bf as well, and"
         " the result the eight-bit float with four exponent bits (hf8, written b).",
         pitfalls=(
             "It has to be unmasked (M1_NM), without predicate and source modifiers.",
@@ -192,8 +215,14 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "shfl_idx4", None, "mov", layout("E P dst:r src0:v src1:v"),
         (
             raw("dst", Role.WRITE, "result, dwords"),
-            Slot("src0", Shape.VECTOR, Role.READ, G, frozenset({UD}), doc="table"),
-            Slot("src1", Shape.VECTOR, Role.READ, G, frozenset({UW, UB}), doc="four-bit indices"),
+            Slot(
+                "src0", Shape.VECTOR, Role.READ, G, frozenset({UD}), doc="table",
+                layouts=(Layout(("<1;1,0>",), 1, lanes=16), Layout(("<0;16,1>",), 1, lanes=32)),
+            ),
+            Slot(
+                "src1", Shape.VECTOR, Role.READ, G, frozenset({UW, UB}), doc="four-bit indices",
+                layouts=(Layout(("<2;1,0>",), 2, type=UW), Layout(("<4;1,0>",), 4, type=UB)),
+            ),
         ),
         exec_sizes=(16, 32),
         exec_verified=(16, 32),
@@ -203,7 +232,10 @@ ROWS: Final[tuple[Instruction, ...]] = (
         summary="Look up sixteen entries by four-bit index.",
         detail="Takes four-bit indices from src1 and replaces each by the entry of that number from the table in src0."
         " Compilers use it to widen four-bit numbers.",
-        pitfalls=("It has no object form.",),
+        pitfalls=(
+            "src0 lies `(n,0)<1;1,0>` with size 16 and `(n,0)<0;16,1>` with size 32; src1 `<2;1,0>` as uw and `<4;1,0>` as ub.",
+            "It has no object form.",
+        ),
         seed=None,
         verified=dict.fromkeys(("dst", "src0"), frozenset({UD})) | {"src1": frozenset({UW, UB})}, unmodified=since("CRI"),
     ),

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
 from visa_lsp.isa.platforms import since, until
@@ -257,7 +259,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Slot("cntrl", Shape.EXEC_WORD, Role.OTHER, words=_AVS_FORMAT, doc="output format"),
             _float("v2d", "change of the step in y"),
             Slot("execmode", Shape.EXEC_WORD, Role.OTHER, words=_AVS_MODE, doc="pixels returned"),
-            vec("iefbypass", doc="whether the enhancement filter is left out"),
+            replace(vec("iefbypass", doc="whether the enhancement filter is left out"), ignored=True),
             raw("dst", Role.WRITE, "registers that receive the pixels"),
         ),
         (CHANNELS,), Unmodelled("the adaptive video scaler's filters are not documented"),

@@ -128,6 +128,7 @@ NEVER: Final = Saturation(frozenset())
 FLOATS_ONLY: Final = Saturation(FLOAT_TYPES, verified=frozenset())
 # `bf` with `f` beside it, on platforms with the matrix unit.
 MIXED_BF: Final = BrainFloat(MATRIX, frozenset({BF, F}))
+COMPARED_BF: Final = BrainFloat(MATRIX, frozenset({BF, F}), apart=frozenset({"dst"}))
 # All operands are `bf`.
 PURE_BF: Final = BrainFloat(since("CRI"), frozenset({BF}))
 # `vf` is no longer read from Xe2 on.
@@ -179,7 +180,7 @@ def lane_row(
 
 
 __all__ = [
-    "ANY", "AO", "CHANNELS", "EVERY", "FLOAT", "FLOATS_ONLY", "IM", "IMAGE", "INT", "LOGIC", "LONG", "MIXED_BF", "NEVER", "NEWEST_ONLY",
+    "ANY", "AO", "CHANNELS", "COMPARED_BF", "EVERY", "FLOAT", "FLOATS_ONLY", "IM", "IMAGE", "INT", "LOGIC", "LONG", "MIXED_BF", "NEVER", "NEWEST_ONLY",
     "PURE_BF", "SAMPLER", "SEED_ONLY", "SURFACE", "A", "G", "I", "P", "dst", "label", "lane_row", "number", "raw", "src", "vec",
     "verified_types",
 ]  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import since
@@ -116,7 +118,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail="With a thread dependency pattern, holds the thread until the threads it depends on have ended. A set bit of the mask"
         " clears the dependency of that number first.",
         page="WAIT",
-        slots=(_scalar("mask", "dependencies to clear, one bit each, ub"),),
+        slots=(replace(_scalar("mask", "dependencies to clear, one bit each, ub"), ignored=True),),
         pitfalls=("Only the media thread space has dependencies.",),
         traits=Trait.SCALAR,
     ),
