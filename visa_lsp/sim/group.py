@@ -5,9 +5,15 @@ Values with a little arithmetic; who waits and who is woken is the machine's.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from visa_lsp.sim.memory import Buffer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Barrier:
@@ -32,6 +38,15 @@ class Barrier:
         """End the round, whoever is missing."""
         self.arrived = self.produced = 0
         self.generation += 1
+
+
+@dataclass(slots=True)
+class Wait:
+    """What a thread waits for: that ``ready`` becomes true. ``what`` is for reports."""
+
+    ready: Callable[[], bool]
+    what: str
+    release: Callable[[], None]
 
 
 class Group:

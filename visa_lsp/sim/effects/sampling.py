@@ -16,8 +16,8 @@ from visa_lsp.isa import types as ty
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.effects.filtering import compared, filtered, taps
-from visa_lsp.sim.effects.images import as_image, axes, channels, lane_reader
+from visa_lsp.sim.filtering import compared, filtered, taps
+from visa_lsp.sim.images import as_image, axes, channels, lane_reader
 from visa_lsp.sim.memory import Image, Sampler
 from visa_lsp.sim.values import DTYPE
 
