@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp import checks
+from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import Scope
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.context import MISSING_LABEL, MISSING_NAME, READ_ATTRIBUTES

@@ -6,7 +6,6 @@ The store, and the modules behind it, are loaded when the first verdict is asked
 from __future__ import annotations
 
 import contextlib
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -42,8 +41,9 @@ def active_store() -> VerdictStore | None:
 
 
 def _of_user() -> VerdictStore | None:
-    store: VerdictStore | None = import_module("visa_lsp.analysis.verdict_store").store_of_user()
-    return store
+    from visa_lsp.analysis.verdict_store import store_of_user
+
+    return store_of_user()
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +15,7 @@ from msgspec import Struct
 
 from visa_lsp.cli.check.baseline import read_baseline, without_known, write_baseline
 from visa_lsp.cli.check.extras import Progress, difference, settings_text, statistics
-from visa_lsp.cli.check.formats import FOR_PEOPLE, FORMATS, Look
+from visa_lsp.cli.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.check.paths import SUFFIXES, Inputs, collect
 from visa_lsp.cli.check.report import FileResult, Report
 from visa_lsp.cli.check.runner import Task, check_files
@@ -81,7 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise import_module("argparse").ArgumentTypeError(f"{text!r} is no whole number from 0")
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
     return int(text)
 
 
