@@ -6,7 +6,7 @@ Values with a little arithmetic; who waits and who is woken is the machine's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from visa_lsp.sim.memory import Buffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# The memories that fences tell apart. What an observer knows has a row for each; row 0 is the order itself.
+SHARED: Final = 1
+GLOBAL: Final = 2
 
 
 class Barrier:

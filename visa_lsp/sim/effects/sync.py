@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import SFID_SLM
-from visa_lsp.sim.group import Wait
-from visa_lsp.sim.observers.happened import GLOBAL, SHARED
+from visa_lsp.sim.group import GLOBAL, SHARED, Wait
 from visa_lsp.sim.operands import nothing
 
 if TYPE_CHECKING:

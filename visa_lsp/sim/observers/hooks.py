@@ -97,7 +97,7 @@ class Observer:
         """A thread will go on when a round of a barrier is complete."""
 
     def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
-        """A thread executes a fence of some memories: ``SHARED``, ``GLOBAL`` of ``happened``."""
+        """A thread executes a fence of some memories: ``SHARED``, ``GLOBAL`` of ``group``."""
 
     def finished(self) -> None:
         """The run is over; findings that waited for its end are taken now."""

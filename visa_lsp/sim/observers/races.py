@@ -22,8 +22,9 @@ import numpy as np
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.faults import Fault, FaultKind, WorkItem, thread_fault
+from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.memory import Buffer, Memory
-from visa_lsp.sim.observers.happened import GLOBAL, SHARED, Clocks
+from visa_lsp.sim.observers.happened import Clocks
 from visa_lsp.sim.observers.hooks import Checker
 
 if TYPE_CHECKING:
