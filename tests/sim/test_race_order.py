@@ -15,8 +15,8 @@ from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.sim import group as group_module
 from visa_lsp.sim.group import Barrier
 from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.observers import happened, races
 from visa_lsp.sim.observers.happened import Clocks
-from visa_lsp.sim.observers.hooks import happened, races
 
 CASES = Path(__file__).parent / "cases"
 

@@ -263,5 +263,6 @@ def _engine(name: str) -> tuple[str, Callable[[Dispatch, Sequence[Observer]], Ru
     if name == "jit" and (find_spec("visa_lsp.sim.jit") is None or find_spec("llvmlite") is None):
         raise LaunchError("the engine 'jit' is not part of this installation; use --engine interp")
     if name == "jit":
+        # By its name, as long as there is no such module: a statement would name what types cannot find.
         return "jit", import_module("visa_lsp.sim.jit").run
     return "interp", interpret
