@@ -1,4 +1,4 @@
-"""Inputs for benchmarks and speed tests: one kernel of any number of lines, from real text or from a seed.
+"""Inputs for benchmarks and tests: one kernel of any number of lines, from real text or from a seed.
 
 Real text is a kernel of the corpus, repeated with other names for its variables and labels; declarations come first and
 the code behind them, as compilers print it. Without a corpus a kernel is made from the seed.

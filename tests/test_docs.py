@@ -1,12 +1,14 @@
-"""``docs/format.md`` against the code that it describes, and what comments say of documents."""
+"""``docs/format.md`` and the map of the rooms against the code that they describe, and what comments say of documents."""
 
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from tests.test_layers import ALLOWED, imports, room_of
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.codec.decode import decode
@@ -112,9 +114,9 @@ def test_sections_that_comments_name_exist():
 
 
 def test_links_of_pages_lead_somewhere():
-    for page in (ROOT / "docs").glob("*.md"):
+    for page in (*(ROOT / "docs").glob("*.md"), ROOT / "README.md"):
         text = page.read_text(encoding="utf-8")
-        for target, anchor in re.findall(r"\]\(([a-z0-9_/.-]*)(?:#([a-z0-9_-]+))?\)", text):
+        for target, anchor in re.findall(r"\]\(([A-Za-z0-9_/.-]*)(?:#([a-z0-9_-]+))?\)", text):
             goal = page.parent / target if target else page
             assert goal.exists(), f"{page.name}: {target}"
             if anchor:
@@ -125,6 +127,63 @@ def test_links_of_pages_lead_somewhere():
 def test_the_readme_lists_every_page():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert not [page.name for page in (ROOT / "docs").glob("*.md") if f"docs/{page.name}" not in readme]
+
+
+# ---- the map and the recipes
+
+GUIDES = [ROOT / "docs" / "architecture.md", ROOT / "docs" / "CONTRIBUTING.md"]
+SOURCES = [ROOT, ROOT / "visa_lsp", ROOT / "visa_lsp" / "isa"]
+
+
+def test_the_map_has_every_room_and_its_imports():
+    text = GUIDES[0].read_text(encoding="utf-8")
+    table = {
+        cells[0].strip("`"): cells[-1]
+        for line in text.splitlines()
+        if len(cells := [cell.strip() for cell in line.strip("|").split(" | ")]) == 4 and cells[0].startswith("`")
+    }
+    package = ROOT / "visa_lsp"
+    rooms = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert set(table) == rooms - {"__init__"}
+    said = {"cli": "every room but generate", "generate": "every room"}
+    for room, allowed in table.items():
+        assert allowed == said.get(room, ", ".join(sorted(ALLOWED.get(room, set()) & rooms)) or "nothing"), room
+    arrows = re.findall(r"^    (\w+) --> (\w+)$", text, re.MULTILINE)
+    assert {room for arrow in arrows for room in arrow} == set(table)
+    assert not [arrow for arrow in arrows if arrow[0] != "cli" and arrow[1] not in ALLOWED[arrow[0]]]
+
+
+def test_the_picture_leads_to_whatever_a_room_imports():
+    reached: dict[str, set[str]] = {}
+    arrows = re.findall(r"^    (\w+) --> (\w+)$", GUIDES[0].read_text(encoding="utf-8"), re.MULTILINE)
+
+    def below(room: str) -> set[str]:
+        if room not in reached:
+            reached[room] = {room}.union(*(below(lower) for upper, lower in arrows if upper == room))
+        return reached[room]
+
+    for path in (ROOT / "visa_lsp").rglob("*.py"):
+        room = room_of(path).partition(".")[0]
+        for name in imports(path.read_text(encoding="utf-8")):
+            target = name.split(".")[1] if name.startswith("visa_lsp.") else room
+            assert target in below(room) or target == "__version__" or room == "__init__", f"{path}: {target}"
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_guides_name_files_and_modules_that_exist(page: Path):
+    words = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+    paths = [w for word in words for w in word.split() if re.fullmatch(r"\.?[a-z_][\w.-]*(?:/[\w.-]+)+/?", w)]
+    paths = [path for path in paths if not path.startswith("textDocument/")]
+    assert len(paths) > 20
+    assert not [
+        path for path in paths if not any((folder / path).exists() for folder in SOURCES) and not TO_BE.search(path)
+    ]
+    modules = {m for word in words for m in re.findall(r"python -m ([a-z_.]+)", word)}
+    assert not [module for module in modules if find_spec(module) is None]
+
+
+# The files of a recipe that are still to be written: their names have capitals.
+TO_BE = re.compile(r"[A-Z]{4,}\.(?:py|md)$")
 
 
 # ---- the blocks of code

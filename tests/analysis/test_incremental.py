@@ -34,7 +34,7 @@ def test_incremental_equals_full(seed: int) -> None:
     while lines < 700 * FACTOR:
         text = damaged(pick, pick.choice(texts))
         lines += text.count("\n") + 1
-        analysis = Analysis.of(text, pick.choice(PLATFORMS), once=pick.random() < 0.5)
+        analysis = Analysis.of(text, pick.choice(PLATFORMS))
         check_same(analysis.incremental_diagnostics(), analysis.full_diagnostics, seed, f"after {lines} lines")
     print(f"seed {seed}: {lines} lines")
 
@@ -56,8 +56,7 @@ def test_edited_state_equals_fresh_state(seed: int, monkeypatch: pytest.MonkeyPa
     while edits < EDITS // _CORES:
         text = several(pick, texts)
         platform = pick.choice(PLATFORMS)
-        # Also what is made to be looked at once is right after edits.
-        analysis = Analysis.of(text, platform, once=seed % 4 == 3)
+        analysis = Analysis.of(text, platform)
         analysis.incremental_diagnostics()
         undo: list[tuple[int, int, str]] = []
         for step in range(120):
@@ -134,15 +133,15 @@ def test_a_line_that_came_with_another_kind_of_body_is_known_in_the_first_kind()
     assert left.incremental_diagnostics() == left.full_diagnostics != ()
 
 
-def test_the_first_brace_of_a_text_that_was_to_be_looked_at_once() -> None:
-    """Which names stand where is not kept of such a text until a brace asks for it: then it is of all of its bodies."""
+def test_the_first_brace_of_a_text() -> None:
+    """Which names a scope takes out of sight is asked from the first brace on, in each of the bodies."""
     decl = ".decl V{0} v_type=G type=d num_elts=8 align=dword\n"
     head, decls = '.kernel "{0}"\n', "".join(decl.format(n) for n in range(40, 100))
     code = "".join(f"    mov (M1, 8) V{n}(0,0)<1> V{n + 1}(0,0)<1;1,0>\n" for n in range(40, 99))
     body = head + decls + code * 8 + "    ret (M1, 1)\n"
     for braced, changed in ((0, 1), (1, 0), (0, 0), (1, 1)):
         text = ".version 4.1\n" + body.format("a") + body.format("b")
-        analysis = Analysis.of(text, "TGLLP", once=True)
+        analysis = Analysis.of(text, "TGLLP")
         assert [d.name for d in analysis.incremental_diagnostics()] == [d.name for d in analysis.full_diagnostics]
         for where, piece, new in (
             (braced, "    mov (M1, 8) V40(0,0)", "{\n}\n    mov (M1, 8) V40(0,0)"),

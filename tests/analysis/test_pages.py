@@ -175,9 +175,8 @@ def test_marks_are_found_in_long_texts(page: Path) -> None:
     for case in _cases(page):
         long = _long(case)
         assert len(long.lines) > SHORT_TEXT
-        for once in (False, True):
-            _forget()
-            _check(long, Analysis.of(long.text, long.platform, once=once))
+        _forget()
+        _check(long, Analysis.of(long.text, long.platform))
         # Once more with every verdict known.
         _check(long, Analysis.of(long.text, long.platform))
 

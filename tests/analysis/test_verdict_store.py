@@ -70,14 +70,13 @@ def test_known_classes_are_not_judged(tmp_path, texts, monkeypatch):
     real = texts[: len(texts) // 2]
     judged(path, real)
     lines = []
-    judge = line_classes.judge
+    verdicts_on = line_classes.verdicts_on
 
-    def counted(document, some, platform, *scopes):
-        if not scopes:  # outlines are no classes of lines
-            lines.append(len(some))
-        return judge(document, some, platform, *scopes)
+    def counted(judged, document, some):
+        lines.append(len(some))
+        return verdicts_on(judged, document, some)
 
-    monkeypatch.setattr(body, "judge", counted)
+    monkeypatch.setattr(body, "verdicts_on", counted)
     judged(path, real)
     again = sum(lines)
     lines.clear()

@@ -10,7 +10,7 @@ from visa_lsp.checks.collected import CHECKS
 from visa_lsp.checks.run import RULES, handles
 from visa_lsp.checks.support.pages import examples, rule_page
 from visa_lsp.cli.explain import explain_text
-from visa_lsp.cli.rules import all_pages, known_rules
+from visa_lsp.cli.rules import known_rules
 
 ROOT = Path(__file__).parents[2]
 each_rule = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.rule.name)
@@ -73,11 +73,6 @@ def test_messages_of_examples_are_lower_case_and_have_no_full_stop():
             message = finding.message
             assert not message.endswith("."), message
             assert message[0] == message[0].lower() or message.startswith("TGLLP"), message
-
-
-def test_folder_of_pages_is_up_to_date():
-    folder = ROOT / "docs" / "rules"
-    assert all_pages() == {path.name: path.read_text() for path in folder.glob("*.md")}
 
 
 def test_page_has_fenced_code_and_headings():

@@ -13,6 +13,7 @@ from edits import random_edit
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks.run import rule_named
 from visa_lsp.codec.encode import encode
+from visa_lsp.generate.textmate import grammar
 from visa_lsp.ide.features.completion import complete
 from visa_lsp.ide.features.definition import definition
 from visa_lsp.ide.features.folding import folding_ranges
@@ -20,7 +21,6 @@ from visa_lsp.ide.features.formatting import format_text
 from visa_lsp.ide.features.references import references
 from visa_lsp.ide.features.rename import rename
 from visa_lsp.ide.features.semantic_tokens import semantic_tokens
-from visa_lsp.ide.textmate import grammar
 from visa_lsp.sema.lower import assemble
 
 HEAD = """.version 4.1

@@ -20,7 +20,7 @@ ROWS: list[Instruction] = [row for family in FAMILIES for row in import_module(f
 _EFFECTS = (
     "select compare setp movs addr_add mov addc subb madw bfn dot2 dot3 dot4 doth line plane sad2 sad2add dpas fcvt srnd"
     " jmp goto call ret fcall ifcall fret faddr switchjmp label nop barrier sbarrier_signal sbarrier_wait nbarrier_signal"
-    " nbarrier_wait fence wait if else endif do while break cont add3o invm rsqtm"
+    " nbarrier_wait fence_global fence_shared wait if else endif do while break cont add3o invm rsqtm"
 )
 _DOC_PAGES = (
     "ADD ADD3 ADD3O ADDC ADDR_ADD AND ASR AVG BARRIER BFE BFI BFN BFREV CACHE_FLUSH CALL CBIT CMP COS DIV DIVM DP4A DPAS"

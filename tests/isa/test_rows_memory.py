@@ -31,7 +31,7 @@ EFFECTS = words_in(
     "svm_block_st svm_gather svm_scatter svm_atomic svm_gather4scaled svm_scatter4scaled sample_3d load_3d sample4 sample "
     "load sample_unorm resinfo sampleinfo lsc_load lsc_store lsc_load_quad lsc_store_quad lsc_load_block2d "
     "lsc_store_block2d lsc_load_strided lsc_store_strided lsc_atomic lsc_typed_load lsc_typed_store lsc_typed_atomic "
-    "fence lod lsc_load_quad_status lsc_load_status lsc_typed_load_block2d lsc_typed_load_msrt lsc_typed_load_quad_status lsc_typed_load_status lsc_typed_store_block2d lsc_typed_store_msrt"
+    "fence load_mcs lod lsc_load_quad_status lsc_load_status lsc_typed_load_block2d lsc_typed_load_msrt lsc_typed_load_quad_status lsc_typed_load_status lsc_typed_store_block2d lsc_typed_store_msrt"
 )
 
 ADDRESS = words_in("addrtype surface immscale immoffset addrsize surfidx")

@@ -13,8 +13,8 @@ import pytest
 
 from tests.sim.generator import flow_cases, flow_runs, sync_cases
 from tests.sim.generator.counts import tell
-from tests.sim.model import registry, scalar_threads
 from tests.support.builders import Builder, dispatch, imm
+from tests.support.model import registry, scalar_threads
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Effect

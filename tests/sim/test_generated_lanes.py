@@ -1,4 +1,4 @@
-"""Every row on lanes and on the matrix unit: cases made from its own slots and types, against ``tests/sim/model``.
+"""Every row on lanes and on the matrix unit: cases made from its own slots and types, against ``tests/support/model``.
 
 Dimensions and their pairwise combination stand in ``tests/sim/generator``; the model shares no code with the simulator.
 """
@@ -9,8 +9,8 @@ import pytest
 
 from tests.sim.generator import addresses, lane_cases, matrix_cases
 from tests.sim.generator.counts import prove
-from tests.sim.model import lanes, matrix, moves
-from tests.sim.model.numbers import SIZES, limits
+from tests.support.model import lanes, matrix, moves
+from tests.support.model.numbers import SIZES, limits
 from visa_lsp.isa.lane import Effect, Lane
 from visa_lsp.isa.operands import OperandModifier, Region
 from visa_lsp.isa.table import TABLE

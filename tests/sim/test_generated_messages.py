@@ -1,4 +1,4 @@
-"""Every row that moves memory: cases made from its slots, modifiers and shapes, against ``tests/sim/model``."""
+"""Every row that moves memory: cases made from its slots, modifiers and shapes, against ``tests/support/model``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 
 from tests.sim.generator import message_cases, sampler_cases
 from tests.sim.generator.counts import prove
-from tests.sim.model import lsc, messages, sampler, typed
 from tests.support.builders import Builder, final, imm
+from tests.support.model import lsc, messages, sampler, typed
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.table import TABLE

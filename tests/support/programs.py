@@ -18,7 +18,7 @@ from visa_lsp.isa.model import ExecStyle, FieldKind, Modifier, Role, Shape
 from visa_lsp.isa.operands import AO, IM, ST, A, G, I, OperandModifier, P, Region
 from visa_lsp.isa.render_target import message_operands
 from visa_lsp.isa.table import TABLE
-from visa_lsp.isa.types import DF, SCALAR_TYPES, UQ, ExecControl, Q
+from visa_lsp.isa.types import DF, SCALAR_TYPES, TYPE_BY_CODE, UQ, ExecControl, Q
 from visa_lsp.program.model import (
     NULL_RAW,
     Address,
@@ -79,7 +79,9 @@ identifiers = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,12}", fullmatch=True)
 
 @st.composite
 def immediates(draw, slot: Slot) -> Immediate:
-    type_ = draw(st.sampled_from(sorted(slot.types or SCALAR_TYPES, key=lambda t: t.code)))
+    # Types behind code 15 have no number in an object: they are those of registers only.
+    known = (slot.types or SCALAR_TYPES) & frozenset(TYPE_BY_CODE.values())
+    type_ = draw(st.sampled_from(sorted(known, key=lambda t: t.code)))
     wide = type_ in (DF, Q, UQ)
     limit = 0xFFFF if type_.name in ("hf", "bf") else (1 << (64 if wide else 32)) - 1
     return Immediate(type_, draw(st.integers(0, limit)))

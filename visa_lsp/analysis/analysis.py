@@ -10,7 +10,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.limits import UNCHECKED
+from visa_lsp.analysis.rule_sets import UNCHECKED
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.isa.platforms import platform_named
@@ -19,8 +19,6 @@ from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from visa_lsp.analysis.findings import Findings
     from visa_lsp.analysis.text_findings import TextFindings
     from visa_lsp.diagnostics import Diagnostic
@@ -34,10 +32,9 @@ VERIFY: Final = "VISA_LSP_VERIFY"
 
 
 class KeptFindings:
-    """What is known of the findings of a text, by platform; of one ``once`` looked at, less is kept."""
+    """What is known of the findings of a text, by platform."""
 
     def __init__(self) -> None:
-        self.once = False
         self._states: dict[Platform | None, TextFindings] = {}
 
     def update(self, document: Document, platform: Platform | None) -> Findings:
@@ -45,16 +42,10 @@ class KeptFindings:
         from visa_lsp.analysis.text_findings import TextFindings  # a short text needs none of it
 
         # A state that an exception left half-way is not used again.
-        state = self._states.pop(platform, None) or TextFindings(platform, once=self.once)
+        state = self._states.pop(platform, None) or TextFindings(platform)
         found = state.update(document)
         self._states[platform] = state
         return found
-
-    def prepare(self, platform: Platform | None) -> Iterator[None]:
-        """Steps that make the findings of the next edits ready to be looked for."""
-        state = self._states.get(platform)
-        if state is not None:
-            yield from state.prepare()
 
 
 class Analysis:
@@ -69,14 +60,9 @@ class Analysis:
         self.views = Session()
 
     @staticmethod
-    def of(text: str, platform: str | None = None, *, once: bool = False) -> Analysis:
-        """An analysis of a whole text for a platform by name.
-
-        Of a text that is looked at ``once`` it is not kept which names stand where: an edit of it would take longer.
-        """
-        document = Document.parse(text)
-        document.session.part(KeptFindings).once = once
-        return Analysis(document, platform_named(platform) if platform else None)
+    def of(text: str, platform: str | None = None) -> Analysis:
+        """An analysis of a whole text for a platform by name."""
+        return Analysis(Document.parse(text), platform_named(platform) if platform else None)
 
     def edited(self, start: int, end: int, new_text: str) -> Analysis:
         """The analysis of the text with ``[start, end)`` replaced."""
@@ -116,10 +102,6 @@ class Analysis:
     def incremental_diagnostics(self) -> tuple[Diagnostic, ...]:
         """The findings of the incremental path, however short the text is."""
         return self.findings.all
-
-    def prepare(self) -> Iterator[None]:
-        """Steps that make the findings of the next edits ready to be looked for."""
-        yield from self.document.session.part(KeptFindings).prepare(self.platform)
 
     def _verify(self, found: Findings) -> None:
         """Raise ``AssertionError`` where the incremental path has found something else than the full one."""

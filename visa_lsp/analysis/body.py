@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.chunk_facts import NOTHING, decl_lines, facts_in, instructions_in, label_lines
-from visa_lsp.analysis.chunk_lines import ChunkLines, Dormant, Kept, names_in
-from visa_lsp.analysis.declaration_text import INPUT
-from visa_lsp.analysis.findings import Change, Finding
-from visa_lsp.analysis.limits import CLASSES, SUSPECTS
+from visa_lsp.analysis.chunk_facts import INPUT, decl_lines, facts_in, instructions_in, label_lines
+from visa_lsp.analysis.findings import Change, ChunkLines, Dormant, Finding, Kept, names_in
 from visa_lsp.analysis.line_classes import (
     ALONE,
     CLEAN,
     DECLARATION,
     LABEL,
     LATE,
+    LINE_SCOPES,
+    OUTLINE_SCOPES,
     SINGLE,
     UNKNOWN,
     Verdicts,
@@ -32,18 +32,16 @@ from visa_lsp.analysis.line_classes import (
     verdicts_on,
     with_values,
 )
-from visa_lsp.analysis.mentions import Ids, Numbering
 from visa_lsp.analysis.names import Names, Setting
 from visa_lsp.analysis.outline import NAME, Directives, Outline, Place
-from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.rule_sets import CLASSES, SUSPECTS, rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
-from visa_lsp.analysis.storing import active_store
-from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.document import common
 from visa_lsp.syntax.parse import MAX_LINE
+from visa_lsp.syntax.words import AT_ONCE, chunks_with, learn_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.chunks import Chunk
     from visa_lsp.syntax.document import Document
 
-_OUTLINE_SCOPES: Final = frozenset({Scope.LINE, Scope.OUTLINE})
 # Lines are sorted by so many chunks at a time, so that a text of lines that are all different does not have all of them in
 # hand at once; and judged for their classes so many at a time.
 _GROUP: Final = 16
@@ -105,8 +102,6 @@ class BodyFindings:
         "_lines",
         "_lone",
         "_names",
-        "_numbered",
-        "_numbering",
         "_outline",
         "_outline_findings",
         "_part_names",
@@ -121,15 +116,13 @@ class BodyFindings:
         "first",
     )  # fmt: skip
 
-    def __init__(self, numbering: Numbering) -> None:
+    def __init__(self) -> None:
         self.first = 0
         self.chunks: list[Chunk] = []
         self.cut: Place | None = None  # the first line that is left out because too many may have findings
         self._facts: list[Facts] = []
         self._lines: list[ChunkLines] = []
         self._names = Names()
-        self._numbering = numbering
-        self._numbered = numbering.ids is not None  # whether it is kept which names stand in its chunks
         self._outline = Outline()
         self._outline_findings: list[tuple[int, Finding]] | None = None  # with the number of the line in the outline
         self._setting = Setting()
@@ -191,10 +184,6 @@ class BodyFindings:
     def _line(self, document: Document, index: int, offset: int) -> int:
         return document.line_of(self.first + index) + offset
 
-    def prepare(self) -> Iterator[None]:
-        """Steps that make ready what the first edits would have to wait for."""
-        yield from self._names.mentions.prepare()
-
     # ---- going to another snapshot ----
 
     def update(self, document: Document, setup: Setup) -> None:
@@ -203,24 +192,25 @@ class BodyFindings:
         platform = setup.platform.name if setup.platform else None
         key = platform, setup.dialect, kind, self.directives.attributes
         if key == self._key and self._change is None and not self._stale_outline:
-            self._update_outline(document, setup)
+            self._update_outline(setup)
+            if lines := self._outline_lines(document, setup):
+                self._look(document, setup, lines).forget()
             return
-        fresh = not self._lines or key != self._key
+        before = self._ends() if self._lines and key == self._key else None
         self._key, self._verdicts = key, verdicts_of(key)
-        before = self._ends()
-        head, gone, many = self._change or (0, [], 0)
+        head, _, many = self._change or (0, [], 0)
         if self._stale_outline:
             self._outline.place(self.chunks)
             self._stale_outline = False
             self._renamed = self._stale_parts = True
         dirty: set[str] = set()
-        todo = self._advance(dirty, fresh=fresh)
-        if not fresh:
-            dirty |= self._ends_changed(before, head, gone, many)
+        todo = self._advance(before, dirty)
+        self._update_outline(setup)
         self._sort(document, setup, todo, dirty)
         self._judge(document, setup, dirty, self._unjudged_chunks.union(todo))
         self._unjudged_chunks = set()
-        self._update_outline(document, setup)
+        if lines := self._outline_lines(document, setup):
+            self._look(document, setup, lines).forget()
         for index in range(head, head + many):
             self.chunks[index].origin = None
 
@@ -229,33 +219,35 @@ class BodyFindings:
         outline = self._outline
         return outline.start, outline.last_leading, outline.first_code, outline.end
 
-    def _ends_changed(self, before: Ends, head: int, gone: list[Chunk], many: int) -> set[str]:
+    def _ends_changed(self, before: Ends, change: Change, head: int, behind: int, shift: int) -> set[str]:
         """Which of the ends are other lines than they were, and not the same ones at another place."""
-        origin = self.chunks[head].origin if many == len(gone) == 1 else None
 
         def now(place: Place | None) -> Place | None:
             if place is None or place[0] < head:
                 return place
-            if place[0] >= head + len(gone):
-                return place[0] + many - len(gone), place[1]
-            if origin is None or origin.base is not gone[0]:
-                return -1, 0
-            if place[1] >= origin.base.count - origin.tail:
-                return place[0], place[1] + self.chunks[head].count - origin.base.count
-            return place if place[1] < origin.head else (-1, 0)
+            if place[0] >= behind:
+                return place[0] + shift, place[1]
+            offset = change.moved(place[1])
+            return (place[0], offset) if offset is not None else (-1, 0)
 
         was, ends = tuple(map(now, before)), self._ends()
         changed = {_HEADER} if was[:-1] != ends[:-1] else set[str]()
         return changed | {_LAST} if was[-1] != ends[-1] else changed
 
-    def _advance(self, dirty: set[str], *, fresh: bool) -> dict[int, list[int] | None]:
-        """Take the chunks in; the lines to be sorted, by chunk, None for all; adds to ``dirty`` what findings depend on."""
+    def _advance(self, before: Ends | None, dirty: set[str]) -> dict[int, list[int] | None]:
+        """Take the chunks in; the lines to be sorted, by chunk, None for all; adds to ``dirty`` what findings depend on.
+
+        ``before`` are the ends that the body had, None where all is to be looked at.
+        """
+        fresh = before is None
         head, gone, many = self._change or (0, [], 0)
         self._change = None
         behind, added = head + len(gone), range(head, head + many)
         known = list(zip(gone, self._lines[head:behind], strict=True)) if self._lines else []
         todo: dict[int, list[int] | None] = dict.fromkeys(added)
         change, edited = self._edited(known, added, todo, dirty)
+        if before is not None:
+            dirty |= self._ends_changed(before, change, head, behind, many - len(gone))
         self._lines[head:behind] = [edited] if edited is not None else [ChunkLines() for _ in added]
         for _, lines in known if edited is None else ():
             dirty |= lines.subjects
@@ -305,7 +297,7 @@ class BodyFindings:
     ) -> tuple[Change, ChunkLines | None]:
         """What became of the chunks that went; the lines of the one chunk that was edited, less those that changed."""
         gone = frozenset(id(chunk) for chunk, _ in known)
-        plain = Change(gone, None, 0, 0, 0), None
+        plain = Change(gone), None
         if len(known) != 1 or len(added) != 1:
             return plain
         (base, lines), chunk = known[0], self.chunks[added[0]]
@@ -316,12 +308,12 @@ class BodyFindings:
             return plain
         behind = base.count - origin.tail
         todo[added[0]] = list(range(origin.head, chunk.count - origin.tail))
-        facts, old = facts_in(chunk), facts_in(base)
-        facts.names = facts.names or old.names
+        if base.words:
+            learn_words(chunk)
         change = Change(gone, chunk, origin.head, behind, chunk.count - base.count)
         for offset in range(origin.head, behind):
             dirty |= lines.subjects_of(offset)
-        return change, lines.edited(origin.head, behind, change.shift)
+        return change, lines.edited(change)
 
     def _follow(self, change: Change, dirty: set[str]) -> None:
         """Take findings along with the chunks that their places are in."""
@@ -339,15 +331,7 @@ class BodyFindings:
 
     def _rename(self, gone: list[Facts], added: range, *, fresh: bool) -> set[str] | None:
         """Bring the names up to date; those whose token changed, None where every line has to be sorted anew."""
-        directives, numbering = self.directives, self._numbering
-        if numbering.ids is None and directives.braces:
-            # Where names live is found by where they are mentioned.
-            numbering.ids = Ids()
-        if numbering.ids is not None and not self._numbered:
-            self._numbered = True
-            self._number(numbering.ids, range(len(self.chunks)))
-        elif directives.braces and numbering.ids is not None:
-            self._number(numbering.ids, added)
+        directives = self.directives
         came = [label for index in added for label in self._facts[index].labels]
         if fresh or self._stale_parts or came != [label for facts in gone for label in facts.labels]:
             self._stale_parts = False
@@ -356,7 +340,7 @@ class BodyFindings:
         parts = self._label_parts
         setting = self._setting
         late = self._declared_late()
-        scoped = self._scoped(numbering.ids)
+        scoped = self._scoped()
         if (
             scoped is not None
             or setting.scoped is not None
@@ -366,14 +350,7 @@ class BodyFindings:
             self._setting = Setting(
                 directives.texts, directives.functions, late, self._lone, directives.broken, parts, scoped
             )
-        return self._names.update(self._facts, gone, added, self._setting, numbering.ids, fresh=fresh)
-
-    def _number(self, ids: Ids, chunks: Iterable[int]) -> None:
-        """Keep which names stand in some chunks, where that is not known."""
-        for index in chunks:
-            facts = self._facts[index]
-            if facts is not NOTHING and not facts.names:
-                self._names.note_first(facts, set(NAME.findall(code_in(self.chunks[index]))), ids)
+        return self._names.update(self._facts, gone, added, self._setting, fresh=fresh)
 
     def _declared_late(self) -> set[str]:
         """The names that are declared in a chunk with code before it."""
@@ -425,12 +402,12 @@ class BodyFindings:
                 part += 1
         return self._label_parts if found == self._label_parts else found
 
-    def _scoped(self, ids: Ids | None) -> Callable[[set[str]], set[str]] | None:
+    def _scoped(self) -> Callable[[set[str]], set[str]] | None:
         """What tells the names that do not mean the same everywhere, because a brace ends the life of some of them."""
         braces = self.directives.braces
-        if not braces or ids is None:
+        if not braces:
             return None
-        body = ScopedBody(self.chunks, self._facts, ids)
+        body = ScopedBody(self.chunks, self._facts)
         return lambda doubled: scoped_names(braces, body, doubled)
 
     def _put_aside(self, known: list[tuple[Chunk, ChunkLines]], added: range) -> None:
@@ -458,7 +435,7 @@ class BodyFindings:
     def _touch(self, changed: set[str], where: set[int] | None, todo: dict[int, list[int] | None]) -> None:
         """Note the lines of chunks, or of some of them, that mention a changed name."""
         few = len(changed) <= _FEW_NAMES
-        for index in self._names.mentioning(changed):
+        for index in chunks_with(self.chunks, changed, AT_ONCE):
             known = todo.get(index, [])
             if known is None or (where is not None and index not in where):
                 continue
@@ -468,8 +445,6 @@ class BodyFindings:
             lines = _mentions(self.chunks[index].text, changed)
             if lines or known:
                 todo[index] = sorted({*known, *lines})
-            else:
-                self._names.unmentioned(self._facts[index], changed)
 
     # ---- sorting lines by the verdicts on their classes ----
 
@@ -479,74 +454,64 @@ class BodyFindings:
         self._judge_declarations(document, setup, [i for i, some in every if some is None and self._facts[i].decls])
         for at in range(0, len(every), _GROUP):
             group = dict(every[at : at + _GROUP])
-            # Of lines that will not be shown nobody has to know what is wrong with them.
-            enough = suspects > 2 * SUSPECTS
             for index, offsets in group.items():
                 self._sort_chunk(document, index, offsets, dirty)
-            pending = {c for index in group for c in self._lines[index].waiting.values()}
-            if len(pending) > _MANY_CLASSES and not self._verdicts.asked:
-                self._from_store()
-                self._settle(group, dirty)
-                pending = {c for index in group for c in self._lines[index].waiting.values()}
-            if enough or setup.classes < len(pending):
-                self._give_up(group)
-            elif len(pending) > _FEW_CLASSES:
-                self._judge_classes(document, setup, self._representatives(group))
-                self._settle(group, dirty)
-                self._give_up(group)
+            # What is wrong with lines that will not be shown does not matter.
+            self._settle_classes(document, setup, group, dirty, enough=suspects > 2 * SUSPECTS)
             suspects += sum([len(self._lines[index].alone) for index in group])
-        if len(self._representatives(todo)) > _FEW_CLASSES:
-            self._judge_classes(document, setup, self._representatives(todo))
-            self._settle(todo, dirty)
-            self._give_up(todo)
+        self._settle_classes(document, setup, todo, dirty, enough=False)
+
+    def _settle_classes(
+        self, document: Document, setup: Setup, group: Iterable[int], dirty: set[str], *, enough: bool
+    ) -> None:
+        """Find verdicts on the classes that lines of some chunks wait for, if they are many; ``enough``: for no more."""
+        pending = self._representatives(group)
+        if len(pending) > _MANY_CLASSES and self._verdicts.ask_store():
+            self._settle(group, dirty)
+            pending = self._representatives(group)
+        if enough or setup.classes < len(pending):
+            self._give_up(group)
+        elif len(pending) > _FEW_CLASSES:
+            self._judge_classes(document, setup, pending)
+            self._settle(group, dirty)
+            self._give_up(group)
 
     def _sort_chunk(self, document: Document, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
-        names, facts, lines = self._names, self._facts[index], self._lines[index]
+        facts, lines = self._facts[index], self._lines[index]
         if offsets is None:
             dirty |= lines.subjects
             lines = self._lines[index] = ChunkLines()
-        mentioned: set[str] | None = set() if names.noting else None
         if facts.strange:
-            every = instructions_in(self.chunks[index])
-            if mentioned is not None:
-                mentioned.update(*[NAME.findall(line) for line in every if len(line) <= MAX_LINE])
-            for offset, line in enumerate(every):
+            for offset, line in enumerate(instructions_in(self.chunks[index])):
                 if offsets is None or offset in offsets:
                     dirty |= lines.forget(offset)
                     if line.strip():
                         self._alone(lines, offset, line, dirty)
         elif facts.has_code:
-            self._sort_code(document, index, offsets, dirty, mentioned)
+            self._sort_code(document, index, offsets, dirty)
         else:
             for offset in offsets or ():
                 dirty |= lines.forget(offset)
-        if mentioned is not None and offsets is not None and not facts.names:
-            mentioned.update(NAME.findall(code_in(self.chunks[index])))
-            names.note(facts, mentioned)
-        elif offsets != [] and mentioned is not None:
-            names.note(facts, mentioned, None if offsets is None else self._decls_at(index, offsets))
         if facts.decls:
             self._sort_decls(index, offsets, dirty)
         if facts.specials:
             self._sort_directives(index, offsets, dirty)
         lines.changed()
 
-    def _sort_code(
-        self, document: Document, index: int, offsets: list[int] | None, dirty: set[str], mentioned: set[str] | None
-    ) -> None:
+    def _sort_code(self, document: Document, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
         names, lines, chunk = self._names, self._lines[index], self.chunks[index]
         clean, others = self._verdicts.clean, self._verdicts.others
         if offsets is None:
             split: Sequence[str] | dict[int, str] = ()
             code = instructions_of(code_in(chunk), self._facts[index])
-            found = classes(code, names.tokens, names.pattern, mentioned)
+            found = classes(code, names.tokens, names.pattern)
         else:
             if len(offsets) > _FEW_LINES:
                 split = instructions_in(chunk)
             else:
                 base = self._line(document, index, 0)
                 split = {offset: instruction_of(document.code(base + offset)) for offset in offsets}
-            found = classes("".join(["\n" + split[o] for o in offsets]), names.tokens, names.pattern, mentioned)
+            found = classes("".join(["\n" + split[o] for o in offsets]), names.tokens, names.pattern)
             for offset in offsets:
                 dirty |= lines.forget(offset)
         readers, odd = rule_sets().value_readers, self._odd_in(chunk)
@@ -575,7 +540,7 @@ class BodyFindings:
                 verdict = others.get(line_class)
                 if verdict is None:
                     lines.waiting[offset] = line_class
-                    dirty.update(n for n in NAME.findall(line) if names.is_coupled(n))
+                    dirty.update(names.coupled(NAME.findall(line)))
                 else:
                     self._place(lines, offset, line, verdict, dirty)
 
@@ -605,7 +570,7 @@ class BodyFindings:
     def _alone(self, lines: ChunkLines, offset: int, line: str, dirty: set[str]) -> None:
         lines.alone.add(offset)
         if len(line) <= MAX_LINE:
-            dirty.update(n for n in NAME.findall(line) if self._names.is_coupled(n))
+            dirty.update(self._names.coupled(NAME.findall(line)))
 
     def _place(self, lines: ChunkLines, offset: int, line: str, verdict: tuple[int, ...], dirty: set[str]) -> None:
         """Put a line where the verdict on its class says."""
@@ -666,7 +631,7 @@ class BodyFindings:
             if not name:
                 continue
             known = name in self._names.decl and self._decl_place(name) < (index, offset)
-            if not known or self._names.is_coupled(name):
+            if not known or self._names.coupled((name,)):
                 self._lines[index].alone.add(offset)
                 dirty.add(name)
 
@@ -698,12 +663,6 @@ class BodyFindings:
             lines.waiting.clear()
             lines.changed()
 
-    def _from_store(self) -> None:
-        """Take in what other processes found of this kind of body."""
-        self._verdicts.asked, store = True, active_store()
-        if store is not None:
-            store.load(self._verdicts)
-
     def _representatives(self, group: Iterable[int]) -> dict[str, Place]:
         """One line of each class that waits for a verdict."""
         return {c: (index, offset) for index in group for offset, c in self._lines[index].waiting.items()}
@@ -714,7 +673,7 @@ class BodyFindings:
         setup.classes -= len(chosen)
         for at in range(0, len(lines), _BATCH):
             some = dict(lines[at : at + _BATCH])
-            judged = judge(document, sorted(self._with_declarations(document, setup, set(some))), setup.platform)
+            judged = self._look(document, setup, self._with_declarations(document, setup, set(some)))
             self._take_verdicts(document, judged, some)
             judged.forget()
 
@@ -732,8 +691,7 @@ class BodyFindings:
                 if token in new:
                     new.discard(token)
                     chosen[DECLARATION + token] = index, offset
-        if many > _MANY_CLASSES and not self._verdicts.asked:
-            self._from_store()
+        if many > _MANY_CLASSES and self._verdicts.ask_store():
             chosen = {line_class: place for line_class, place in chosen.items() if line_class[1:] not in clean}
         if chosen and many > _FEW_CLASSES and len(chosen) <= setup.classes:
             self._judge_classes(document, setup, chosen)
@@ -752,14 +710,7 @@ class BodyFindings:
                     news.decls.add(classes_of[line][1:])
             elif verdict is not None:
                 news.add(classes_of[line], verdict)
-        verdicts = self._verdicts
-        verdicts.clean |= news.clean
-        verdicts.others |= news.others
-        verdicts.decls |= news.decls
-        store = active_store()
-        # What was few enough to be judged without asking is not worth keeping either.
-        if store is not None and verdicts.asked:
-            store.put(verdicts.key, news)
+        self._verdicts.learn(news)
 
     # ---- judging lines ----
 
@@ -819,12 +770,21 @@ class BodyFindings:
         unknown = {n for place in places for n in self._words(document, *place) if tokens[n] == UNKNOWN}
         while True:
             required |= self._for_messages(document, unknown)
-            judged = judge(document, sorted(required), setup.platform)
+            judged = self._look(document, setup, required)
             told = {name for line in mine for name in names_in(judged.missing.get(line, ()))}
             if told <= unknown:
                 return judged
             unknown |= told
             judged.forget()
+
+    def _look(self, document: Document, setup: Setup, lines: set[int]) -> Judged:
+        """Bind and check some lines, and with them those of the outline where it is not known what to say of it."""
+        more = self._outline_lines(document, setup)
+        scopes = OUTLINE_SCOPES if more else LINE_SCOPES
+        judged = judge(document, sorted(lines | more), setup.platform, scopes)
+        if more:
+            self._keep_outline(document, judged)
+        return judged
 
     def _drop(self, dirty: set[str], active: set[int], dropped: set[Place]) -> set[str]:
         """Give up what depends on some subjects, and note the chunks and lines; the names whose first use is to be found."""
@@ -874,7 +834,7 @@ class BodyFindings:
         if not unknown:
             return
         seen: set[str] = set()
-        for index in self._names.mentioning(unknown) if len(unknown) <= RENAMED else range(len(self._lines)):
+        for index in chunks_with(self.chunks, unknown) if len(unknown) <= RENAMED else range(len(self._lines)):
             lines = self._lines[index]
             for offset in sorted({*lines.missing, *lines.alone, *lines.waiting}):
                 some: Iterable[str] | None = lines.missing.get(offset)
@@ -890,15 +850,14 @@ class BodyFindings:
                 if len(seen) > SUSPECTS:
                     return
 
-    def _words(self, document: Document, index: int, offset: int) -> set[str]:
-        code = document.code(self._line(document, index, offset))
-        return set(NAME.findall(code)) if len(code) <= MAX_LINE else set()
+    def _words(self, document: Document, index: int, offset: int) -> frozenset[str]:
+        return _names_of(document.code(self._line(document, index, offset)))
 
     def _coupled(self, document: Document, places: set[Place], more: set[str]) -> set[Place]:
         """The other lines that the findings of some lines depend on: of a missing name as many as a message tells of."""
         wanted: set[str] = set(more)
         for index, offset in places:
-            wanted.update([n for n in self._words(document, index, offset) if self._names.is_coupled(n)])
+            wanted.update(self._names.coupled(self._words(document, index, offset)))
         unknown = {n for n in wanted if n[0] != "\x0f" and self._names.tokens[n] == UNKNOWN}
         # Names without a digit stand in classes as they are, where all declared names have one.
         plain = [name for name in unknown if not any(map(str.isdigit, name))]
@@ -929,13 +888,13 @@ class BodyFindings:
         lines_of = {self._line(document, *place): place for place in places}
         for diagnostic in judged.findings:
             line = document.position(diagnostic.span.start)[0]
-            if line in lines_of:
+            if line in lines_of and diagnostic.name not in rule_sets().outline:
                 by_line.setdefault(line, []).append(Finding.of(diagnostic, document))
         news: set[str] = set()
         for line, (index, offset) in lines_of.items():
             missing = frozenset(judged.missing.get(line, ()))
             told = judged.subjects.get(line, set()).union(names_in(missing))
-            subjects = {n for n in self._words(document, index, offset) if self._names.is_coupled(n)} | told
+            subjects = told.union(self._names.coupled(self._words(document, index, offset)))
             news |= told if (index, offset) not in known else set()
             needs: set[str] = set()
             if any(self._names.tokens[name] == SINGLE for name in subjects if name[0] != "\x0f"):
@@ -955,9 +914,7 @@ class BodyFindings:
         shaping = {self._line(document, *place) for place in outline.shaping} | setup.version_lines
         names: set[str] = set()
         for line in lines | shaping:
-            code = document.code(line)
-            if len(code) <= MAX_LINE:
-                names.update(NAME.findall(code))
+            names.update(_names_of(document.code(line)))
         return lines | shaping | self._declarations(document, names)
 
     def _declarations(self, document: Document, wanted: set[str]) -> set[int]:
@@ -985,42 +942,45 @@ class BodyFindings:
 
     # ---- the outline ----
 
-    def _update_outline(self, document: Document, setup: Setup) -> None:
-        outline = self._outline
-        before = outline.key
+    def _outline_lines(self, document: Document, setup: Setup) -> set[int]:
+        """The lines to look at for what there is to say of the outline; none while that is known."""
+        if self._outline_findings is not None:
+            return set()
+        places = {self._line(document, *place) for place in self._outline.places}
+        return places | setup.version_lines | self._declarations(document, set(self._outline.names))
+
+    def _update_outline(self, setup: Setup) -> None:
+        """Forget what was found of the outline where it says something else now, or in other lines."""
+        outline, before = self._outline, self._outline.key
         if self._renamed or outline.of != (self._key, setup.versions):
             outline.update(self._key, setup.versions, self._names, self.chunks)
             self._renamed = False
         if outline.is_clean:
             self._outline_findings = []
-            return
-        if self._outline_findings is not None and outline.key == before and self._outline_stands():
-            return
-        places = {self._line(document, *place): (at, place) for at, place in enumerate(outline.places)}
+        elif outline.key != before or not self._outline_stands():
+            self._outline_findings = None
+
+    def _keep_outline(self, document: Document, judged: Judged) -> None:
+        """Keep the findings about the outline, and those in its lines that are judged with it."""
+        places = {self._line(document, *place): at for at, place in enumerate(self._outline.places)}
         special = {self._line(document, i, o) for i, o, _ in self.directives.places}
-        required = places.keys() | setup.version_lines | self._declarations(document, set(outline.names))
-        judged = judge(document, sorted(required), setup.platform, _OUTLINE_SCOPES)
         found = []
         for diagnostic in judged.findings:
             line = document.position(diagnostic.span.start)[0]
-            if line not in places:
-                continue
-            at, (index, offset) = places[line]
-            own = line in special and offset not in self._lines[index].alone
-            if own or diagnostic.name in rule_sets().outline:
-                found.append((at, Finding.of(diagnostic, document)))
-        judged.forget()
+            if diagnostic.name in rule_sets().outline or (line in special and diagnostic.name in rule_sets().line):
+                at = places.get(line)
+                if at is not None:
+                    found.append((at, Finding.of(diagnostic, document)))
         self._outline_findings = found
         if not found:
-            outline.note_clean()
+            self._outline.note_clean()
 
     def _outline_stands(self) -> bool:
         """Whether the findings about the outline are in the lines of it that they were in."""
-        places = [self._outline.places[at] for at, _ in self._outline_findings or ()]
-        anchors = [finding.anchors[0] for _, finding in self._outline_findings or ()]
         return all(
-            self.chunks[index] is anchor.chunk and offset == anchor.offset
-            for (index, offset), anchor in zip(places, anchors, strict=True)
+            (self.chunks[index], offset) == finding.anchors[0]
+            for at, finding in self._outline_findings or ()
+            for index, offset in (self._outline.places[at],)
         )
 
     # ---- what is found ----
@@ -1028,15 +988,18 @@ class BodyFindings:
     def parts(self) -> Iterator[tuple[Chunk, tuple[Finding, ...]]]:
         """The findings by chunk, in order of the text."""
         of_outline: dict[int, list[Finding]] = {}
-        for _, finding in self._outline_findings or ():
-            of_outline.setdefault(id(finding.anchors[0].chunk), []).append(finding)
+        for at, finding in self._outline_findings or ():
+            index, offset = self._outline.places[at]
+            # A directive that is judged by itself has its findings among those of lines.
+            if finding.judged.name in rule_sets().outline or offset not in self._lines[index].alone:
+                of_outline.setdefault(index, []).append(finding)
         for index, (chunk, lines) in enumerate(zip(self.chunks, self._lines, strict=True)):
-            if not lines.kept and id(chunk) not in of_outline:
+            if not lines.kept and index not in of_outline:
                 continue
             some = lines.shown
             if self.cut is not None and index >= self.cut[0]:
                 some = tuple([f for f in some if (index, f.anchors[0].offset) < self.cut])
-            more = of_outline.get(id(chunk))
+            more = of_outline.get(index)
             if more:
                 some = tuple(sorted([*some, *more], key=lambda f: f.order))
             if some:
@@ -1049,6 +1012,12 @@ def _may_have(line_class: str, names: Iterable[str]) -> bool:
         return True
     # Of a declaration it is the token; what that stands for has the names.
     return line_class[0] == DECLARATION and any(UNKNOWN in definition_of(token) for token in tokens_in(line_class))
+
+
+@lru_cache(maxsize=512)
+def _names_of(code: str) -> frozenset[str]:
+    """The names in a line: it is asked for them when it is judged, and when its findings are kept."""
+    return frozenset(NAME.findall(code)) if len(code) <= MAX_LINE else frozenset()
 
 
 def _braces_in(chunks: Iterable[Chunk]) -> list[str]:

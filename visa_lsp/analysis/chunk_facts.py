@@ -6,6 +6,7 @@ Invariant: derived facts equal those of a fresh look (``tests/analysis/test_deri
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -21,13 +22,19 @@ from visa_lsp.syntax.bulk import (
     statement_of,
 )  # fmt: skip
 from visa_lsp.syntax.chunks import code_in
-from visa_lsp.syntax.tree import Instruction
+from visa_lsp.syntax.tree import SUBROUTINE, Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.syntax.chunks import Chunk
 
+ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
+# An input directive, with the variable and what stands behind it.
+INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
+# A directive that begins a subroutine, with its name.
+FUNCTION: Final = re.compile(rf'\s*{re.escape(SUBROUTINE)}(?![A-Za-z0-9_])\s*"?([^"\s]*)')
+_CLASS: Final = re.compile(r"v_type\s*=\s*([A-Z])")
 # The facts of every chunk that is all comment.
 NOTHING: Final = facts_of("\n")
 
@@ -72,9 +79,7 @@ def _derived(chunk: Chunk) -> Facts | None:
         below = [(line + shift, text) for line, text in specials if line >= end]
         specials = (*above, *[(line + head, text) for line, text in new.specials], *below)
     scopes = any(text.lstrip()[0] in "{}" for _, text in specials)
-    return Facts(
-        decls, rests, specials, known.labels, has_code, False, False, scopes, True, opens_body(specials), known.names
-    )
+    return Facts(decls, rests, specials, known.labels, has_code, False, False, scopes, True, opens_body(specials))
 
 
 @lru_cache(maxsize=64)
@@ -101,3 +106,20 @@ def first_instruction(chunk: Chunk) -> int:
     """The line of the first instruction of a chunk; -1 without one."""
     lines = [(i, line) for i, line in enumerate(instructions_in(chunk)) if line]
     return next((i for i, line in lines if isinstance(statement_of(line.rstrip()), Instruction)), -1)
+
+
+def alias_in(rest: str) -> re.Match[str] | None:
+    """Where a declaration says what it is an alias of; group 1 is the base's name."""
+    return ALIAS.search(rest) if "alias" in rest else None
+
+
+def base_of(rest: str) -> str | None:
+    """What a declaration is an alias of."""
+    match = alias_in(rest)
+    return match.group(1) if match else None
+
+
+def class_letter(rest: str) -> str:
+    """The letter of the class that is declared."""
+    match = _CLASS.search(rest)
+    return match.group(1) if match else "G"

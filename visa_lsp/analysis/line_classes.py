@@ -12,7 +12,7 @@ import re
 from collections import OrderedDict
 from functools import cache, lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
 from visa_lsp.checks.rule import Scope
@@ -29,6 +29,7 @@ from visa_lsp.sema.names import predefined_symbols
 from visa_lsp.syntax.bulk import declares, statement_of
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.grammar import grammar_text
+from visa_lsp.syntax.tree import LINE_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +50,8 @@ DECLARATION: Final = "\x10"
 _WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
 _MAX_CLASSES: Final = 200_000
 # What runs over lines: rules about other scopes say nothing right of a few lines picked out of a body.
-_LINE_SCOPES: Final = frozenset({Scope.LINE, Scope.BODY})
+LINE_SCOPES: Final = frozenset({Scope.LINE, Scope.BODY})
+OUTLINE_SCOPES: Final = LINE_SCOPES | {Scope.OUTLINE}
 # Which of the names of a line that nothing declares are missing: twice their number among them, and one more for a label.
 # No verdict: None.
 Verdict = tuple[int, ...] | None
@@ -57,14 +59,28 @@ CLEAN: Final[Verdict] = ()
 ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
 
 
+class Store(Protocol):
+    """Where verdicts outlive the process."""
+
+    def load(self, verdicts: Verdicts) -> None:
+        """Add what is known of their kind of body."""
+
+    def put(self, key: object, news: Verdicts) -> None:
+        """Take in new verdicts on a kind of body."""
+
+
+# What this process uses, if it uses one: the last.
+stores: Final[list[Store]] = []
+
+
 class Verdicts:
     """What is known of the classes of one kind of body: (platform, dialect, directive, attributes that lines depend on)."""
 
-    __slots__ = ("asked", "clean", "decls", "key", "others")
+    __slots__ = ("_asked", "clean", "decls", "key", "others")
 
     def __init__(self, key: object = None) -> None:
         self.key = key
-        self.asked = False  # whether what is on disk is here
+        self._asked = False  # whether what is on disk is here
         self.clean: set[str] = {"", UNKNOWN + ":", LABEL + ":"}
         self.others: dict[str, tuple[int, ...]] = {}
         self.decls: set[str] = set()  # the tokens of clean declarations
@@ -75,6 +91,24 @@ class Verdicts:
             self.clean.add(line_class)
         else:
             self.others[line_class] = verdict
+
+    def ask_store(self) -> bool:
+        """Take in what other processes found; False where that was done before."""
+        if self._asked:
+            return False
+        self._asked = True
+        if stores:
+            stores[-1].load(self)
+        return True
+
+    def learn(self, news: Verdicts) -> None:
+        """Take in verdicts of this process."""
+        self.clean |= news.clean
+        self.others |= news.others
+        self.decls |= news.decls
+        # What was few enough to be judged without asking is not worth keeping either.
+        if stores and self._asked:
+            stores[-1].put(self.key, news)
 
 
 _verdicts: OrderedDict[object, Verdicts] = OrderedDict()
@@ -109,7 +143,7 @@ def special_words() -> frozenset[str]:
     return frozenset(words)
 
 
-_VALUES: Final = re.compile(r"0[xX][0-9a-fA-F]{3,}(?=:)|(?<=\.loc )[0-9]+")
+_VALUES: Final = re.compile(rf"0[xX][0-9a-fA-F]{{3,}}(?=:)|(?<={re.escape(LINE_MARK)} )[0-9]+")
 
 
 def with_values(line_class: str, code: str, readers: re.Pattern[str]) -> str:
@@ -227,7 +261,7 @@ class Judged(NamedTuple):
 
 
 def judge(
-    document: Document, lines: Sequence[int], platform: Platform | None, scopes: frozenset[Scope] = _LINE_SCOPES
+    document: Document, lines: Sequence[int], platform: Platform | None, scopes: frozenset[Scope] = LINE_SCOPES
 ) -> Judged:
     """The full path over some lines of a document; ``lines`` are in order."""
     selected = SelectedLines(document, lines)
@@ -255,8 +289,8 @@ def verdicts_on(
 
     ``lines`` gives the columns of a line's tokens with what they stand for, None for a declaration.
     """
-    about_names = rule_sets().about_names
-    alone = {document.position(d.span.start)[0] for d in judged.findings if d.name not in about_names}
+    untold = rule_sets().about_names | rule_sets().outline
+    alone = {document.position(d.span.start)[0] for d in judged.findings if d.name not in untold}
     alone.update(judged.subjects)
     missing: dict[int, dict[int, int]] = {}
     for problem in judged.bound.problems:

@@ -8,23 +8,22 @@ the chunk that declares it. Invariant: two names of one token mean the same to e
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from visa_lsp.analysis.declaration_text import ALIAS, FUNCTION, INPUT, alias_in, base_of
+from visa_lsp.analysis.chunk_facts import INPUT, alias_in, base_of
 from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token, special_words
-from visa_lsp.analysis.mentions import Ids, Mentions, packed_in
 from visa_lsp.checks.support.name_index import MOST_PLAIN, Spelling, is_likened, spelling
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 from visa_lsp.syntax.document import same_head, same_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+_COUPLED: Final = frozenset({UNKNOWN, SINGLE})
 # Where an input stands matters to no other line, only that it stands somewhere.
 _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 
@@ -60,7 +59,7 @@ class Names:
     """Names of a body. ``doubled`` are declared twice; ``odd`` ones have signs in them that references cannot have."""
 
     __slots__ = (
-        "_aliases", "_facts", "_homes", "_ids", "_label_count", "_places", "_plain", "_spellings", "before", "decl", "doubled", "inputs", "mentions", "odd", "pattern", "scoped", "setting", "tokens",
+        "_aliases", "_facts", "_homes", "_label_count", "_places", "_plain", "_spellings", "before", "decl", "doubled", "inputs", "odd", "pattern", "scoped", "setting", "tokens",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -81,8 +80,6 @@ class Names:
         self._facts: list[Facts] = []
         self._places: dict[int, int] | None = None
         self._homes: dict[int, Home] = {}
-        self.mentions = Mentions()
-        self._ids: Ids | None = Ids()  # None where it is not kept which names chunks have in them
 
     # ---- questions ----
 
@@ -93,11 +90,6 @@ class Names:
             self._places = {id(f): i for i, f in enumerate(self._facts) if f.decls}
         return self._places
 
-    @property
-    def noting(self) -> bool:
-        """Whether it is kept which names chunks have in them."""
-        return self._ids is not None
-
     def decl_token(self, name: str) -> str:
         """The token of a declared name."""
         return (
@@ -106,9 +98,10 @@ class Names:
             else SINGLE
         )
 
-    def is_coupled(self, name: str) -> bool:
-        """Whether findings about a name in one line depend on other lines that have it."""
-        return self.tokens[name] in (UNKNOWN, SINGLE) or name in self.odd
+    def coupled(self, names: Iterable[str]) -> list[str]:
+        """Those of some names that findings about in one line depend on other lines that have them."""
+        tokens, odd = self.tokens, self.odd
+        return [name for name in names if tokens[name] in _COUPLED or name in odd]
 
     def tokens_of(self, code: str) -> list[tuple[int, str, str]]:
         """(column, text, token) of the names and values of a line."""
@@ -156,43 +149,6 @@ class Names:
             return {i for i, f in enumerate(self._facts) if not names.isdisjoint(f.decls)}
         return {self.chunk_of(name) for name in names if name in self.decl}
 
-    def mentioning(self, names: set[str]) -> list[int]:
-        """The chunks that may have one of some names in them."""
-        if self._ids is None:
-            return list(range(len(self._facts)))
-        return self.mentions.having([self._ids[n] for n in names if n in self._ids])
-
-    def unmentioned(self, facts: Facts, names: set[str]) -> None:
-        """A chunk that may have had some names in it has none of them."""
-        if self._ids is not None:
-            self.mentions.remove(facts, {self._ids[name] for name in names if name in self._ids})
-
-    def note(self, facts: Facts, names: set[str], decls: Collection[int] | None = None) -> None:
-        """Keep the names of a chunk: those in lines of it and in its declarations.
-
-        ``decls`` are the numbers of those that are new, where only a part of the chunk is: all else is kept already.
-        """
-        assert self._ids is not None
-        known = b"" if decls is None else facts.names
-        some = decls if decls is not None and known else range(len(facts.decls))
-        names.update([facts.decls[k] for k in some])
-        rests = [rest for rest in [facts.rests[k] for k in some] if "alias" in rest]
-        for _, text in facts.specials:
-            match = INPUT.match(text) or FUNCTION.match(text)
-            if match is not None:
-                names.add(match.group(1))
-        if rests:
-            names.update(ALIAS.findall("\n".join(rests)))
-        ids = {number for number in map(self._ids.__getitem__, names) if not packed_in(known, number)}
-        if ids or not known:
-            self.mentions.add(facts, ids)
-            facts.names = known + array("I", ids).tobytes()
-
-    def note_first(self, facts: Facts, names: set[str], ids: Ids) -> None:
-        """Keep the names of a chunk of which nothing is known yet."""
-        self._ids = ids
-        self.note(facts, names)
-
     def spelt_like(self, word: str) -> set[str]:
         """Every declared name and label that a rule could suggest for a missing one."""
         known = self._spellings
@@ -208,9 +164,7 @@ class Names:
     def with_label(self, names: set[str]) -> list[int]:
         """The chunks that define labels of some names."""
         some = self._label_count.keys() & names
-        return (
-            [index for index in self.mentioning(some) if not some.isdisjoint(self._facts[index].labels)] if some else []
-        )
+        return [i for i, f in enumerate(self._facts) if f.labels and not some.isdisjoint(f.labels)] if some else []
 
     def declaring(self) -> list[int]:
         """The chunks that declare something, in order."""
@@ -219,7 +173,7 @@ class Names:
     # ---- changes ----
 
     def update(
-        self, facts: list[Facts], gone: list[Facts], added: range, setting: Setting, ids: Ids | None, *, fresh: bool
+        self, facts: list[Facts], gone: list[Facts], added: range, setting: Setting, *, fresh: bool
     ) -> set[str] | None:
         """Take a new list of chunks; the names whose token changed, or None when every line has to be judged anew."""
         old, inputs = self.setting, self.inputs
@@ -232,17 +186,14 @@ class Names:
                 self._places[id(facts[added[0]])] = added[0]
         else:
             self._places = None
-        self._facts, self._ids, self.before = facts, ids, {}
-        self.mentions.facts = facts
+        self._facts, self.before = facts, {}
         wide = any(not f.narrow for f in (facts if fresh else facts[added.start : added.stop])) or not all(
             map(NARROW_NAME.fullmatch, setting.functions)
         )
         self.setting = setting
         if fresh or (wide and self.pattern is TOKEN):
-            self.mentions.clear()
             self._build(facts, inputs, wide=wide)
             return None
-        self._moved(gone, [facts[i] for i in added])
         changed = self._differences([facts[i] for i in added], gone)
         changed |= self._relabelled([facts[i] for i in added], gone)
         if inputs is not self.inputs:
@@ -271,18 +222,6 @@ class Names:
                 del self._label_count[name]
         self.odd.update(n for n in changed if not PLAIN_NAME.fullmatch(n))
         return changed
-
-    def _moved(self, gone: list[Facts], added: list[Facts]) -> None:
-        """Bring up to date where names are mentioned."""
-        kept = len(gone) == len(added) == 1 and gone[0].names and added[0].names == gone[0].names
-        if kept:
-            self.mentions.replace(gone[0], added[0])
-            return
-        for f in gone:
-            self.mentions.drop(f)
-        for f in added:
-            if f.names:
-                self.mentions.add(f, array("I", f.names))
 
     def _build(self, facts: list[Facts], inputs: dict[str, str], *, wide: bool) -> None:
         setting = self.setting

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
-from visa_lsp.analysis.declaration_text import FUNCTION, INPUT
+from visa_lsp.analysis.chunk_facts import FUNCTION, INPUT, decl_lines, facts_in, first_instruction, instructions_in
+from visa_lsp.analysis.line_classes import SINGLE
 from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.tree import BodyDirective, Decl, InputDecl, Instruction, KernelAttr, Label, Scope
@@ -32,7 +34,9 @@ _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 # A declaration that is broken so early that only the grammar reads it; it declares its name all the same.
 _BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
-_NOTE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:lifetime|\.loc|\.file|loc|file)", re.IGNORECASE)
+# The first words of what computes nothing.
+_NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is FlowClass.NOTE})
+_NOTE: Final = re.compile(rf"\s*(?:\([^()]*\)\s*)?(?:{'|'.join(_NOTES)})", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 _QUOTED: Final = re.compile(r'"[^"]*"')
 # Outlines of any body in this process that had no findings, and how many characters a kept one may have.
@@ -55,33 +59,46 @@ class Directives:
 
     def __init__(self, facts: Sequence[Facts]) -> None:
         self.places = [(i, offset, text) for i, f in enumerate(facts) if f.specials for offset, text in f.specials]
-        texts = [text for _, _, text in self.places]
-        self.texts = texts
-        self.opening = texts[0] if texts and _OPENING.match(texts[0]) else None
-        self.versions = [place for place in self.places if _VERSION.match(place[2])]
+        self.texts = [text for _, _, text in self.places]
+        self.opening = self.texts[0] if self.texts and _OPENING.match(self.texts[0]) else None
+        self.versions: list[tuple[int, int, str]] = []
+        self.braces: list[tuple[int, int, str]] = []
         self.inputs: dict[str, list[Place]] = {}
-        for i, offset, text in self.places:
-            match = INPUT.match(text)
-            if match is not None:
-                self.inputs.setdefault(match.group(1), []).append((i, offset))
-        self.broken = {match.group(1) for text in texts if (match := _BROKEN.match(text))}
-        parts = [(i, offset, name) for i, offset, text in self.places if (name := _function_in(text))]
-        self.parts = [(i, offset) for i, offset, _ in parts]
-        self.part_names = [name for _, _, name in parts]
+        self.broken: set[str] = set()
+        self.parts: list[Place] = []
+        self.part_names: list[str] = []
+        self.shaping: set[Place] = set()
+        attributes = []
+        for index, offset, text in self.places:
+            if _ATTRIBUTE.match(text):
+                if not rule_sets().attributes.match(text):
+                    continue
+                attributes.append(text)
+            elif match := INPUT.match(text):
+                self.inputs.setdefault(match.group(1), []).append((index, offset))
+                continue
+            elif _VERSION.match(text):
+                self.versions.append((index, offset, text))
+            elif text.lstrip()[0] in "{}":
+                self.braces.append((index, offset, text))
+            elif match := _BROKEN.match(text):
+                self.broken.add(match.group(1))
+            elif name := _function_in(text):
+                self.parts.append((index, offset))
+                self.part_names.append(name)
+            self.shaping.add((index, offset))
+        self.attributes = tuple(attributes)
         self.functions = set(self.part_names)
-        asked = rule_sets().attributes
-        self.attributes = tuple([text for text in texts if asked.match(text)])
-        plain = [p for p in self.places if asked.match(p[2]) or not _ATTRIBUTE.match(p[2])]
-        inputs = {place for places in self.inputs.values() for place in places}
-        self.shaping = {(i, offset) for i, offset, _ in plain} - inputs
-        self.braces = [place for place in self.places if place[2].lstrip()[0] in "{}"]
+
+
+_NONE: Final = Directives(())
 
 
 class Outline:
     """The lines of the outline, and what they say. ``update`` brings it up to the chunks of its body."""
 
     def __init__(self) -> None:
-        self.directives = Directives(())
+        self.directives = _NONE
         self.places: list[Place] = []
         self.names: dict[str, int] = {}  # in these lines, with the first of them that has it
         self.key: object = None
@@ -167,11 +184,12 @@ class Outline:
         declared = sorted([(names.place(name), name) for name in self.names if name in names.decl])
         behind = tuple(self._declared_behind(names, chunks))
         order = tuple([name for _, name in declared])
+        scoped = tuple(self._declared_apart(names, chunks))
         self.of = kind, versions
-        key = kind, versions, self._codes, meaning, behind, order
+        key = kind, versions, self._codes, meaning, behind, order, scoped
         if key != self.key:
             self.key = key
-            self._class = self._class_of(kind, versions, names, behind, order)
+            self._class = None if scoped else self._class_of(kind, versions, names, behind, order)
             if self._class in _clean:
                 self._clean_key = key
 
@@ -183,6 +201,15 @@ class Outline:
                 where, number = names.place(name)
                 if where > index or (where == index and decl_lines(chunks[index])[number] > offset):
                     yield name
+
+    def _declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
+        """The declarations of names whose token does not say which of them counts, and the braces between those."""
+        apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
+        for index, number in names.declared(apart):
+            facts = facts_in(chunks[index])
+            yield index, decl_lines(chunks[index])[number], facts.decls[number] + facts.rests[number]
+        if apart:
+            yield from self.directives.braces
 
     def _class_of(
         self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...], order: tuple[str, ...]

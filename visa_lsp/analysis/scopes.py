@@ -7,7 +7,6 @@ twice. Everything else means what it would mean without braces. A scope that nev
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,9 +14,10 @@ from visa_lsp.analysis.chunk_facts import decl_lines
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.tree import Scope
+from visa_lsp.syntax.words import chunks_with
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.syntax.bulk import Facts
     from visa_lsp.syntax.chunks import Chunk
@@ -36,11 +36,10 @@ class Region(NamedTuple):
 
 
 class ScopedBody(NamedTuple):
-    """The chunks of a body with their facts, and the numbers of names."""
+    """The chunks of a body with their facts."""
 
     chunks: Sequence[Chunk]
     facts: Sequence[Facts]
-    ids: Mapping[str, int]
 
 
 def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[Region]]:
@@ -109,12 +108,10 @@ def _declared(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set
 def _named_outside(body: ScopedBody, region: Region, names: set[str]) -> set[str]:
     """Those of the names of a scope that stand somewhere outside of it."""
     (first, head), (last, tail) = region
-    numbers = {body.ids[name]: name for name in names if name in body.ids}
     found: set[str] = set()
-    for index in (*range(first), *range(last + 1, len(body.chunks))):
-        some = body.facts[index].names
-        if some and not numbers.keys().isdisjoint(array("I", some)):
-            found.update(numbers[n] for n in numbers.keys() & set(array("I", some)))
+    others = [*body.chunks[:first], *body.chunks[last + 1 :]]
+    for index in chunks_with(others, names):
+        found.update(names.intersection(_NAME.findall(code_in(others[index]))))
     for index, outside in ((first, slice(0, head + 1)), (last, slice(tail + 2, None))):
         text = "\n".join(code_in(body.chunks[index]).split("\n")[outside])
         found.update(names.intersection(_NAME.findall(text)))

@@ -6,38 +6,41 @@ The store, and the modules behind it, are loaded when the first verdict is asked
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from visa_lsp.analysis.line_classes import stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from visa_lsp.analysis.line_classes import Verdicts
     from visa_lsp.analysis.verdict_store import VerdictStore
 
 
-class _Wish:
+class _LazyStore:
     """A store that is made when it is needed."""
 
     def __init__(self, make: Callable[[], VerdictStore | None]) -> None:
         self._make = make
-        self._made: list[VerdictStore | None] = []
+        self._made: list[VerdictStore] | None = None
 
-    def store(self) -> VerdictStore | None:
-        if not self._made:
-            self._made.append(self._make())
-        return self._made[0]
+    def _stores(self) -> list[VerdictStore]:
+        if self._made is None:
+            store = self._make()
+            self._made = [] if store is None else [store]
+        return self._made
+
+    def load(self, verdicts: Verdicts) -> None:
+        for store in self._stores():
+            store.load(verdicts)
+
+    def put(self, key: object, news: Verdicts) -> None:
+        for store in self._stores():
+            store.put(key, news)
 
     def flush(self) -> None:
-        for store in self._made:
-            if store is not None:
-                store.flush()
-
-
-_wishes: Final[list[_Wish]] = []
-
-
-def active_store() -> VerdictStore | None:
-    """The store that this process uses, if it uses one."""
-    return _wishes[-1].store() if _wishes else None
+        for store in self._made or ():
+            store.flush()
 
 
 def _of_user() -> VerdictStore | None:
@@ -49,10 +52,10 @@ def _of_user() -> VerdictStore | None:
 @contextlib.contextmanager
 def storing(make: Callable[[], VerdictStore | None] = _of_user) -> Iterator[None]:
     """Let this process use a store, and write at the end what is new."""
-    wish = _Wish(make)
-    _wishes.append(wish)
+    store = _LazyStore(make)
+    stores.append(store)
     try:
         yield
     finally:
-        _wishes.remove(wish)
-        wish.flush()
+        stores.remove(store)
+        store.flush()

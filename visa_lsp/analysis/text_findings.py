@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 from visa_lsp.analysis.body import BodyFindings, Setup
 from visa_lsp.analysis.chunk_facts import NOTHING, facts_in
 from visa_lsp.analysis.findings import Findings
-from visa_lsp.analysis.limits import BODIES, MOST_BODIES, REPEATED, unchecked
 from visa_lsp.analysis.line_classes import judge
-from visa_lsp.analysis.mentions import Ids, Numbering
-from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.rule_sets import BODIES, MOST_BODIES, REPEATED, rule_sets, unchecked
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
@@ -38,14 +36,10 @@ _TEXT_SCOPES = frozenset({Scope.TEXT})
 
 
 class TextFindings:
-    """What is known of one text under one platform; goes from any snapshot of it to any other.
+    """What is known of one text under one platform; goes from any snapshot of it to any other."""
 
-    ``once``: no edit is to come, so that it is not kept which names stand where.
-    """
-
-    def __init__(self, platform: Platform | None, *, once: bool = False) -> None:
+    def __init__(self, platform: Platform | None) -> None:
         self.platform = platform
-        self._numbering = Numbering(None if once else Ids())
         self._bodies: list[BodyFindings] = []
         self._chunks: Sequence[Chunk] = ()
         self._clean_frame: object = None
@@ -75,11 +69,6 @@ class TextFindings:
             body.update(document, setup)
         parts = [part for body in self._bodies for part in body.parts()]
         return Findings(document, parts, [*self._of_text(document, setup), *self._left_out(document)])
-
-    def prepare(self) -> Iterator[None]:
-        """Steps that make ready what the first edits would have to wait for."""
-        for body in self._bodies:
-            yield from body.prepare()
 
     def _whole(self, document: Document) -> Findings:
         """All findings by the full path: with braces on the lines of statements, lines are not told by their classes.
@@ -132,7 +121,7 @@ class TextFindings:
         self._dormant = {
             id(b.chunks[0]): b for b in dropped if id(b) not in awake and b.chunks and id(b.chunks[0]) in plain
         }
-        bodies = [state or BodyFindings(self._numbering) for state in new]
+        bodies = [state or BodyFindings() for state in new]
         for state, (index, group) in zip(bodies, groups, strict=True):
             state.moved(index, group)
         self._bodies = bodies

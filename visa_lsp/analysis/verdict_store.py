@@ -18,7 +18,7 @@ from visa_lsp.syntax.grammar import grammar_path
 
 _TOKEN: Final = re.compile("\x01([0-9]+);")
 _NUMBERED: Final = re.compile("\x01#([0-9]+);")
-_ROOMS: Final = ("", "isa", "isa/rows", "program", "syntax", "sema", "flow", "checks", "analysis")
+_ROOMS: Final = ("isa", "program", "syntax", "sema", "flow", "checks", "analysis")
 
 
 class _Strange(Exception):  # noqa: N818
@@ -40,10 +40,7 @@ class VerdictStore:
 
     def put(self, key: object, news: Verdicts) -> None:
         """Take in new verdicts on a kind of body."""
-        fresh = self._fresh.setdefault(repr(key), Verdicts())
-        fresh.clean |= news.clean
-        fresh.others |= news.others
-        fresh.decls |= news.decls
+        self._fresh.setdefault(repr(key), Verdicts()).learn(news)
 
     def flush(self) -> None:
         """Write what was taken in."""
@@ -113,9 +110,9 @@ def _is_verdict(columns: object) -> bool:
 def store_of_user() -> VerdictStore | None:
     """The store of this user and this installation; None where nothing is kept on disk."""
     package = Path(__file__).resolve().parents[1]
-    files = [path for room in _ROOMS for path in sorted((package / room).rglob("*.py"))]
+    files = [*package.glob("*.py"), *(path for room in _ROOMS for path in (package / room).rglob("*.py"))]
     try:
-        kept = kept_for_user("verdicts", [*files, grammar_path()])
+        kept = kept_for_user("verdicts", [*sorted(files), grammar_path()])
     except FileNotFoundError:
         return None  # whoever asks for the grammar is told
     return VerdictStore(kept) if kept is not None else None

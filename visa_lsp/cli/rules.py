@@ -1,6 +1,6 @@
 """Every rule that the product has: those of texts, of suppression comments, of objects, of ze_info.
 
-The one registry behind ``explain``, ``docs/rules`` and the selectors of settings and options. It holds no rule of its own
+The one registry behind ``explain``, ``docs/rules`` (``generate``) and the selectors of settings and options. It holds no rule of its own
 but the one that only the assembler can find. Invariant: no code and no name occurs twice.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.limits import UNCHECKED
+from visa_lsp.analysis.rule_sets import UNCHECKED
 from visa_lsp.checks.collected import CHECKS
-from visa_lsp.checks.support.pages import index_page, rule_page
+from visa_lsp.checks.support.pages import rule_page
 from visa_lsp.diagnostics import Rule, Severity
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
@@ -42,7 +42,7 @@ Authority: seed 003, the opcodes; the finalizer's objects end with version 4.1.
 """,
 )
 
-_OFF: Final = frozenset(check.rule.code for check in CHECKS if not check.default)
+OFF: Final = frozenset(check.rule.code for check in CHECKS if not check.default)
 
 
 @cache
@@ -65,9 +65,4 @@ def rule_called(word: str) -> Rule | None:
 
 def page(rule: Rule) -> str:
     """The page of a rule, in Markdown."""
-    return rule_page(rule, default=rule.code not in _OFF)
-
-
-def all_pages() -> dict[str, str]:
-    """File names of ``docs/rules`` with their texts."""
-    return {"README.md": index_page(known_rules(), _OFF), **{f"{rule.name}.md": page(rule) for rule in known_rules()}}
+    return rule_page(rule, default=rule.code not in OFF)

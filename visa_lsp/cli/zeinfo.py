@@ -111,7 +111,7 @@ def _check(args: argparse.Namespace) -> int:
     results = tuple(_check_file(path, args) for path in args.files)
     report = Report(results)
     form = args.format or ("full" if sys.stdout.isatty() else "concise")
-    for piece in FORMATS[form](report, Look(wants_colour(sys.stdout, args.color))):
+    for piece in FORMATS[form].write(report, Look(wants_colour(sys.stdout, args.color))):
         sys.stdout.write(piece)
     for result in report.errors:
         complain(result.error)

@@ -19,16 +19,16 @@ from visa_lsp.isa.types import DF, TYPE_BY_CODE, UD, UQ, UW, ExecControl, Q
 from visa_lsp.program.model import (
     NULL_RAW,
     Address,
-    AddressOf,
     Combine,
-    FieldValue,
     General,
     Immediate,
     Indirect,
+    ListItem,
     Predicate,
     PredicateOperand,
     RawOperand,
     State,
+    Value,
 )
 
 if TYPE_CHECKING:
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import VectorOperand
 
-Value: TypeAlias = FieldValue | AddressOf | ExecControl
 Reader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[Value, int]]
+# A reader of what may stand in a list.
+ItemReader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[ListItem, int]]
 
 WIDE_TYPES: Final = frozenset(t.code for t in (DF, Q, UQ))
 EXEC_CODES: Final = {0: 8, 1: 16, 2: 1}
@@ -103,10 +104,10 @@ class Readers:
 
     def list_reader(self, kind: FieldKind, count_at: int) -> Reader:
         """The reader of a list whose length is the value of field ``count_at``."""
-        item = self.raw if kind is FieldKind.RAWS else self.by_kind[FieldKind.LABEL]
+        item = self.raw if kind is FieldKind.RAWS else integer_reader(INTEGER_FORMAT[FieldKind.LABEL])
 
         def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
-            items = []
+            items: list[ListItem] = []
             for _ in range(cast("int", values[count_at])):
                 value, at = item(code, at, values)
                 items.append(value)
@@ -118,7 +119,7 @@ class Readers:
         """The reader of message operands: the mode word, field ``mode_at``, tells which ones are there."""
 
         def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
-            items = []
+            items: list[ListItem] = []
             for is_vector in message_operands(cast("int", values[mode_at]), with_header=with_header):
                 value, at = (self.vector if is_vector else self.raw)(code, at, values)
                 items.append(value)
@@ -126,12 +127,12 @@ class Readers:
 
         return read
 
-    def _raw(self) -> Reader:
+    def _raw(self) -> ItemReader:
         cache: dict[bytes, RawOperand] = {}
         size = 6 if self.wide_ids else 4
         unpack = struct.Struct("<IH" if self.wide_ids else "<HH").unpack
 
-        def read(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+        def read(code: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
             chunk = code[at : at + size]
             operand = cache.get(chunk)
             if operand is None:
@@ -140,14 +141,14 @@ class Readers:
 
         return read
 
-    def _vector(self) -> Reader:
+    def _vector(self) -> ItemReader:
         cache: dict[bytes, VectorOperand] = {}
         sizes = (9 if self.wide_ids else 7, 5, 3, 9, 0, 6, 5, 0)
         # Before version 4 the upper half of a type byte may hold anything.
         type_bits = 15 if self.version < (4, 0) else 0xFF
         general = struct.Struct("<IBBH" if self.wide_ids else "<HBBH").unpack
 
-        def read(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+        def read(code: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
             cls = code[at] & 7
             size = sizes[cls]
             if cls == 5 and code[at + 1] & 15 in WIDE_TYPES:
@@ -163,15 +164,15 @@ class Readers:
         return read
 
 
-def integer_reader(code: str) -> Reader:
+def integer_reader(code: str) -> ItemReader:
     """The reader of an integer in ``struct`` notation."""
     record = struct.Struct("<" + code)
     unpack, size = record.unpack_from, record.size
 
-    def read(data: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+    def read(data: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
         return unpack(data, at)[0], at + size
 
-    def read_byte(data: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+    def read_byte(data: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
         return data[at], at + 1
 
     return read_byte if code == "B" else read

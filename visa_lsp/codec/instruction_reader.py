@@ -17,7 +17,6 @@ from visa_lsp.codec.fields import (
     LIST_KINDS,
     Reader,
     Readers,
-    Value,
     default_value,
     read_old_channels,
     read_old_eight_lanes,
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.isa.table import Table
-    from visa_lsp.isa.types import ExecControl
-    from visa_lsp.program.model import FieldValue
+    from visa_lsp.program.model import Value
 
 _SIZES: Final = {"B": 1, "H": 2, "I": 4, "i": 4}
 _FIXED_SIZES: Final[dict[FieldKind, int]] = {
@@ -173,7 +171,7 @@ class InstructionReader:
                 raise _InstructionError("the instruction is cut off", now, form.row.fields[index].name) from None
             if now > len(code):
                 raise _InstructionError("the instruction is cut off", at)
-            return Inst(form.row, cast("tuple[FieldValue | ExecControl, ...]", tuple(values))), now
+            return Inst(form.row, tuple(values)), now
         known = list(dict.fromkeys(form.describe() for form in candidates))
         shown = ", ".join(known[:4]) + (", ..." if len(known) > 4 else "")
         raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; it is one of {shown}", at)

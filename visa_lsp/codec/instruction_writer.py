@@ -15,9 +15,8 @@ from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import FieldKind
 
 if TYPE_CHECKING:
-    from visa_lsp.codec.fields import Value
     from visa_lsp.isa.model import Field, Instruction
-    from visa_lsp.program.model import Inst, Kernel
+    from visa_lsp.program.model import Inst, Kernel, Value
 
 # Codes of fields that are ours, not the format's (``isa.lsc_codes``, ``isa.rows.matrix``).
 _TEXT_ONLY: Final[dict[str, frozenset[int]]] = {

@@ -28,8 +28,8 @@ from visa_lsp.program.model import (
 )
 
 if TYPE_CHECKING:
-    from visa_lsp.codec.fields import Value
     from visa_lsp.isa.operands import Region
+    from visa_lsp.program.model import ListItem, Value
 
 Writer: TypeAlias = Callable[["Value"], bytes]
 
@@ -46,7 +46,7 @@ def writer(kind: FieldKind) -> Writer:
     return _WRITERS[kind]
 
 
-def write_operand(value: object) -> bytes:
+def write_operand(value: Value) -> bytes:
     """A vector operand: its tag and what follows."""
     match value:
         case General(var, row, col, region, modifier):
@@ -86,34 +86,34 @@ def _region(region: Region) -> int:
         raise MalformedValueError(f"region {region} cannot be written: {error.args[0]} has no code") from None
 
 
-def _raw(value: object) -> bytes:
+def _raw(value: Value) -> bytes:
     if not isinstance(value, RawOperand):
         raise MalformedValueError(f"{value!r} is no raw operand")
     return _RAW.pack(value.var, value.offset)
 
 
-def _control(value: object) -> ExecControl:
+def _control(value: Value) -> ExecControl:
     if isinstance(value, ExecControl) and value.exec_size in EXEC_SIZES and value.mask_offset in range(0, 32, 4):
         return value
     raise MalformedValueError(f"{value} is no execution size and mask")
 
 
-def _exec(value: object) -> bytes:
+def _exec(value: Value) -> bytes:
     return _control(value).encode().to_bytes(1, "little")
 
 
-def _exec_code(value: object) -> bytes:
+def _exec_code(value: Value) -> bytes:
     control = _control(value)
     if control.exec_size not in _LANE_CODES:
         raise MalformedValueError(f"execution size {control.exec_size} is not 1, 8 or 16")
     return bytes([control.encode() & 0xF0 | _LANE_CODES[control.exec_size]])
 
 
-def _exec_log2(value: object) -> bytes:
+def _exec_log2(value: Value) -> bytes:
     return bytes([_control(value).encode() & 15])
 
 
-def _predicate(value: object) -> bytes:
+def _predicate(value: Value) -> bytes:
     if value is None:
         return b"\0\0"
     if not isinstance(value, Predicate):
@@ -121,19 +121,19 @@ def _predicate(value: object) -> bytes:
     return (value.var & 0xFFF | value.combine.value << 13 | value.inverse << 15).to_bytes(2, "little")
 
 
-def _operands(value: object) -> bytes:
+def _operands(value: Value) -> bytes:
     return b"".join(_raw(v) if isinstance(v, RawOperand) else write_operand(v) for v in _sequence(value))
 
 
-def _raws(value: object) -> bytes:
+def _raws(value: Value) -> bytes:
     return b"".join(map(_raw, _sequence(value)))
 
 
-def _labels(value: object) -> bytes:
+def _labels(value: Value) -> bytes:
     return b"".join(_label(cast("int", label)) for label in _sequence(value))
 
 
-def _sequence(value: object) -> tuple[object, ...]:
+def _sequence(value: Value) -> tuple[ListItem, ...]:
     if not isinstance(value, tuple):
         raise MalformedValueError(f"{value!r} is no list")
     return value
@@ -143,7 +143,7 @@ def _integer_writer(code: str, *, cut: bool = False) -> Writer:
     size, limit = struct.calcsize(code), _LIMITS[code]
     lowest = -(limit + 1) // 2
 
-    def write(value: object) -> bytes:
+    def write(value: Value) -> bytes:
         if not isinstance(value, int):
             raise MalformedValueError(f"{value!r} is no number")
         if not cut and not lowest <= value <= limit:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from visa_lsp.flow.storage import Storage
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.isa.operands import Region
-    from visa_lsp.program.model import Inst
+    from visa_lsp.program.model import Inst, Value
 
 _HANDLES: Final = {FieldKind.SURFACE: Space.SURFACE, FieldKind.SAMPLER: Space.SAMPLER}
 _ONE_LANE: Final = ExecControl(1, 0, no_mask=True)
@@ -107,7 +107,7 @@ def _guard(row: Instruction, value: Predicate, control: ExecControl) -> Access:
 
 
 def _operand(
-    row: Instruction, name: str, value: object, control: ExecControl, storage: Storage, moved: Mapping[str, int]
+    row: Instruction, name: str, value: Value, control: ExecControl, storage: Storage, moved: Mapping[str, int]
 ) -> Iterator[Access]:
     """What a vector or raw operand does."""
     role, lanes = _role(row, name), control.exec_size

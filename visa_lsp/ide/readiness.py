@@ -14,6 +14,7 @@ from visa_lsp.ide.features.token_pieces import pieces_of
 from visa_lsp.ide.index.directory import directory_in, directory_of
 from visa_lsp.ide.index.line_keys import keys_of
 from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.syntax.words import learn_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,13 +28,12 @@ _TEMPLATES: Final = 2
 
 def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator[None]:
     """Steps of some milliseconds at most, each of them done when it is given; ``tokens`` where a client colours text."""
-    yield from analysis.prepare()
     index = index_of(analysis.document)
     yield
     for part in index.parts:
         # Asking is enough: each of these is kept with its chunk.
-        if not part.knows_words:
-            _ = part.words
+        if not part.chunk.words:
+            learn_words(part.chunk)
             yield
         if not part.knows_decls:
             _ = part.decls, part.aliases
@@ -43,7 +43,7 @@ def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator
     directory_of(index)
     yield
     for part in index.parts:
-        if "instructions" not in part.memo:
+        if not part.knows_instructions:
             _ = part.instructions
             yield
         if prepare_folds(part):
@@ -51,7 +51,7 @@ def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator
     if tokens and coloured_by_chunk(analysis):
         kept = pieces_of(analysis.document)
         for part in index.parts:
-            if "naming" not in part.memo:
+            if not part.knows_naming:
                 _ = part.naming, part.label_signs
                 yield
         for at in range(len(index.parts)):

@@ -236,6 +236,8 @@ ATOMIC_OP: Final[dict[str, int]] = {
     "fmax": 16, "fmin": 17, "fcmpwr": 18, "fadd": 19, "fsub": 20,
 }  # fmt: skip
 ATOMIC_OP_TEXT: Final[dict[int, str]] = {code: word for word, code in ATOMIC_OP.items()}
+COMPARING: Final = frozenset({"cmpxchg", "fcmpwr", "icas", "bfcas"})  # the operations that compare and exchange
+REPLACING: Final = "xchg"  # the operation whose result does not depend on what was there
 
 
 class DataShape(Struct, frozen=True):

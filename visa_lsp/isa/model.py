@@ -361,6 +361,18 @@ class Trait(Flag):
     SIZES_UNCHECKED = auto()  # the finalizer does not look at its execution size
     DWORD_DATA = auto()  # elements of its data operand have four bytes, whatever is moved
     CANCELS = auto()  # with one operand twice the result does not depend on its value
+    ENDS = auto()  # the message ends the thread
+    QUAD = auto()  # its data has four elements a lane at most, chosen by a mask behind the register
+    FOURS = auto()  # lanes are taken four by four: a result depends on all of its group
+    STRIDE_UNCHECKED = auto()  # the finalizer does not look at the stride of its destination
+    DOTTED = auto()  # a word of the language only with the dot behind it: without, it can name a variable
+
+
+class Mark(Enum):
+    """What a source mark names for the instructions that follow."""
+
+    FILE = "file"
+    LINE = "line"
 
 
 class PredicateUse(Enum):
@@ -464,6 +476,7 @@ class Instruction(Struct, frozen=True, eq=False):
     # By a word behind the mnemonic: the types of the raw operands of its operation, and those that it leaves %null.
     operations: Mapping[str, Operation] = member(default_factory=dict)
     atomic: Atomic | None = None  # the operation of an atomic message whose name says it
+    update: str = ""  # what that does to the word in memory, as a word of ``lsc_codes.ATOMIC_OP`` or its own name
     chooses: bool = False  # the result is one of the sources
     negates: bool = True  # sources may have (-), (abs) and (-abs)
     inverts: bool = False  # sources may have (~)
@@ -475,7 +488,12 @@ class Instruction(Struct, frozen=True, eq=False):
     pitfalls: tuple[str, ...] = ()
     doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
-    marks_source: str = ""  # "file" or "line": not an instruction, but where the following ones come from
+    marks_source: Mark | None = None  # not an instruction, but where the following ones come from
+    # The parameters of a sampler message in the order of its payload. ``a+b`` stand in one operand.
+    parameters: tuple[str, ...] = ()
+    half_parameters: tuple[str, ...] = ()  # those of a payload of 16 bits, where these are others
+    # Words of other assemblers and of C that say the same, with what to write where another mnemonic is not enough.
+    foreign: Mapping[str, str] = member(default_factory=dict)
     index: Mapping[str, int] = member(default_factory=dict)  # field name -> position; filled by table.py
 
     def has(self, trait: Trait) -> bool:
@@ -490,6 +508,11 @@ class Instruction(Struct, frozen=True, eq=False):
     def has_field(self, name: str) -> bool:
         """Whether the record has a field of this name."""
         return any(f.name == name for f in self.fields)
+
+    @property
+    def head(self) -> str:
+        """The first of the mnemonic's words, with the point of a directive: ``lifetime``, ``.loc``."""
+        return self.mnemonic[0] + self.mnemonic[1:].partition(".")[0]
 
     @property
     def moves_blocks(self) -> bool:

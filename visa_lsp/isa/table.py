@@ -37,7 +37,10 @@ from visa_lsp.isa.rows import (  # noqa: F401 - found by being here
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from visa_lsp.isa.model import Instruction
+    from visa_lsp.isa.model import FlowClass, Instruction, Mark
+
+
+FAMILIES: Final = {name: module for name, module in globals().items() if isinstance(module, ModuleType)}
 
 
 class Table:
@@ -66,6 +69,20 @@ class Table:
         """Every mnemonic, dots included (``nbarrier.signal``)."""
         return frozenset(self.by_mnemonic)
 
+    @cached_property
+    def by_flow(self) -> dict[FlowClass, Instruction]:
+        """The row that sends control each way; the first where several do."""
+        return {row.flow: row for row in reversed(self.rows)}
+
+    @cached_property
+    def foreign(self) -> dict[str, tuple[Instruction, str]]:
+        """Words of other languages: the row that says the same, and what to write where its mnemonic is not enough."""
+        return {word: (row, how) for row in self.rows for word, how in row.foreign.items()}
+
+    def marks(self, mark: Mark) -> tuple[str, ...]:
+        """The mnemonics of the source marks of a kind."""
+        return tuple(row.mnemonic for row in self.rows if row.marks_source is mark)
+
     def lookup(self, words: Sequence[str]) -> tuple[tuple[Instruction, ...], int]:
         """Rows whose mnemonic starts a dotted name, and how many of its words the mnemonic took.
 
@@ -84,9 +101,8 @@ class Table:
 
 
 def load() -> Table:
-    """The product's table: the ``ROWS`` of every module that is imported here."""
-    families = [module for module in globals().values() if isinstance(module, ModuleType)]
-    return Table(row for family in families for row in family.ROWS)
+    """The product's table: the rows of all families."""
+    return Table(row for family in FAMILIES.values() for row in family.ROWS)
 
 
 TABLE: Final = load()

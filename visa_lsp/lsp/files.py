@@ -10,7 +10,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -21,6 +21,7 @@ from visa_lsp.reading import is_regular, read_file
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.ide.index.memo import Key
     from visa_lsp.ide.workspace import OpenDocument, Workspace
 
 MOST_FILES: Final = 5000
@@ -29,6 +30,7 @@ _MOST_BYTES: Final = 32 << 20
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
 
 Stamp = tuple[int, int]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,16 @@ class FileText:
 
 @dataclass(slots=True)
 class Files:
-    """The files below some folders."""
+    """The files below some folders.
+
+    What is worked out of a file is remembered under a key of its type, which belongs to the module that works it out, with
+    the state of the file and whatever else it depends on: a fact of another state, or of another ``of``, is none.
+    """
 
     documents: Workspace
     roots: list[str] = field(default_factory=list)
-    _kept: dict[str, tuple[Stamp, object, object]] = field(default_factory=dict)
+    # By URI and key; that each value is of its key's type, ``keep`` and ``kept`` see to.
+    _kept: dict[str, dict[Key[Any], tuple[Stamp, object, Any]]] = field(default_factory=dict)
 
     @staticmethod
     def path_of(uri: str) -> str | None:
@@ -103,14 +110,17 @@ class Files:
         uri = self.uri_of(path)
         return Analysis.of(text, self.documents.platform_name(uri) or None)
 
-    def keep(self, uri: str, stamp: Stamp, key: object, value: object) -> None:
-        """Remember something about a state of a file."""
-        self._kept[uri] = (stamp, key, value)
+    def keep(self, key: Key[T], uri: str, stamp: Stamp, of: object, fact: T) -> None:
+        """Remember something about a state of a file; ``of`` is what else it depends on."""
+        self._kept.setdefault(uri, {})[key] = (stamp, of, fact)
 
-    def kept(self, uri: str, stamp: Stamp, key: object) -> object | None:
-        """What was remembered; None if the file, or ``key``, is another now."""
-        known = self._kept.get(uri)
-        return known[2] if known is not None and known[0] == stamp and known[1] == key else None
+    def kept(self, key: Key[T], uri: str, stamp: Stamp, of: object) -> T | None:
+        """What was remembered; None if the file, or ``of``, is another now."""
+        known = self._kept.get(uri, {}).get(key)
+        if known is None or known[0] != stamp or known[1] != of:
+            return None
+        fact: T = known[2]
+        return fact
 
     def forget(self, uri: str | None = None) -> None:
         """Forget a file, or all."""

@@ -70,7 +70,7 @@ class VisaServer(LanguageServer):
         except (KeyboardInterrupt, SystemExit):
             pass
         finally:
-            self.shutdown()  # type: ignore[no-untyped-call]
+            self.shutdown()  # type: ignore[no-untyped-call]  # pygls annotates nothing here
 
     @property
     def exit_code(self) -> int:

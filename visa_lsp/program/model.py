@@ -7,7 +7,7 @@ builds the same value. Lists are in the order of the object. Nothing here knows 
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
@@ -116,9 +116,10 @@ class Predicate(Struct, frozen=True):
     combine: Combine = Combine.NONE
 
 
-FieldValue = (
-    VectorOperand | RawOperand | Predicate | int | None | tuple[int, ...] | tuple[RawOperand, ...] | tuple[object, ...]
-)
+# An item of a list field, or of an operand that fills several fields; None where binding found it wrong.
+ListItem = VectorOperand | RawOperand | int | None
+FieldValue = VectorOperand | RawOperand | Predicate | int | None | tuple[ListItem, ...]
+Value: TypeAlias = "FieldValue | ExecControl"
 
 
 class Inst(Struct, frozen=True, eq=False):
@@ -128,7 +129,7 @@ class Inst(Struct, frozen=True, eq=False):
     """
 
     row: Instruction
-    values: tuple[FieldValue | ExecControl, ...]
+    values: tuple[Value, ...]
     line: int = -1
 
     def __eq__(self, other: object) -> bool:
@@ -137,7 +138,7 @@ class Inst(Struct, frozen=True, eq=False):
     def __hash__(self) -> int:
         return hash((self.row, self.values))
 
-    def get(self, name: str, default: FieldValue | ExecControl = None) -> FieldValue | ExecControl:
+    def get(self, name: str, default: Value = None) -> Value:
         """The value of a field; ``default`` where the row has no such field."""
         at = self.row.index.get(name)
         return default if at is None else self.values[at]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot
+from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, Slot, Trait
 from visa_lsp.isa.operands import MODIFIER_TEXT, ST, OperandModifier
 from visa_lsp.isa.types import DF, UQ, ExecControl, Q
 from visa_lsp.program.model import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from visa_lsp.isa.types import DataType
+    from visa_lsp.program.model import Value
 
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -83,7 +84,7 @@ def immediate(value: Immediate) -> str:
     return f"0x{bits:x}:{value.type.name}"
 
 
-def vector(names: Names, value: object) -> str:
+def vector(names: Names, value: Value) -> str:
     """A vector operand."""
     match value:
         case General(var, row, col, region, modifier):
@@ -217,7 +218,7 @@ def operand(names: Names, inst: Inst, slot: Slot) -> str | None:
             return _lsc(names, inst, slot)
 
 
-def _integer(row: Instruction, slot: Slot, value: object) -> str:
+def _integer(row: Instruction, slot: Slot, value: Value) -> str:
     """A bare number; message descriptors (dwords) are hex, which is what their grammar asks for."""
     assert isinstance(value, int)
     return (
@@ -227,7 +228,7 @@ def _integer(row: Instruction, slot: Slot, value: object) -> str:
     )
 
 
-def string_name(names: Names, value: object) -> str:
+def string_name(names: Names, value: Value) -> str:
     """A string of the pool; where that has none of the number, or an empty one, a name that says the number.
 
     The assembler takes the empty string for string 0, the name of the kernel.
@@ -242,7 +243,7 @@ def string_name(names: Names, value: object) -> str:
     return text
 
 
-def _state(names: Names, slot: Slot, value: object) -> str:
+def _state(names: Names, slot: Slot, value: Value) -> str:
     sampler = slot.shape is Shape.SAMPLER
     if isinstance(value, int):
         letter = "S" if sampler else "T"
@@ -252,7 +253,7 @@ def _state(names: Names, slot: Slot, value: object) -> str:
     return vector(names, value)
 
 
-def _variable(names: Names, inst: Inst, value: object) -> str:
+def _variable(names: Names, inst: Inst, value: Value) -> str:
     prop = inst.get("prop")
     cls = (prop if isinstance(prop, int) else 0) >> 4 & 3
     table = (names.general, names.address, names.predicate)[min(cls, 2)]
@@ -270,10 +271,9 @@ def _lsc(names: Names, inst: Inst, slot: Slot) -> str:
     register = raw(names, value, bare=True) if isinstance(value, RawOperand) else ""
     match slot.shape:
         case Shape.LSC_DATA:
-            quad = inst.row.mnemonic.rpartition("_")[2] == "quad" or "_quad_" in inst.row.mnemonic
             shape = lsc_codes.data_shape_text(
                 _int(inst, "datasize"), _int(inst, "elems"), _int(inst, "order"), _int(inst, "chmask"),
-                quad=quad, v42=names.v42,
+                quad=inst.row.has(Trait.QUAD), v42=names.v42,
             )  # fmt: skip
             return register + shape
         case Shape.LSC_DATA_2D:
@@ -317,7 +317,7 @@ def _size(inst: Inst) -> str:
     return f":{lsc_codes.ADDRSIZE_TEXT.get(_int(inst, 'addrsize'), 'a32')}"
 
 
-def _scalar(names: Names, value: object) -> str:
+def _scalar(names: Names, value: Value) -> str:
     """One element: ``V1``, ``V1.4`` or ``V1(1,0)``, or a number without a type."""
     if isinstance(value, Immediate):
         return f"0x{value.bits:x}"

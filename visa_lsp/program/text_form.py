@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
-from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.model import FieldKind, FlowClass
 from visa_lsp.isa.operands import ALIGN_TEXT
 from visa_lsp.program.grf import GrfSize, comment, default_platform, found_again, grf_of, needs_grf
 from visa_lsp.program.operand_text import IDENTIFIER, Names, instruction, quoted
@@ -98,8 +98,8 @@ def _body(kernel: Kernel, platform: Platform, *, comments: bool) -> Iterator[str
     pending: str | None = None
     for number, inst in enumerate(kernel.instructions):
         label = _label_of(inst, names)
-        if label is not None and inst.row.mnemonic == ".function":
-            yield f".function {quoted(label)}"
+        if label is not None and inst.row.flow is FlowClass.SUBROUTINE:
+            yield f"{inst.row.mnemonic} {quoted(label)}"
             yield ""
             yield f"{label}:"
             continue

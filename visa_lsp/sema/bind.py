@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeDef, AttributeKind
-from visa_lsp.isa.model import Role
+from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
 from visa_lsp.isa.table import TABLE
@@ -174,7 +174,7 @@ class _Binder:
                 ctx.body.first_line = 0
             self.counts = {}
             self.pending = None
-        elif word == ".function" and node.name is not None:
+        elif node.opens_subroutine and node.name is not None:
             ctx.ensure_body()
             label = ctx.label(node.name, Role.OTHER, subroutine=True)
             if label.place is not None:
@@ -183,11 +183,11 @@ class _Binder:
             label.references.pop()
             label.place = ctx.place(node.name.span)
             self.pending = label
-            self._record(".function", node, label)
+            self._record(FlowClass.SUBROUTINE, node, label)
 
-    def _record(self, mnemonic: str, node: tree.Statement, label: Symbol) -> None:
+    def _record(self, flow: FlowClass, node: tree.Statement, label: Symbol) -> None:
         """A label record of the instruction stream."""
-        row = self.ctx.table.by_mnemonic[mnemonic][0]
+        row = self.ctx.table.by_flow[flow]
         self.ctx.body.code.append(Bound(self.ctx.line, node, row, (), Inst(row, (label.id,), self.ctx.line)))
 
     def _label(self, node: tree.Label) -> None:
@@ -207,7 +207,7 @@ class _Binder:
             )
         else:
             label.place = ctx.place(node.name.span)
-        self._record("label", node, label)
+        self._record(FlowClass.LABEL, node, label)
 
     # ---- declarations ----
 

@@ -6,7 +6,7 @@ by the form that its author meant.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -34,7 +34,7 @@ from visa_lsp.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.program.model import FieldValue
+    from visa_lsp.program.model import Value
     from visa_lsp.sema.context import Binding
 
 _MASKS = {f"M{i}": (4 * (i - 1), False) for i in range(1, 9)} | {f"M{i}_NM": (4 * (i - 1), True) for i in range(1, 9)}
@@ -116,7 +116,7 @@ def _bind(ctx: Binding, node: tree.Instruction, row: Row, taken: int, before: in
             values[count] = len(items_of(values[items]))
         lsc_operands.default_pitch(values)
         _tool_quirks(row, plan, values)
-        inst = Inst(row, cast("tuple[FieldValue, ...]", tuple([values[name] for name in plan.names])), ctx.line)
+        inst = Inst(row, tuple([values[name] for name in plan.names]), ctx.line)
     return Bound(ctx.line, line, row, tuple(bound), inst)
 
 
@@ -133,7 +133,7 @@ def _with_strange_mask(node: tree.Instruction) -> tree.Instruction:
     return node
 
 
-def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | None, values: dict[str, object]) -> None:
+def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | None, values: dict[str, Value]) -> None:
     if row.exec_style is ExecStyle.NONE:
         if node.exec is not None:
             ctx.problem("unexpected-exec", node.exec.span, row=row)
@@ -175,7 +175,7 @@ def _execution(ctx: Binding, node: tree.Instruction, row: Row, field: Field | No
         values[field.name] = ExecControl(size, offset, no_mask)
 
 
-def _predicate(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, object]) -> None:
+def _predicate(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str, Value]) -> None:
     text = node.predicate
     if text is None:
         return
@@ -199,7 +199,7 @@ def _predicate(ctx: Binding, node: tree.Instruction, row: Row, values: dict[str,
 
 
 def _operands(
-    ctx: Binding, node: tree.Instruction, row: Row, plan: Plan, values: dict[str, object]
+    ctx: Binding, node: tree.Instruction, row: Row, plan: Plan, values: dict[str, Value]
 ) -> list[BoundOperand]:
     slots, missing = filled(row, len(node.operands))
     extra = node.operands[len(slots) :]
@@ -221,7 +221,7 @@ def _operands(
     return bound
 
 
-def _message_operands(ctx: Binding, node: tree.Instruction, row: Row, slot: Slot, values: dict[str, object]) -> None:
+def _message_operands(ctx: Binding, node: tree.Instruction, row: Row, slot: Slot, values: dict[str, Value]) -> None:
     """The mode word of a render target message says which operands there are."""
     mode = values.get("mode")
     if not isinstance(mode, int):
@@ -251,13 +251,13 @@ def _message_operands(ctx: Binding, node: tree.Instruction, row: Row, slot: Slot
             )
 
 
-def _saturate(values: dict[str, object]) -> None:
+def _saturate(values: dict[str, Value]) -> None:
     dst = values.get("dst")
     if isinstance(dst, (General, Indirect)):
         values["dst"] = replace(dst, modifier=OperandModifier.SAT)
 
 
-def _tool_quirks(row: Row, plan: Plan, values: dict[str, object]) -> None:
+def _tool_quirks(row: Row, plan: Plan, values: dict[str, Value]) -> None:
     """What the real tool writes where the text says something else or nothing."""
     if plan.moves and isinstance(values.get("src0"), PredicateOperand):
         # A move from a predicate reads all its bits whatever size the text gives: (M1_NM, 1) is written.

@@ -18,13 +18,14 @@ from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
+    from visa_lsp.program.model import FieldValue, ListItem, Value, VectorOperand
     from visa_lsp.sema.context import Binding
 
 _READ = Slot("address", Shape.RAW, Role.READ, doc="address register")
 _TYPED_NAMES = ("u", "v", "r", "lod")
 
 
-def bind(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def bind(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     """Bind one operand of an LSC shape; the fields it fills go to ``values``."""
     if isinstance(node, tree.Junk):
         return None
@@ -50,14 +51,14 @@ def bind(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[st
     return None
 
 
-def _set(values: dict[str, object], **fields: object) -> None:
+def _set(values: dict[str, Value], **fields: FieldValue) -> None:
     """Fill those of the fields that the record has."""
     for name, value in fields.items():
         if name in values:
             values[name] = value
 
 
-def _data(ctx: Binding, slot: Slot, node: tree.Ref, values: dict[str, object]) -> object:
+def _data(ctx: Binding, slot: Slot, node: tree.Ref, values: dict[str, Value]) -> FieldValue:
     value = operands.raw(ctx, slot, node, bare=True)
     values[slot.name] = value
     tag = node.suffix
@@ -87,21 +88,21 @@ def _data(ctx: Binding, slot: Slot, node: tree.Ref, values: dict[str, object]) -
     return None
 
 
-def _model(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> bool:
-    """Address type, surface and surface index."""
+def _model(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> VectorOperand | None:
+    """Address type, surface and surface index: the surface, None where one of them is wrong."""
     code = lsc_codes.ADDRTYPE[node.model.text]
-    surface: object = Immediate(UD, 0)
+    surface: VectorOperand | None = Immediate(UD, 0)
     if node.argument is not None:
         surface = _scalar(ctx, node.argument, wide=code in (lsc_codes.ADDRTYPE_SURF, lsc_codes.ADDRTYPE_FLAT))
     elif code not in (lsc_codes.ADDRTYPE_FLAT, lsc_codes.ADDRTYPE_ARG):
         ctx.problem("missing-surface", node.model.span, model=node.model.text)
-        return False
+        return None
     index = ctx.number(node.surface_index) if node.surface_index is not None else 0
     _set(values, addrtype=code, surface=surface, surfidx=index)
-    return surface is not None and index is not None
+    return surface if index is not None else None
 
 
-def _scalar(ctx: Binding, node: tree.Ref | tree.Expr, *, wide: bool = False) -> object:
+def _scalar(ctx: Binding, node: tree.Ref | tree.Expr, *, wide: bool = False) -> VectorOperand | None:
     """One element of a variable, or a number: what stands where the grammar says ``VecOpRegOrImm``."""
     if not isinstance(node, tree.Ref):
         value = ctx.number(node)
@@ -137,7 +138,7 @@ def _register(ctx: Binding, node: tree.Ref | tree.Expr) -> RawOperand | None:
     return value if isinstance(value, RawOperand) else None
 
 
-def _size(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> bool:
+def _size(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> bool:
     if node.suffix is None:
         ctx.problem("missing-address-size", node.span, words=tuple(lsc_codes.ADDRSIZE))
         return False
@@ -149,14 +150,14 @@ def _size(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> boo
     return True
 
 
-def _address(ctx: Binding, slot: Slot, node: tree.AddressRef, values: dict[str, object]) -> object:
+def _address(ctx: Binding, slot: Slot, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
     item = node.items[0]
     if _is_null(item) and len(node.items) == 1 and node.suffix is None:
         # An access without an address, in text 4.2: the grammar gives it this size.
         values[slot.name] = NULL_RAW
         _set(values, addrsize=lsc_codes.ADDRSIZE_A32U, immscale=1, immoffset=0, pitch=Immediate(UD, 4))
-        return NULL_RAW if _model(ctx, node, values) else None
-    ok = _model(ctx, node, values) & _size(ctx, node, values)
+        return None if _model(ctx, node, values) is None else NULL_RAW
+    ok = (_model(ctx, node, values) is not None) & _size(ctx, node, values)
     scale = ctx.number(item.scale) if item.scale is not None else 1
     offset = ctx.number(item.offset, -(1 << 31), (1 << 31) - 1, "offset") if item.offset is not None else 0
     register = _register(ctx, item.base)
@@ -171,7 +172,7 @@ def _address(ctx: Binding, slot: Slot, node: tree.AddressRef, values: dict[str, 
     return register if ok and scale is not None and offset is not None else None
 
 
-def default_pitch(values: dict[str, object]) -> None:
+def default_pitch(values: dict[str, Value]) -> None:
     """The pitch of a strided message that names none: its lanes lie side by side."""
     if "pitch" not in values or values["pitch"] is not None:
         return
@@ -187,16 +188,16 @@ def _is_null(item: tree.AddressItem) -> bool:
     return item.scale is None and item.offset is None and isinstance(base, tree.Ref) and base.name.text == "%null"
 
 
-def _block_address(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> object:
+def _block_address(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
     if node.items[0].pair is not None and "payload" in values:
         values["payload"] = 1
         values["immx"], values["immy"] = (ctx.number(part) for part in node.items[0].pair)
-        values["addr0"] = _scalar(ctx, node.items[0].base, wide=True)
-        return values["addr0"]
+        base = values["addr0"] = _scalar(ctx, node.items[0].base, wide=True)
+        return base
     if len(node.items) != 6:
         ctx.problem("address-items", node.span, got=len(node.items), wanted="base, width, height, pitch, x and y")
         return None
-    members = []
+    members: list[ListItem] = []
     for number, item in enumerate(node.items):
         value = _scalar(ctx, item.base, wide=number == 0)
         values[f"addr{number}"] = value
@@ -207,12 +208,12 @@ def _block_address(ctx: Binding, node: tree.AddressRef, values: dict[str, object
     return tuple(members) if None not in members else None
 
 
-def _typed_address(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> object:
-    ok = _model(ctx, node, values) & _size(ctx, node, values)
+def _typed_address(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
+    ok = (_model(ctx, node, values) is not None) & _size(ctx, node, values)
     if len(node.items) > len(_TYPED_NAMES):
         ctx.problem("address-items", node.span, got=len(node.items), wanted="at most u, v, r and lod")
         return None
-    members = []
+    members: list[ListItem] = []
     for name, item in zip(_TYPED_NAMES, node.items, strict=False):
         value = _register(ctx, item.base)
         values[name] = value
@@ -222,13 +223,13 @@ def _typed_address(ctx: Binding, node: tree.AddressRef, values: dict[str, object
     return tuple(members) if ok and None not in members else None
 
 
-def _typed_block(ctx: Binding, node: tree.AddressRef, values: dict[str, object]) -> object:
-    if not _model(ctx, node, values):
+def _typed_block(ctx: Binding, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
+    if _model(ctx, node, values) is None:
         return None
     if len(node.items) != 2:
         ctx.problem("address-items", node.span, got=len(node.items), wanted="x and y")
         return None
-    members = []
+    members: list[ListItem] = []
     for number, item in enumerate(node.items):
         value = _scalar(ctx, item.base)
         values[f"src{number}"] = value
@@ -238,12 +239,12 @@ def _typed_block(ctx: Binding, node: tree.AddressRef, values: dict[str, object])
     return tuple(members) if None not in members else None
 
 
-def _surface_only(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def _surface_only(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     """``bti(0x4)``, with a register in brackets in 4.2."""
     if isinstance(node, tree.AddressRef):
-        ok = _model(ctx, node, values)
+        surface = _model(ctx, node, values)
         if node.items and slot.name in row.index and slot.name != "surface":
             values[slot.name] = _register(ctx, node.items[0].base)
-        return values.get("surface") if ok else None
+        return surface if "surface" in values else None
     ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
     return None

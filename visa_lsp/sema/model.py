@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Instruction, Slot
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
-    from visa_lsp.program.model import Attribute, Input, Inst
+    from visa_lsp.program.model import Attribute, FieldValue, Input, Inst
     from visa_lsp.syntax import tree
     from visa_lsp.text import Span
 
@@ -166,7 +166,7 @@ class BoundOperand(Struct, frozen=True):
 
     slot: Slot
     node: tree.Operand
-    value: object
+    value: FieldValue
 
 
 class Bound(Struct, frozen=True):

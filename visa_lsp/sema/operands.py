@@ -41,6 +41,7 @@ from visa_lsp.sema.model import Symbol, SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
+    from visa_lsp.program.model import VectorOperand
     from visa_lsp.sema.context import Binding
 
 _KIND_CLASS: Final = {
@@ -259,7 +260,7 @@ def _typed_twice(ctx: Binding, node: tree.Ref, symbol: Symbol) -> bool:
     return True
 
 
-def _reference(ctx: Binding, slot: Slot, node: tree.Ref) -> object:
+def _reference(ctx: Binding, slot: Slot, node: tree.Ref) -> VectorOperand | None:
     symbol = ctx.lookup(node.name, slot.role)
     if symbol is None:
         return None
@@ -281,7 +282,7 @@ def _reference(ctx: Binding, slot: Slot, node: tree.Ref) -> object:
     return PredicateOperand(symbol.id)
 
 
-def vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
+def vector(ctx: Binding, slot: Slot, node: tree.Operand) -> VectorOperand | None:
     """A vector operand of the classes that the slot allows."""
     allowed: OperandClass = slot.classes
     match node:
@@ -300,7 +301,7 @@ def vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
             return None
 
 
-def simple(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
+def simple(ctx: Binding, slot: Slot, node: tree.Operand) -> General | None:
     """``V(row, col)`` without a region, taken as <1;1,0>."""
     if not isinstance(node, tree.Ref) or node.indices is None or len(node.indices) != 2:
         _wrong(ctx, slot, node, describe(ctx, node))
@@ -312,7 +313,7 @@ def simple(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
     return General(symbol.id, row, col, CONTIGUOUS_REGION)
 
 
-def raw(ctx: Binding, slot: Slot, node: tree.Operand, *, bare: bool = False) -> object:
+def raw(ctx: Binding, slot: Slot, node: tree.Operand, *, bare: bool = False) -> RawOperand | None:
     """``V.offset``; a name alone only where ``bare`` allows it."""
     if isinstance(node, tree.Junk):
         return None
@@ -334,7 +335,7 @@ def raw(ctx: Binding, slot: Slot, node: tree.Operand, *, bare: bool = False) -> 
     return None if offset is None else RawOperand(symbol.id, offset)
 
 
-def state(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
+def state(ctx: Binding, slot: Slot, node: tree.Operand) -> VectorOperand | RawOperand | int | None:
     """A surface or sampler: a variable; in 4.2 also a pair ``(T6, 1)`` or a handle in a register."""
     wanted = SymbolKind.SAMPLER if slot.shape is Shape.SAMPLER else SymbolKind.SURFACE
     if isinstance(node, tree.Group) and node.items and isinstance(node.items[0], tree.Ref):

@@ -19,6 +19,8 @@ from visa_lsp.program.model import NULL_RAW, Immediate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from visa_lsp.program.model import Value
+
 NO_EXEC = ExecControl(1, 0, no_mask=True)
 _LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
 
@@ -67,7 +69,7 @@ class Wording(Struct, frozen=True, eq=False):
     missing: tuple[Modifier, ...]
     seed: tuple[tuple[int, str], ...]  # words that only the seed has, with what they are today
     saturates: bool
-    values: Mapping[str, object]
+    values: Mapping[str, Value]
 
 
 @lru_cache(maxsize=2048)
@@ -100,8 +102,8 @@ def wording_of(row: Row, words: tuple[str, ...]) -> Wording:
     )
 
 
-def _values(row: Row, found: list[tuple[Modifier, int]]) -> dict[str, object]:
-    values = {f.name: f.const if f.const is not None else _default(f) for f in row.fields}
+def _values(row: Row, found: list[tuple[Modifier, int]]) -> dict[str, Value]:
+    values: dict[str, Value] = {f.name: f.const if f.const is not None else _default(f) for f in row.fields}
     for modifier in row.modifiers:
         if modifier.optional and modifier.field in values and modifier.default:
             merge(values, modifier, modifier.default)
@@ -111,13 +113,13 @@ def _values(row: Row, found: list[tuple[Modifier, int]]) -> dict[str, object]:
     return values
 
 
-def merge(values: dict[str, object], modifier: Modifier, value: int) -> None:
+def merge(values: dict[str, Value], modifier: Modifier, value: int) -> None:
     """Put the bits of a modifier into its field."""
     old, mask = values[modifier.field], modifier.mask
     values[modifier.field] = value if mask == -1 or not isinstance(old, int) else (old & ~mask) | (value & mask)
 
 
-def _default(field: Field) -> object:
+def _default(field: Field) -> Value:
     default = field.default
     match field.kind:
         case FieldKind.EXEC_LOG2 if default:

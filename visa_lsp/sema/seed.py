@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.isa.model import Modifier
+    from visa_lsp.program.model import Value
     from visa_lsp.sema.context import Binding
 
 MASKS: Final = {"M0": ("M1", False), "NM": ("NoMask", True)}
@@ -89,7 +90,7 @@ def _kind(ctx: Binding, node: tree.Operand) -> SymbolKind | None:
     return symbol.kind if symbol else None
 
 
-def plane(ctx: Binding, row: Row, node: tree.Operand, values: dict[str, object]) -> None:
+def plane(ctx: Binding, row: Row, node: tree.Operand, values: dict[str, Value]) -> None:
     """``T6[0]``: the plane of a media block in brackets; elsewhere such brackets mean nothing."""
     if not isinstance(node, tree.Ref) or node.element is None or node.region is not None:
         return

@@ -15,14 +15,15 @@ from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
+    from visa_lsp.program.model import FieldValue, ListItem, RawOperand, Value, VectorOperand
     from visa_lsp.sema.context import Binding
 
 _INT_BITS = {FieldKind.U8: 8, FieldKind.U16: 16}
 
 
-def bind_operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def bind_operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     """Bind one operand and put its value into the fields that its shape fills."""
-    value: object
+    value: FieldValue
     match slot.shape:
         case Shape.VECTOR:
             value = operands.vector(ctx, slot, node)
@@ -36,13 +37,9 @@ def bind_operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values:
             value = operands.state(ctx, slot, node)
             seed.plane(ctx, row, node, values)
         case Shape.RAWS:
-            value = operands.raw(ctx, slot, node)
-            values[slot.name] = (*items_of(values.get(slot.name)), value)
-            return value
+            return _listed(slot, operands.raw(ctx, slot, node), values)
         case Shape.VECTORS:
-            value = _raw_or_vector(ctx, slot, node)
-            values[slot.name] = (*items_of(values.get(slot.name)), value)
-            return value
+            return _listed(slot, _raw_or_vector(ctx, slot, node), values)
         case (
             Shape.LABEL | Shape.NAME | Shape.IDENTIFIER | Shape.STRING | Shape.LABELS | Shape.INTEGER | Shape.EXEC_WORD
         ):
@@ -58,12 +55,18 @@ def bind_operand(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values:
     return value
 
 
-def items_of(value: object) -> tuple[object, ...]:
+def items_of(value: Value) -> tuple[ListItem, ...]:
     """A list field's items; none where it has no list yet."""
     return value if isinstance(value, tuple) else ()
 
 
-def _raw_or_vector(ctx: Binding, slot: Slot, node: tree.Operand) -> object:
+def _listed(slot: Slot, item: ListItem, values: dict[str, Value]) -> ListItem:
+    """Put another item into the list of a slot."""
+    values[slot.name] = (*items_of(values.get(slot.name)), item)
+    return item
+
+
+def _raw_or_vector(ctx: Binding, slot: Slot, node: tree.Operand) -> VectorOperand | RawOperand | None:
     if isinstance(node, tree.Ref) and node.dot is not None and node.region is None:
         return operands.raw(ctx, slot, node)
     return operands.vector(ctx, _for_numbers(slot), node)
@@ -84,7 +87,7 @@ def _word(node: tree.Operand) -> tree.Word | None:
     return None
 
 
-def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
+def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> FieldValue:
     """Labels, names, strings, numbers and keywords."""
     if isinstance(node, tree.Junk):
         return None
@@ -118,25 +121,29 @@ def _plain(ctx: Binding, slot: Slot, node: tree.Operand, row: Row) -> object:
     return None
 
 
-def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def _group(ctx: Binding, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     names = slot.name.split(",")
     slot = slot if slot.classes else _for_numbers(slot)
     items = list(node.items) if isinstance(node, tree.Group) else []
     if len(items) != len(names):
         ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
         return None
+    found: list[ListItem] = []
     for name, item in zip(names, items, strict=True):
+        value: ListItem = None
         kind = row.fields[row.index[name]].kind
         if kind is FieldKind.VECTOR:
-            values[name] = operands.vector(ctx, slot, item)  # type: ignore[arg-type]
+            value = operands.vector(ctx, slot, item)
         elif isinstance(item, tree.Literal) and item.suffix is None:
-            values[name] = ctx.number(item.value)
+            value = ctx.number(item.value)
         else:
-            ctx.problem("operand-class", item.span, slot=slot, got=operands.describe(ctx, item))  # type: ignore[arg-type]
-    return tuple(values[name] for name in names)
+            ctx.problem("operand-class", item.span, slot=slot, got=operands.describe(ctx, item))
+        values[name] = value
+        found.append(value)
+    return tuple(found)
 
 
-def _variable(ctx: Binding, slot: Slot, node: tree.Operand, values: dict[str, object]) -> object:
+def _variable(ctx: Binding, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
     word = _word(node)
     if word is None:
         ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))

@@ -21,6 +21,7 @@ from visa_lsp.sim import exact, values, words
 from visa_lsp.sim.values import DTYPE, Rounding
 
 if TYPE_CHECKING:
+    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -36,18 +37,18 @@ F8: Final = np.dtype("<f8")
 OBJECT: Final = np.dtype(object)
 
 
-def saturates(operand: object) -> bool:
+def saturates(operand: Value) -> bool:
     """Whether a destination clamps."""
     return getattr(operand, "modifier", None) is OperandModifier.SAT
 
 
-def modifier_of(operand: object) -> OperandModifier:
+def modifier_of(operand: Value) -> OperandModifier:
     """The source modifier of an operand."""
     return operand.modifier if isinstance(operand, General | Indirect) else OperandModifier.NONE
 
 
 def int_source(
-    site: Site, operand: object, exec_type: ty.DataType, dtype: np.dtype[Any], lanes: int | None = None
+    site: Site, operand: Value, exec_type: ty.DataType, dtype: np.dtype[Any], lanes: int | None = None
 ) -> Fetch:
     """Lanes of an integer source in ``dtype``: bits kept up to the execution type's width, then extended."""
     type_ = site.operand_type(operand)
@@ -94,7 +95,7 @@ def _modified(fetch: Fetch, modifier: OperandModifier, *, unsigned: bool) -> Fet
     return fetch
 
 
-def float_source(site: Site, operand: object, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
+def float_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
     """Lanes of a source as f32 (f64 for df), the value exact except for integers too wide for the type."""
     type_ = site.operand_type(operand)
     target = F8 if exec_type is ty.DF else F4
@@ -118,13 +119,13 @@ def keeps_denormals(f: Frame, type_: ty.DataType) -> bool:
     return f.keep_df if type_ is ty.DF else f.keep_hf if type_ is ty.HF else f.keep_f
 
 
-def flushed_source(site: Site, operand: object, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
+def flushed_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
     """Lanes of a float source, with denormals of the execution type flushed where the modes say so."""
     fetch, smallest = float_source(site, operand, exec_type, lanes), values.SMALLEST_NORMAL[exec_type]
     return lambda f: fetch(f) if f.plain or keeps_denormals(f, exec_type) else values.flush(fetch(f), smallest)
 
 
-def converter(site: Site, exec_type: ty.DataType, operand: object) -> Convert:
+def converter(site: Site, exec_type: ty.DataType, operand: Value) -> Convert:
     """From lanes of the execution type to the storage form of the destination."""
     dst = site.operand_type(operand)
     sat = saturates(operand)
@@ -249,7 +250,7 @@ def compile_lane(site: Site, expr: Expr) -> Op:
     return finish(site, fetches, compute, converter(site, exec_type, dst), dst)
 
 
-def _on_bits(site: Site, expr: Expr, source: object, dst: object) -> Op:
+def _on_bits(site: Site, expr: Expr, source: Value, dst: Value) -> Op:
     """A word that moves the bits of a dword, whatever types stand beside it: nothing is converted."""
     type_ = site.operand_type(dst)
     if type_.size != 4 or site.operand_type(source).size != 4:
@@ -264,7 +265,7 @@ def _on_bits(site: Site, expr: Expr, source: object, dst: object) -> Op:
     return finish(site, [fetch], compute, lambda _f, v: v.view(storage), dst)
 
 
-def finish(site: Site, fetches: list[Fetch], compute: Compute, convert: Convert, dst: object) -> Op:
+def finish(site: Site, fetches: list[Fetch], compute: Compute, convert: Convert, dst: Value) -> Op:
     """Fetch, compute, convert, store: under the channel enable bits."""
     enable, store = site.enable(), site.write(dst)
     if len(fetches) == 1:
@@ -295,7 +296,7 @@ def finish(site: Site, fetches: list[Fetch], compute: Compute, convert: Convert,
 
 
 def _int_plan(
-    site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Any], dst: object
+    site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Any], dst: Value
 ) -> tuple[list[Fetch], Compute]:
     used = _words_of(expr)
     target = site.operand_type(dst)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.program.model import General, Immediate
@@ -16,28 +16,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.operands import Site
     from visa_lsp.sim.registers import Frame
 
-_ALIASES: Final = {
-    "iinc": "inc",
-    "idec": "dec",
-    "iadd": "add",
-    "isub": "sub",
-    "store": "xchg",
-    "smin": "minsint",
-    "smax": "maxsint",
-    "umin": "min",
-    "umax": "max",
-    "fcas": "fcmpwr",
-}
-
 
 def atomic_update(site: Site, size: int) -> messages.Update:
     """What an LSC atomic does to a word of ``size`` bytes."""
-    word = site.inst.row.mnemonic.removeprefix("lsc_atomic_")
-    word = _ALIASES.get(word, word)
     known = {**messages.integer_updates(size), **messages.float_updates(size)}
     if size == 2:
         known |= messages.bfloat_updates()
-    found = known.get(word)
+    found = known.get(site.inst.row.update)
     if found is None:
         raise site.fault("this atomic operation is not modelled")
     return found

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
+from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.hooks import Access
@@ -19,6 +21,7 @@ from visa_lsp.sim.operands import Site, lane_mask
 from visa_lsp.sim.registers import SLM_SURFACE
 
 if TYPE_CHECKING:
+    from visa_lsp.program.model import Inst
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.registers import Frame
 
@@ -168,6 +171,14 @@ def _float(value: int, size: int) -> Any:
 
 def _bits(value: Any, size: int) -> int:
     return int.from_bytes(np.array([value], _FLOATS[size]).tobytes(), "little")
+
+
+def update_of(inst: Inst) -> str:
+    """What an atomic message does to a word, in the words of ``lsc_codes``; empty for other instructions."""
+    code = inst.get("op")
+    if inst.row.update or not inst.row.has(Trait.ATOMIC) or not isinstance(code, int):
+        return inst.row.update
+    return ATOMIC_OP_TEXT.get(code & 31, "")
 
 
 def integer_updates(size: int) -> dict[str, Update]:

@@ -32,7 +32,7 @@ from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.values import DTYPE, immediate, unpacked
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst
+    from visa_lsp.program.model import Inst, Value
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 
@@ -145,7 +145,7 @@ class Site:
 
     # ---- vector operands
 
-    def operand_type(self, operand: object) -> ty.DataType:
+    def operand_type(self, operand: Value) -> ty.DataType:
         """The element type of a vector operand."""
         if isinstance(operand, General | AddressOf):
             found = self.code.kernel.variable_type(operand.var)
@@ -165,7 +165,7 @@ class Site:
         size = self.operand_type(operand).size
         return self.code.layout.offset(operand.var) + regions.origin(operand.row, operand.col, size, self.grf)
 
-    def read(self, operand: object, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
+    def read(self, operand: Value, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
         """The lanes of a source; ``dtype`` reinterprets the bits of a general or indirect operand."""
         lanes = self.lanes if lanes is None else lanes
         type_ = self.operand_type(operand)
@@ -215,7 +215,7 @@ class Site:
         return lambda f: f.views[view].reshape(-1)
 
     def _touch(
-        self, operand: object, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False
+        self, operand: Value, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False
     ) -> None:
         """Keep for observers which registers the instruction touches; most predefined variables always hold something."""
         layout = self.code.layout
@@ -303,7 +303,7 @@ class Site:
 
     # ---- destinations
 
-    def write(self, operand: object, lanes: int | None = None) -> Store:
+    def write(self, operand: Value, lanes: int | None = None) -> Store:
         """Put lanes into a destination; the array has the destination's storage type, one element or one per lane."""
         lanes = self.lanes if lanes is None else lanes
         if isinstance(operand, General):

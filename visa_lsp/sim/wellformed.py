@@ -17,7 +17,7 @@ from visa_lsp.sim.registers import is_alias
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.program.model import FileVariable, Inst, Kernel
+    from visa_lsp.program.model import FileVariable, Inst, Kernel, Value
 
 MAX_REGISTER_BYTES: Final = 1 << 24  # for one activation; a real thread has 32 KB
 MAX_PAYLOAD_BYTES: Final = 1 << 16
@@ -102,7 +102,7 @@ def _has_variable(body: Kernel, number: int) -> bool:
     return 0 <= number < predefined.FIRST_VARIABLE or body.variable(number) is not None
 
 
-def _field(body: Kernel, kind: FieldKind, value: object) -> str:
+def _field(body: Kernel, kind: FieldKind, value: Value) -> str:
     """What is wrong with a number that stands for something."""
     if not isinstance(value, int):
         if kind is FieldKind.LABELS and isinstance(value, tuple):
@@ -118,11 +118,11 @@ def _field(body: Kernel, kind: FieldKind, value: object) -> str:
     return "" if 0 <= value < limit else f"there is no {what}{value}"
 
 
-def _within(value: object, limit: int) -> bool:
+def _within(value: Value, limit: int) -> bool:
     return isinstance(value, int) and 0 <= value < limit
 
 
-def _values(body: Kernel, value: object) -> str:
+def _values(body: Kernel, value: Value) -> str:
     if isinstance(value, tuple):
         return next((wrong for item in value if (wrong := _values(body, item))), "")
     match value:

@@ -135,39 +135,46 @@ def _attr(node: Node) -> tree.AttrItem:
 
 
 def _decl(node: Node) -> tree.Decl:
-    values: dict[str, object] = {}
+    v_type = type_ = v_name = None
+    num_elts: tree.Expr | None = None
+    align: tree.Word | tree.Expr | None = None
+    alias: tree.Alias | None = None
     attrs: tuple[tree.AttrItem, ...] = ()
     errors = []
     for item in node.parts:
         if item.name != "decl_item":
             continue
         part = item.parts[0]
-        kind = part.name
         inner = part.parts
-        if kind == "junk":
-            errors.append(tree.SyntaxProblem(f"`{part.text}` is no property of a declaration", node_span(part)))
-        elif kind == "attrs":
-            attrs = tuple(_attr(a) for a in inner)
-        elif kind in ("alias", "seed_alias"):
-            values["alias"] = tree.Alias(
-                need_word(inner[0]), expression(inner[1]), kind == "seed_alias", node_span(part)
-            )
-        elif kind in ("num_elts", "align") and inner[0].name == "expr":
-            values[kind] = expression(inner[0])
-        else:
-            values["type" if kind == "type_prop" else kind] = need_word(inner[0])
+        match part.name:
+            case "v_type":
+                v_type = need_word(inner[0])
+            case "type_prop":
+                type_ = need_word(inner[0])
+            case "num_elts":
+                num_elts = expression(inner[0])
+            case "align":
+                align = expression(inner[0]) if inner[0].name == "expr" else need_word(inner[0])
+            case "alias" | "seed_alias" as form:
+                alias = tree.Alias(need_word(inner[0]), expression(inner[1]), form == "seed_alias", node_span(part))
+            case "attrs":
+                attrs = tuple(_attr(a) for a in inner)
+            case "v_name":
+                v_name = need_word(inner[0])
+            case "junk":
+                errors.append(tree.SyntaxProblem(f"`{part.text}` is no property of a declaration", node_span(part)))
     name = child_of(node, "name")
     if name is None:
         errors.insert(0, tree.SyntaxProblem("a declaration needs a name: `.decl V1 v_type=G ..`", node_span(node)))
     return tree.Decl(
         word_at(name),
-        values.get("v_type"),  # type: ignore[arg-type]
-        values.get("type"),  # type: ignore[arg-type]
-        values.get("num_elts"),  # type: ignore[arg-type]
-        values.get("align"),  # type: ignore[arg-type]
-        values.get("alias"),  # type: ignore[arg-type]
+        v_type,
+        type_,
+        num_elts,
+        align,
+        alias,
         attrs,
-        values.get("v_name"),  # type: ignore[arg-type]
+        v_name,
         node_span(node),
         tuple(errors[:_TOLD]),
     )

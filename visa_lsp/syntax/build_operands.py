@@ -263,7 +263,10 @@ def _ref_or_expr(node: Node) -> tree.Ref | tree.Expr:
 def _address_item(node: Node) -> tree.AddressItem:
     scale, base, off = child_of(node, "addr_scale"), child_of(node, "expr", "ref"), child_of(node, "addr_off")
     both = child_of(node, "addr_pair")
-    pair = None if both is None else tuple(expression(part) for part in both.parts)
+    pair: tuple[tree.Expr, tree.Expr] | None = None
+    if both is not None:
+        x, y = both.parts
+        pair = expression(x), expression(y)
     offset: tree.Expr | None = None
     if off is not None:
         sign, value = off.parts
@@ -276,7 +279,7 @@ def _address_item(node: Node) -> tree.AddressItem:
         _ref_or_expr(base),
         offset,
         node_span(node),
-        pair,  # type: ignore[arg-type]
+        pair,
     )
 
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import parse_line
+from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,11 +26,12 @@ _LINE_COMMENT: Final = re.compile(r"//[^\n]*")
 _QUOTE_FIRST: Final = re.compile(r'"[^\n]*//')
 _QUOTED_OR_COMMENT: Final = re.compile(r'("(?:\\[^\n]|[^"\\\n])*"?)|//[^\n]*')
 # Every line is preceded by a newline here, so that the search runs from newline to newline.
-_DIRECTIVE: Final = re.compile(r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_]))|[{}])[^\n]*")
+_MARK: Final = f"(?:{FILE_MARK[1:]}|{LINE_MARK[1:]})(?![A-Za-z0-9_])"  # behind the point
+_DIRECTIVE: Final = re.compile(rf"\n[^\S\n]*(?:\.(?!{_MARK})|[{{}}])[^\n]*")
 _DECL: Final = re.compile(r"\n[^\S\n]*(?:\{[^\S\n]*)*+\.decl[^\S\n]+([%A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]+([^\n]*)")
 # A directive that is no declaration.
 _SPECIAL: Final = re.compile(
-    r"\n[^\S\n]*(?:\.(?!(?:file|loc)(?![A-Za-z0-9_])|decl[^\S\n]+[%A-Za-z_$@?][A-Za-z0-9_$@?-]*[^\S\n])|[{}])[^\n]*"
+    rf"\n[^\S\n]*(?:\.(?!{_MARK}|decl[^\S\n]+[%A-Za-z_$@?][A-Za-z0-9_$@?-]*[^\S\n])|[{{}}])[^\n]*"
 )
 # Also one that does not begin in the first column: it is wrong there, and defines its name.
 _LABEL: Final = re.compile(r"\n[^\S\n]*([A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]*:[^\S\n]*(?:\}[^\S\n]*)*+(?=\n)")
@@ -42,7 +44,7 @@ _BODY_LINE: Final = re.compile(r"\n[^\S\n]*\.(?:kernel|global_function)(?![A-Za-
 # The first character of a name or number that is looked at, and what may stand before it: any ASCII blank or sign but a
 # point, a colon and `%`. In this order, for a pattern that begins with a set of characters is searched for quickly.
 _FIRST: Final = r"[A-Za-z_0-9](?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-].)"
-_VALUE: Final = r"(?<=0)[xX][0-9a-fA-F]{3,}+(?=:)|(?<=\.loc [0-9])[0-9]*+"
+_VALUE: Final = rf"(?<=0)[xX][0-9a-fA-F]{{3,}}+(?=:)|(?<={re.escape(LINE_MARK)} [0-9])[0-9]*+"
 # Group 1 is what `classes` replaces: names with a digit in them, or every name; and immediates of three digits and more.
 TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z_]*+[0-9][A-Za-z0-9_]*+|{_VALUE}))")
 WIDE_TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z0-9_]*+|{_VALUE}))")
@@ -80,7 +82,7 @@ class Facts(Struct):
     """What a block says by itself. ``decls`` and ``rests`` go together; ``specials`` are all other directives.
 
     ``braced`` blocks may have braces on the lines of statements: nothing here tells what these lines are.
-    ``names`` is for whoever keeps track of names. ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
+    ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
     """
 
     decls: tuple[str, ...]
@@ -93,7 +95,6 @@ class Facts(Struct):
     scopes: bool
     narrow: bool
     opens_body: bool
-    names: bytes = b""
     braced: bool = False
 
 
@@ -179,13 +180,9 @@ def instruction_of(code: str) -> str:
     return "" if _DIRECTIVE.match("\n" + code) else code
 
 
-def classes(
-    code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str], names: set[str] | None = None
-) -> list[str]:
-    """The lines of a block with each name and large number replaced by what it stands for; adds them to ``names``."""
+def classes(code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str]) -> list[str]:
+    """The lines of a block with each name and large number replaced by what it stands for."""
     pieces = pattern.split(code)
-    if names is not None:
-        names.update(pieces[1::2])
     pieces[1::2] = map(classes_of.__getitem__, pieces[1::2])
     return list(map(str.rstrip, "".join(pieces).split("\n")[1:]))
 

@@ -54,13 +54,13 @@ class Origin(NamedTuple):
 class Chunk:
     """Some consecutive lines as one text. ``marked`` ones may have a suppression in them.
 
-    ``facts`` are kept here by whoever has read them off the text, ``origin`` is what the chunk was made of, until it is used,
-    ``plain`` the chunk that it is when no comment comes in from above.
+    ``facts`` and ``words`` are kept here by whoever has read them off the text, ``origin`` is what the chunk was made of,
+    until it is used, ``plain`` the chunk that it is when no comment comes in from above.
     """
 
     __slots__ = (
         "closes_in_block", "count", "facts", "length", "marked", "opens_in_block", "origin", "plain", "source", "starred",
-        "text",
+        "text", "words",
     )  # fmt: skip
 
     def __init__(
@@ -83,6 +83,7 @@ class Chunk:
         self.facts: Facts | None = None
         self.origin: Origin | None = None
         self.plain: Chunk | None = None
+        self.words = b""
 
     @property
     def lines(self) -> list[str]:
@@ -112,6 +113,7 @@ class Chunk:
         other.facts = None
         other.origin = None
         other.plain = self if in_block else None
+        other.words = self.words
         return other
 
     def edited(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:

@@ -89,7 +89,7 @@ class Parser:
         """The statement of a line from which braces were taken off."""
         statement = read(code)
         assert statement is not None
-        outer = isinstance(statement, tree.BodyDirective) and statement.directive.text != ".function"
+        outer = isinstance(statement, tree.BodyDirective) and not statement.opens_subroutine
         if not outer and not isinstance(statement, tree.Version):
             return replace(statement, braces=braces)
         # No text tool has a scope around these, and what looks for them looks where lines begin.

@@ -6,7 +6,7 @@ A broken line still gives a statement: what could be read, ``Junk`` for what cou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -157,7 +157,7 @@ class Literal(Struct, frozen=True):
 class Group(Struct, frozen=True):
     """``(a, b)`` standing as an operand: a pair of numbers, a list of labels, a surface with its index."""
 
-    items: tuple[Operand | Expr, ...]
+    items: tuple[Operand, ...]
     span: Span
 
 
@@ -330,6 +330,12 @@ class Version(Struct, frozen=True):
     braces: Braces | None = None
 
 
+# Directives that writing code depends on. What they are stands in the instruction table, which readers of text do not ask.
+SUBROUTINE: Final = ".function"
+FILE_MARK: Final = ".file"
+LINE_MARK: Final = ".loc"
+
+
 class BodyDirective(Struct, frozen=True):
     """``.kernel``, ``.global_function``, ``.function``, ``.funcdecl`` with a name."""
 
@@ -338,6 +344,11 @@ class BodyDirective(Struct, frozen=True):
     span: Span
     errors: tuple[SyntaxProblem, ...] = ()
     braces: Braces | None = None
+
+    @property
+    def opens_subroutine(self) -> bool:
+        """Whether a subroutine of the body begins here, and no body."""
+        return self.directive.text == SUBROUTINE
 
 
 class Scope(Struct, frozen=True):

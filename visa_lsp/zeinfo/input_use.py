@@ -23,7 +23,7 @@ from visa_lsp.program.traits import Trait
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.program.model import Inst, Kernel
+    from visa_lsp.program.model import Inst, Kernel, Value
 
 R0: Final = 7
 THREAD_NUMBERS: Final = (12, 13)  # %hw_id, %sr0
@@ -206,7 +206,7 @@ def _compares_with_zero(inst: Inst) -> bool:
     return inst.row.has(Trait.COMPARES) and isinstance(other, Immediate) and not other.bits
 
 
-def _variable(value: object) -> int | None:
+def _variable(value: Value) -> int | None:
     return value.var if isinstance(value, General | RawOperand) and value.var else None
 
 

@@ -131,7 +131,7 @@ _ENTRY_DEPTH: Final = 3  # the root is 1, its values are 2
 def _composer(limits: Limits, places: _Places) -> type[Composer]:
     """A composer that stops where a document has more nodes than are read."""
 
-    class Counted(Composer):  # type: ignore[misc, unused-ignore]
+    class Counted(Composer):
         def __init__(self, loader: Any = None) -> None:
             super().__init__(loader)
             self.nodes = self.entries = self.level = 0

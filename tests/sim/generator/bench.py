@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from tests.sim.generator.pairwise import SEED
-from tests.sim.model import registry
-from tests.sim.model.numbers import SIZES, decode, inputs, same
-from tests.sim.model.state import State, Surface, describe
 from tests.support.builders import Builder, dispatch
+from tests.support.model import registry
+from tests.support.model.numbers import SIZES, decode, inputs, same
+from tests.support.model.state import State, Surface, describe
 from visa_lsp.isa.operands import Region
 from visa_lsp.isa.types import TYPE_BY_NAME, ExecControl
 from visa_lsp.program.model import (

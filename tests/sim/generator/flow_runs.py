@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.sim.model.scalar_threads import Lane
 from tests.support.builders import dispatch
+from tests.support.model.scalar_threads import Lane
 from visa_lsp.sim.machine import Machine
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from tests.sim.generator.bench import Bench
 from tests.sim.generator.pairwise import SEED, cases
-from tests.sim.model.numbers import FLOATS, INTS, SIGNED, SIZES, execution_type, inputs
-from tests.sim.model.words import words_of
+from tests.support.model.numbers import FLOATS, INTS, SIGNED, SIZES, execution_type, inputs
+from tests.support.model.words import words_of
 from visa_lsp.isa.lane import Lane
 from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape
 from visa_lsp.isa.operands import IM, G, I, OperandModifier, P, Region

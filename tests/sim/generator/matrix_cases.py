@@ -13,7 +13,7 @@ import numpy as np
 from tests.sim.generator.bench import Bench
 from tests.sim.generator.lane_cases import platforms_of
 from tests.sim.generator.pairwise import cases
-from tests.sim.model.matrix import BITS, FLOATS, INTEGERS
+from tests.support.model.matrix import BITS, FLOATS, INTEGERS
 from visa_lsp.isa.operands import Region
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, RawOperand
@@ -80,6 +80,6 @@ def benches(row: Instruction) -> Iterator[Bench]:
 
 
 def _stored(values, kind: str) -> bytes:
-    from tests.sim.model.numbers import DTYPES
+    from tests.support.model.numbers import DTYPES
 
     return values.astype(np.float32).astype(DTYPES[kind]).tobytes()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from tests.sim.generator.lane_cases import CONTROLS, EMASKS, PREDICATES, LaneBench, platforms_of
 from tests.sim.generator.pairwise import cases
-from tests.sim.model.numbers import inputs
-from tests.sim.model.state import describe
+from tests.support.model.numbers import inputs
+from tests.support.model.state import describe
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.model import FieldKind, Instruction, Modifier, Role, Shape
 from visa_lsp.isa.operands import Region

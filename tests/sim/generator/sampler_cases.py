@@ -12,8 +12,8 @@ import numpy as np
 from tests.sim.generator.lane_cases import CONTROLS, EMASKS, PREDICATES, platforms_of
 from tests.sim.generator.message_cases import CHANNEL_MASKS, IMAGES, SIZES_OF_TEXEL, MessageBench
 from tests.sim.generator.pairwise import cases
-from tests.sim.model.numbers import DTYPES
-from tests.sim.model.sampler import parameters
+from tests.support.model.numbers import DTYPES
+from tests.support.model.sampler import parameters
 from visa_lsp.isa.model import Modifier
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import UD, F

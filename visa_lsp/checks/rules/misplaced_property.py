@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, rule
-from visa_lsp.isa.model import Dialect
+from visa_lsp.isa.model import Dialect, Trait
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.model import Place, SymbolKind
 from visa_lsp.text import Span
@@ -48,7 +48,6 @@ _PROPERTY: Final = re.compile(
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Words of the load/store addresses that the finalizer's lexer takes for itself.
 _ADDRESS_WORDS: Final = frozenset({"flat", "bti", "ss", "bss", "arg"})
-_DOTTED: Final = frozenset({"dpas", "dpasw", "nbarrier", "sbarrier", "lifetime", "bfn"})  # words only with their dot
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
@@ -125,13 +124,15 @@ def _name(ctx: CheckContext, symbol: Symbol, place: Place) -> Iterator[Diagnosti
         return
     if _NAME.fullmatch(name) is None:
         yield ctx.report(RULE, place, f"`{name}` is no name of a variable; it has letters, digits and `_` only")
-    elif ctx.dialect is Dialect.V41 and (name in _ADDRESS_WORDS or (name not in _DOTTED and _is_mnemonic(name))):
+    elif ctx.dialect is Dialect.V41 and (name in _ADDRESS_WORDS or _is_mnemonic(name)):
         yield ctx.report(RULE, place, f"`{name}` is a word of the language; a variable needs another name")
 
 
 def _is_mnemonic(name: str) -> bool:
     rows = TABLE.by_mnemonic.get(name)
-    return rows is not None and any(row.opcode is not None and Dialect.V41 in row.dialects for row in rows)
+    return rows is not None and any(
+        row.opcode is not None and Dialect.V41 in row.dialects and not row.has(Trait.DOTTED) for row in rows
+    )
 
 
 CHECK = Check(RULE, body=_body)

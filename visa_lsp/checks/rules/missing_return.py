@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.diagnostics import Fix
 from visa_lsp.isa.model import FlowClass, Trait
+from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         if not code or _ends(code):
             continue
         last = code[-1]
-        word = "fret" if not body.is_kernel and number == 0 else "ret"
+        flow = FlowClass.FUNCTION_RETURN if not body.is_kernel and number == 0 else FlowClass.RETURN
+        word = TABLE.by_flow[flow].mnemonic
         more = number + 1 < len(parts)
         where = "the subroutine that follows" if more else "the end of the text"
         message = f"control runs from here into {where}; the last instruction should be `{word}`"

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.isa.model import Instruction
+    from visa_lsp.program.model import Value
 
 RULE = rule("V235", "newer-form", WARNING, __doc__)
 
@@ -78,7 +79,7 @@ def _suspects(row: Instruction) -> tuple[int, ...]:
     return tuple([index for _, index in sorted(fields)])
 
 
-def _newer(field: Field, value: object) -> str | None:
+def _newer(field: Field, value: Value) -> str | None:
     """What a value needs text 4.2 for; None if it does not."""
     if not field.stored and not field.lossy and isinstance(value, int) and value != field.default:
         return _FIELDS.get(field.name, f"`{field.name}`")

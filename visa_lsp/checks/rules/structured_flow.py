@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.diagnostics import Edit, Fix
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -30,15 +32,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V234", "structured-flow", ERROR, __doc__)
-_CLOSES: Final = {"if": "endif", "do": "while"}
+_CLOSES: Final = {FlowClass.IF: FlowClass.ENDIF, FlowClass.DO: FlowClass.WHILE}
 _MODERN: Final = {
-    "if": "`(!P) goto` to the label where `else` or `endif` stands",
-    "else": "`goto` to the end and the label of the other half",
-    "endif": "the label that the lanes wait for",
-    "do": "the label of the loop's head",
-    "while": "`(P) goto` back to the loop's head",
-    "break": "`(P) goto` to a label behind the loop",
-    "cont": "`(P) goto` to a label before the backward `goto`",
+    FlowClass.IF: "`(!P) goto` to the label where `else` or `endif` stands",
+    FlowClass.ELSE: "`goto` to the end and the label of the other half",
+    FlowClass.ENDIF: "the label that the lanes wait for",
+    FlowClass.DO: "the label of the loop's head",
+    FlowClass.WHILE: "`(P) goto` back to the loop's head",
+    FlowClass.BREAK: "`(P) goto` to a label behind the loop",
+    FlowClass.CONTINUE: "`(P) goto` to a label before the backward `goto`",
 }
 
 
@@ -58,9 +60,9 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         lacks[problem.args[0]] = problem.args[1]
     for bound in words:
         assert isinstance(bound.statement, tree.Instruction)
+        assert bound.row is not None
         word = bound.statement.words[0]
-        name = word.text.lower()
-        message = f"no finalizer reads `{name}`; today it is {_MODERN[name]}"
+        message = f"no finalizer reads `{bound.row.mnemonic}`; today it is {_MODERN[bound.row.flow]}"
         if bound.line in lacks:
             message += f"; {lacks[bound.line]}"
         yield ctx.report(RULE, Place(bound.line, word.span), message, fixes=fixes)
@@ -68,31 +70,31 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 def _edits(ctx: CheckContext, words: list[Bound]) -> Iterator[Edit]:
     """The whole body's structured words as gotos and labels."""
-    opened: list[tuple[str, int, Bound]] = []
+    opened: list[tuple[FlowClass, int, Bound]] = []
     halves: set[int] = set()
     pending: dict[int, Bound] = {}
     number = 0
     for bound in words:
         assert bound.row is not None
-        name = bound.row.mnemonic
-        if name in _CLOSES:
-            opened.append((name, number, bound))
-            if name == "if":
+        flow = bound.row.flow
+        if flow in _CLOSES:
+            opened.append((flow, number, bound))
+            if flow is FlowClass.IF:
                 pending[number] = bound
             else:
                 yield _line(ctx, bound, labels_before=(f"seed_do_{number}",))
             number += 1
-        elif name in ("break", "cont"):
-            loop = next((n for kind, n, _ in reversed(opened) if kind == "do"), None)
+        elif flow in (FlowClass.BREAK, FlowClass.CONTINUE):
+            loop = next((n for kind, n, _ in reversed(opened) if kind is FlowClass.DO), None)
             if loop is None:
-                raise _Unpaired(bound.line, f"there is no `do` around this `{name}`")
-            yield _line(ctx, bound, goto=f"seed_{'exit' if name == 'break' else 'while'}_{loop}")
+                raise _Unpaired(bound.line, f"there is no `do` around this `{bound.row.mnemonic}`")
+            yield _line(ctx, bound, goto=f"seed_exit_{loop}" if flow is FlowClass.BREAK else f"seed_while_{loop}")
         else:
-            wanted = "do" if name == "while" else "if"
-            if not opened or opened[-1][0] != wanted:
-                raise _Unpaired(bound.line, f"there is no open `{wanted}` before it")
+            wanted = FlowClass.DO if flow is FlowClass.WHILE else FlowClass.IF
+            if not opened or opened[-1][0] is not wanted:
+                raise _Unpaired(bound.line, f"there is no open `{TABLE.by_flow[wanted].mnemonic}` before it")
             current = opened[-1][1]
-            if name == "else":
+            if flow is FlowClass.ELSE:
                 if current in halves:
                     raise _Unpaired(bound.line, "its `if` has an `else` already")
                 halves.add(current)
@@ -100,7 +102,7 @@ def _edits(ctx: CheckContext, words: list[Bound]) -> Iterator[Edit]:
                 yield _line(ctx, bound, goto=f"seed_endif_{current}", labels_after=(f"seed_else_{current}",))
                 continue
             opened.pop()
-            if name == "while":
+            if flow is FlowClass.WHILE:
                 yield _line(ctx, bound, (f"seed_while_{current}",), f"seed_do_{current}", (f"seed_exit_{current}",))
                 continue
             if current in pending:
@@ -108,7 +110,7 @@ def _edits(ctx: CheckContext, words: list[Bound]) -> Iterator[Edit]:
             yield _line(ctx, bound, labels_before=(f"seed_endif_{current}",))
     if opened:
         kind, _, bound = opened[-1]
-        raise _Unpaired(bound.line, f"there is no `{_CLOSES[kind]}` for it")
+        raise _Unpaired(bound.line, f"there is no `{TABLE.by_flow[_CLOSES[kind]].mnemonic}` for it")
 
 
 def _line(
@@ -137,7 +139,7 @@ def _line(
             )
             predicate = f"(!{inner}) " if invert and not node.predicate.inverse else f"({inner}) "
         size = text[node.exec.span.start : node.exec.span.end] if node.exec else "(M1, 1)"
-        lines.append(f"{indent}{predicate}goto {size} {goto}")
+        lines.append(f"{indent}{predicate}{TABLE.by_flow[FlowClass.GOTO].mnemonic} {size} {goto}")
     lines += [f"{label}:" for label in labels_after]
     return Edit(ctx.span(Place(bound.line, Span(0, node.span.end))), "\n".join(lines))
 

@@ -75,12 +75,20 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
 
 
+class _Missing:
+    """The problems of this rule in a text, by the name that is missing; None until somebody asks."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, list[Problem]] | None = None
+
+
 def _same(ctx: CheckContext, body: Body | None, name: str) -> list[Problem]:
-    by_name = ctx.memo.get(RULE.name)
+    missing = ctx.views.part(_Missing)
+    by_name = missing.by_name
     if by_name is None:
-        by_name = ctx.memo[RULE.name] = {}
+        by_name = missing.by_name = {}
         for problem in ctx.bound.problems:
-            if problem.kind == "undeclared-name":
+            if problem.kind == RULE.name:
                 by_name.setdefault(str(problem.args["name"]), []).append(problem)
     first, last = (body.first_line, body.last_line) if body else (0, ctx.document.line_count)
     return [p for p in by_name.get(name, ()) if first <= p.place.line <= last]

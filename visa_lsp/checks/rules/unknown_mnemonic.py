@@ -20,12 +20,6 @@ from visa_lsp.checks.support.context import near
 from visa_lsp.isa.table import TABLE
 
 RULE = rule("V201", "unknown-mnemonic", ERROR, __doc__)
-# Words of other assemblers and of C, with what says the same here.
-_OTHER = {
-    "sub": "add", "fadd": "add", "fmul": "mul", "fmad": "mad", "fma": "mad", "load": "lsc_load", "store": "lsc_store",
-    "neg": "mov", "lsl": "shl", "lsr": "shr", "sar": "asr", "rcp": "inv", "rsq": "rsqrt", "floor": "rndd", "ceil": "rndu",
-    "trunc": "rndz", "select": "sel", "setcc": "cmp", "branch": "goto", "br": "goto", "return": "ret", "popcnt": "cbit", "clz": "lzd",
-}  # fmt: skip
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -34,9 +28,10 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if name != name.lower() and name.lower() in TABLE.mnemonics:
         fix = ctx.fix(f"change to `{name.lower()}`", problem.place, name.lower(), safe=True)
         return ctx.report(RULE, problem.place, f"{message}; mnemonics are lower case: `{name.lower()}`", fixes=(fix,))
-    if name == "sub":
-        return ctx.report(RULE, problem.place, f"{message}; subtract with `add` and `(-)` before the second source")
-    found = _OTHER.get(name.lower()) or near(name, TABLE.mnemonics)
+    row, how = TABLE.foreign.get(name.lower(), (None, ""))
+    if how:
+        return ctx.report(RULE, problem.place, f"{message}; {how}")
+    found = row.mnemonic if row else near(name, TABLE.mnemonics)
     if found is None:
         return ctx.report(RULE, problem.place, message)
     fix = ctx.fix(f"change to `{found}`", problem.place, found)

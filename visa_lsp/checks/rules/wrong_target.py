@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place
 from visa_lsp.isa.model import FlowClass, Shape
+from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         message = f"`{name}` is {what}; `{bound.row.mnemonic}` goes to {fitting}"
         fixes = []
         if isinstance(bound.statement, tree.Instruction) and subroutine != calls:
-            other = "call" if subroutine else "goto"
+            other = TABLE.by_flow[FlowClass.CALL if subroutine else FlowClass.GOTO].mnemonic
             word = bound.statement.words[0]
             fixes.append(ctx.fix(f"use `{other}`", operand_place(bound, operand)._replace(span=word.span), other))
         related = [(label.place, f"`{name}` is defined here")]

@@ -16,6 +16,7 @@ from visa_lsp.checks.support.facts import Facts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
+from visa_lsp.syntax.session import Session
 from visa_lsp.text import Span, shown
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.flow.steps import Step
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.sema.model import Body, BoundModule, Problem
+    from visa_lsp.sema.model import Body, BoundModule
     from visa_lsp.syntax.document import Document
 
 
@@ -42,8 +43,7 @@ class CheckContext(Struct, frozen=True):
     dialect: Dialect
     _facts: dict[int, Facts] = field(default_factory=dict)
     _steps: dict[int, list[Step]] = field(default_factory=dict)
-    memo: dict[str, dict[str, list[Problem]]] = field(default_factory=dict)
-    indexes: dict[object, object] = field(default_factory=dict)  # of ``name_index``
+    views: Session = field(default_factory=Session)  # what others work out of the text: each its own part
     # Subjects of which only the first line is reported, by line: with its rule and body, each line that asked for it.
     subjects: dict[int, set[tuple[str, str]]] = field(default_factory=dict)
     _firsts: dict[tuple[int, str, str], int] = field(default_factory=dict)

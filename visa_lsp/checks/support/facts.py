@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.model import Slot
     from visa_lsp.isa.types import DataType
+    from visa_lsp.program.model import Value
     from visa_lsp.sema.model import Body, Bound, BoundOperand, Symbol
 
 
@@ -44,7 +45,7 @@ class Facts(Struct, frozen=True):
             {b.line: b for b in body.code},
         )
 
-    def type_of(self, value: object) -> DataType | None:
+    def type_of(self, value: Value) -> DataType | None:
         """The data type of a vector operand."""
         match value:
             case Immediate() | Indirect():

@@ -110,11 +110,19 @@ class NameIndex:
         return max([line for line in lines if self.first_code < 0 or line < self.first_code], default=-1)
 
 
+class NameIndexes:
+    """The names of the bodies of a text, by the identity of the body, which lives as long as the text is checked."""
+
+    def __init__(self) -> None:
+        self.by_body: dict[int, NameIndex] = {}
+
+
 def index_of(ctx: CheckContext, body: Body) -> NameIndex:
     """The names of a body, collected once."""
-    known = ctx.indexes.get(id(body))
-    if not isinstance(known, NameIndex):
-        known = ctx.indexes[id(body)] = NameIndex(body)
+    indexes = ctx.views.part(NameIndexes).by_body
+    known = indexes.get(id(body))
+    if known is None:
+        known = indexes[id(body)] = NameIndex(body)
     return known
 
 

@@ -99,11 +99,9 @@ def _rectangle(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
     """The bytes of a media block: rows lie at powers of two of at least a dword. Of one that is too large nothing."""
     data = next(o for o in bound.operands if o.slot.shape is Shape.RAW)
     block = next((o.value for o in bound.operands if o.slot.name == "width,height"), None)
-    if isinstance(block, tuple) and all(isinstance(number, int) and 1 <= number <= 64 for number in block):
-        width, height = block
-        if height > most_rows(width):
-            return
-        yield data, max(4, 1 << (width - 1).bit_length()) * (height - 1) + width
+    match block:
+        case (int() as width, int() as height) if 1 <= width <= 64 and 1 <= height <= most_rows(width):
+            yield data, max(4, 1 << (width - 1).bit_length()) * (height - 1) + width
 
 
 def _matrix(data: BoundOperand) -> Iterator[tuple[BoundOperand, int]]:

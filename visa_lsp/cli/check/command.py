@@ -351,7 +351,7 @@ def _is_wrong(report: Report, options: Options) -> bool:
 
 
 def _write_report(report: Report, options: Options, to_stderr: bool, inputs: Inputs) -> None:
-    pieces = FORMATS[options.format](report, Look(options.colour))
+    pieces = FORMATS[options.format].write(report, Look(options.colour))
     if options.output is not None:
         write_output(options.output, "".join(pieces).encode("utf-8", "replace"), inputs.files)
         return

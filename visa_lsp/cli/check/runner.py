@@ -68,7 +68,7 @@ def _check(task: Task, source: Source) -> FileResult:
     extra = task.selection.extra()
 
     def inspect(text: str) -> tuple[Diagnostic, ...]:
-        return visible(Analysis.of(text, task.platform, once=True), extra)
+        return visible(Analysis.of(text, task.platform), extra)
 
     if not task.fix:
         found = [d for d in inspect(source.text) if wanted(d)]

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.isa.model import Mark
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -129,7 +131,7 @@ def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
         value = inst.get(inst.row.fields[0].name) if inst.row.marks_source else None
         if not isinstance(value, int):
             continue
-        if inst.row.marks_source == "file":
+        if inst.row.marks_source is Mark.FILE:
             name = body.strings[value] if 0 <= value < len(body.strings) else ""
             return (name, line) if line and name else None
         if not line:

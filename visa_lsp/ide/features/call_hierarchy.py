@@ -16,6 +16,8 @@ from visa_lsp.ide.index.focus import focus_at
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
+from visa_lsp.isa.model import FlowClass, Role
+from visa_lsp.isa.table import TABLE
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -24,7 +26,17 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.text_index import Group, Index
 
-_CALL: Final = re.compile(r'\n\s*(?:\([^()\n]*\)\s*)?(call|fccall|fcall)\b[^\n]*?\)\s*"?([A-Za-z_$@?][A-Za-z0-9_$@?]*)')
+# The calls that name what they call, with whether it is another body.
+_CALLS: Final = {
+    row.mnemonic: row.flow is not FlowClass.CALL
+    for row in TABLE.rows
+    if row.flow in (FlowClass.CALL, FlowClass.KERNEL_CALL, FlowClass.FUNCTION_CALL)
+    and any(slot.role is Role.TARGET for slot in row.slots)
+}
+_HINTS: Final = tuple(w for w in _CALLS if not any(other != w and other in w for other in _CALLS))  # found faster
+_CALL: Final = re.compile(
+    rf'\n\s*(?:\([^()\n]*\)\s*)?({"|".join(map(re.escape, _CALLS))})\b[^\n]*?\)\s*"?([A-Za-z_$@?][A-Za-z0-9_$@?]*)'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +185,7 @@ def _calls(analysis: Analysis, first: int, end: int) -> Iterator[tuple[int, Span
         return
     for at in range(document.chunk_at(first), document.chunk_at(max(first, end - 1)) + 1):
         part = index.parts[at]
-        if "call" not in part.chunk.text:
+        if not any(word in part.chunk.text for word in _HINTS):
             continue
         code, base, seen, offset = part.code, document.line_of(at), 0, -1
         for match in _CALL.finditer(code):
@@ -183,4 +195,4 @@ def _calls(analysis: Analysis, first: int, end: int) -> Iterator[tuple[int, Span
             if first <= line < end:
                 column = match.start(2) - (code.rfind("\n", 0, match.start(2)) + 1)
                 span = Span(column, column + len(match.group(2)))
-                yield line, span, match.group(2), match.group(1) != "call"
+                yield line, span, match.group(2), _CALLS[match.group(1)]

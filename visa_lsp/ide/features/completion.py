@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.ide.features.hover import DIRECTIVES
 from visa_lsp.ide.index.context import Context, Wanted, context_at
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
+from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of, words_of
 from visa_lsp.ide.prose.opcode import describe_row, describe_rows
 from visa_lsp.ide.prose.symbol import describe_symbol
@@ -147,11 +148,15 @@ def _labels_near(index: Index, group: Group, line: int) -> tuple[list[int], bool
     return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
 
 
+# The names that a chunk declares: they follow from its text alone.
+_LOWER_DECLS: Final = Key[str]("declared names in small letters")
+
+
 def _lower_names(part: Part) -> str:
     """The names that a chunk declares, in small letters, each with a newline before it."""
-    found: str | None = part.memo.get("lower decls")  # type: ignore[assignment]
+    found = part.memo.get(_LOWER_DECLS)
     if found is None:
-        found = part.memo["lower decls"] = "\n" + "\n".join(part.facts.decls).lower()
+        found = part.memo[_LOWER_DECLS] = "\n" + "\n".join(part.facts.decls).lower()
     return found
 
 

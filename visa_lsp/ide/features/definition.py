@@ -13,6 +13,7 @@ from visa_lsp.ide.index.focus import focus, focus_at, word_at
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import name_span, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
+from visa_lsp.syntax.tree import SUBROUTINE
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
@@ -84,7 +85,7 @@ def implementation(analysis: Analysis, offset: int) -> Target | None:
     if found is None:
         return None
     opened = analysis.document.line_text(analysis.document.position(found.name.start)[0]).lstrip()
-    return found if opened.startswith(".function") else None
+    return found if opened.startswith(SUBROUTINE) else None
 
 
 def type_definition(analysis: Analysis, offset: int) -> Target | None:

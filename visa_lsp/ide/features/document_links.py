@@ -9,7 +9,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.isa.model import Mark
+from visa_lsp.isa.table import TABLE
 from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
@@ -30,7 +33,8 @@ class Link:
     tooltip: str
 
 
-_FILE: Final = re.compile(r'^[^\S\n]*\.?(?:FILE|file)[^\S\n]+"([^"\n]+)"', re.MULTILINE)
+_MARKS: Final = TABLE.marks(Mark.FILE)
+_FILE: Final = re.compile(rf'^[^\S\n]*(?:{"|".join(map(re.escape, _MARKS))})[^\S\n]+"([^"\n]+)"', re.MULTILINE)
 _PATHS: Final = re.compile(
     r'^[^\S\n]*\.kernel_attr[^\S\n]+(?:AsmName|OutputAsmPath)[^\S\n]*=[^\S\n]*"([^"\n]+)"', re.MULTILINE
 )
@@ -43,6 +47,8 @@ _LIST: Final = re.compile(r"^[^\S\n]*files[^\S\n]*:[^\S\n]*\[([^\]\n]*)\]", re.M
 _NAME: Final = re.compile(r"^\s+-\s+name\s*:\s*[\"']?([A-Za-z0-9_.$-]+)", re.MULTILINE)
 TEXTS: Final = (".visaasm", ".isaasm")
 ZEINFO: Final = (".zeinfo.yaml", ".ze_info", ".zeinfo")
+# The files that a chunk names, with lines from its first: they follow from its text alone.
+_FILES: Final = Key[list[Link]]("files")
 
 
 def document_links(analysis: Analysis, stem: str) -> tuple[Link, ...]:
@@ -72,16 +78,16 @@ def document_links(analysis: Analysis, stem: str) -> tuple[Link, ...]:
 
 def _files(part: Part) -> list[Link]:
     """The files that a chunk names; lines count from its first."""
-    known: list[Link] | None = part.memo.get("files")  # type: ignore[assignment]
+    known = part.memo.get(_FILES)
     if known is None:
         text, known = part.chunk.text, []
-        if "FILE" in text or "file" in text or ".kernel_attr" in text:
+        if any(word in text for word in _MARKS) or ".kernel_attr" in text:
             for pattern, what in ((_FILE, "source file"), (_PATHS, "output of the compiler")):
                 for match in pattern.finditer(text):
                     line, span = _place(text, match, 1)
                     names = (match.group(1), match.group(1).replace("\\", "/").rpartition("/")[2])
                     known.append(Link(line, span, names, what))
-        part.memo["files"] = known
+        part.memo[_FILES] = known
     return known
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ class Fold:
     kind: FoldKind = FoldKind.REGION
 
 
-_RUNS = (".decl", ".input", ".parameter", ".implicit", ".kernel_attr")
+_SORTS: Final = (".decl", ".input", ".parameter", ".implicit", ".kernel_attr")
+# Both follow from the text of a chunk alone: the runs of ``_runs`` and the numbers of its blank lines.
+_RUNS: Final = Key[list[tuple[int, int, str]]]("runs of lines")
+_BLANK: Final = Key[set[int]]("blank lines")
 
 
 def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
@@ -50,7 +54,7 @@ def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
 
 def prepare_folds(part: Part) -> bool:
     """Look at a chunk ahead of the question; whether that was still to be done."""
-    fresh = "runs" not in part.memo or "blank" not in part.memo
+    fresh = _RUNS not in part.memo or _BLANK not in part.memo
     _runs(part)
     _blank(part)
     return fresh
@@ -74,9 +78,9 @@ def _line_runs(index: Index) -> Iterator[Fold]:
 
 def _runs(part: Part) -> list[tuple[int, int, str]]:
     """(first line, last line, sort) of each run in a chunk."""
-    known = part.memo.get("runs")
-    if known is None:
-        found: list[tuple[int, int, str]] = []
+    found = part.memo.get(_RUNS)
+    if found is None:
+        found = []
         # The text with its comments and the text without them, line by line.
         for offset, (whole, code) in enumerate(
             zip(part.chunk.text.split("\n"), part.code.split("\n")[1:], strict=False)
@@ -86,15 +90,15 @@ def _runs(part: Part) -> list[tuple[int, int, str]]:
                 found[-1] = (found[-1][0], offset, sort)
             elif sort:
                 found.append((offset, offset, sort))
-        known = part.memo["runs"] = found
-    return known  # type: ignore[return-value]
+        part.memo[_RUNS] = found
+    return found
 
 
 def _sort(whole: str, code: str) -> str:
     if not code:
         return "//" if whole and not whole.isspace() else ""
     if code[0] == ".":
-        word = next((w for w in _RUNS if code.startswith(w)), "")
+        word = next((w for w in _SORTS if code.startswith(w)), "")
         return ".input" if word in (".parameter", ".implicit") else word
     return ""
 
@@ -134,8 +138,8 @@ def _content_end(index: Index, line: int) -> int:
 
 def _blank(part: Part) -> set[int]:
     """The blank lines of a chunk."""
-    known = part.memo.get("blank")
+    known = part.memo.get(_BLANK)
     if known is None:
         lines = part.chunk.text.split("\n")[: part.chunk.count]
-        known = part.memo["blank"] = {i for i, line in enumerate(lines) if not line or line.isspace()}
-    return known  # type: ignore[return-value]
+        known = part.memo[_BLANK] = {i for i, line in enumerate(lines) if not line or line.isspace()}
+    return known

@@ -34,7 +34,7 @@ DIRECTIVES: Final = {
     ".version": ("`.version MAJOR.MINOR`", "The version of the language that the text is written in: it tells the dialect."),
     ".kernel": ('`.kernel "NAME"`', "Begins a kernel. What follows, up to the next `.kernel` or `.global_function`, belongs to it."),
     ".global_function": ('`.global_function "NAME"`', "Begins a function that `fcall` calls, with its own declarations; arguments are in `%arg`, the result in `%retval`."),
-    ".function": ('`.function "NAME"`', "Begins a subroutine of the kernel, which `call` calls; it shares the kernel's declarations. The label line of the same name follows."),
+    tree.SUBROUTINE: ('`.function "NAME"`', "Begins a subroutine of the kernel, which `call` calls; it shares the kernel's declarations. The label line of the same name follows."),
     ".funcdecl": ('`.funcdecl "NAME"`', "Names a function of the program. It writes nothing into the object."),
     ".decl": ("`.decl NAME v_type=G type=T num_elts=N [align=A] [alias=<BASE, BYTES>] [attrs={..}]`", "Declares a variable. `v_type` is its class: G general, A address, P predicate, S sampler, T surface. Only general variables have a type."),
     ".input": ("`.input NAME offset=BYTES [size=BYTES]`", "Says where in the thread's payload a variable is found when the kernel starts. Offsets count from the first register, r0."),

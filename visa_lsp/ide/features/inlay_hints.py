@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.declaration_text import class_letter
+from visa_lsp.analysis.chunk_facts import class_letter
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.values import float_of_bits, int_of_bits, packed_values
+from visa_lsp.isa.model import Mark
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
+from visa_lsp.syntax.tree import SUBROUTINE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -52,8 +54,9 @@ _IMMEDIATE: Final = re.compile(r"(?<![A-Za-z0-9_.])(-?0[xX][0-9a-fA-F]+):([a-z]+
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([0-9]+)")
 _HEAD: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?([A-Za-z_.][A-Za-z0-9_.]*)")
-_FILE: Final = re.compile(r'\s*\.?file\s+"([^"]*)"', re.IGNORECASE)
-_LOC: Final = re.compile(r"\s*\.?loc\s+([0-9]+)\s*$", re.IGNORECASE)
+_FILE_MARKS: Final = TABLE.marks(Mark.FILE)
+_FILE: Final = re.compile(rf'\s*(?:{"|".join(map(re.escape, _FILE_MARKS))})\s+"([^"]*)"', re.IGNORECASE)
+_LOC: Final = re.compile(rf"\s*(?:{'|'.join(map(re.escape, TABLE.marks(Mark.LINE)))})\s+([0-9]+)\s*$", re.IGNORECASE)
 
 
 def inlay_hints(
@@ -174,7 +177,7 @@ def _label(index: Index, group: Group, line: int, name: str) -> Iterator[Hint]:
 def _is_definition(index: Index, line: int, name: str) -> bool:
     """Whether a line does not branch to a name: it opens the subroutine, or has the name in a comment only."""
     code = index.document.code(line)
-    return code.lstrip().startswith(".function") or name not in code
+    return code.lstrip().startswith(SUBROUTINE) or name not in code
 
 
 def _file_before(index: Index, line: int) -> str:
@@ -182,7 +185,7 @@ def _file_before(index: Index, line: int) -> str:
     document = index.document
     for at in range(document.chunk_at(line), -1, -1):
         text = index.parts[at].chunk.text
-        if "file" not in text and "FILE" not in text:
+        if not any(word in text for word in _FILE_MARKS):
             continue
         base = document.line_of(at)
         for offset in range(min(line - base, index.parts[at].chunk.count) - 1, -1, -1):

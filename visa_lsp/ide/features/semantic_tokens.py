@@ -158,31 +158,32 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
         bound = _bound_lines(analysis, at, [i for i in range(part.chunk.count) if i in wanted])
         return [bound.get(i, b"") for i in range(part.chunk.count)]
     known = _known_of(version_of(index))
-    found = list(map(known.packed.get, keys))
-    if None in found:
-        lines = part.code.split("\n")[1:]
-        missing = {keys[i]: i for i, line in enumerate(found) if line is None and i in wanted}
-        kinds = {key: kind_of(key) for key in missing}
-        fresh = {kind: missing[key] for key, kind in kinds.items() if kind not in known.templates}
-        base = analysis.document.line_of(at)
-        chosen = dict(list(fresh.items())[:most])
-        if chosen:
-            view = focus(analysis, [base + i for i in chosen.values()])
-            for kind, i in chosen.items():
-                tokens = list(map(_plain, _of_line(view, base + i)))
-                known.templates[kind] = _template(pieces_in(lines[i].rstrip()), tokens)
-        if len(chosen) < len(fresh):
-            return None
-        able = [(key, i, marks) for key, i in missing.items() if (marks := known.templates[kinds[key]]) is not None]
-        some = able if most is None else able[: most * _FILLS]
-        for key, i, marks in some:
-            known.packed[key] = _filled(marks, pieces_in(lines[i].rstrip()))
-        if len(some) < len(able):
-            return None
-        odd = [i for i, key in enumerate(keys) if i in wanted and found[i] is None and key not in known.packed]
-        bound = _bound_lines(analysis, at, odd)
-        found = [bound.get(i, known.packed.get(key, b"")) for i, key in enumerate(keys)]
-    return found  # type: ignore[return-value]
+    try:
+        return list(map(known.packed.__getitem__, keys))
+    except KeyError:  # a line of a key that was never seen, or only out of what was wanted then
+        pass
+    lines = part.code.split("\n")[1:]
+    missing = {key: i for i, key in enumerate(keys) if i in wanted and key not in known.packed}
+    kinds = {key: kind_of(key) for key in missing}
+    fresh = {kind: missing[key] for key, kind in kinds.items() if kind not in known.templates}
+    base = analysis.document.line_of(at)
+    chosen = dict(list(fresh.items())[:most])
+    if chosen:
+        view = focus(analysis, [base + i for i in chosen.values()])
+        for kind, i in chosen.items():
+            tokens = list(map(_plain, _of_line(view, base + i)))
+            known.templates[kind] = _template(pieces_in(lines[i].rstrip()), tokens)
+    if len(chosen) < len(fresh):
+        return None
+    able = [(key, i, marks) for key, i in missing.items() if (marks := known.templates[kinds[key]]) is not None]
+    some = able if most is None else able[: most * _FILLS]
+    for key, i, marks in some:
+        known.packed[key] = _filled(marks, pieces_in(lines[i].rstrip()))
+    if len(some) < len(able):
+        return None
+    odd = [i for i, key in enumerate(keys) if i in wanted and key not in known.packed]
+    bound = _bound_lines(analysis, at, odd)
+    return [bound.get(i, known.packed.get(key, b"")) for i, key in enumerate(keys)]
 
 
 def _filled(marks: tuple[Mark, ...], pieces: Sequence[str]) -> bytes:

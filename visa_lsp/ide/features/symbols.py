@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.analysis.declaration_text import class_letter
+from visa_lsp.analysis.chunk_facts import class_letter
+from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.syntax.bulk import decl_offsets
 from visa_lsp.text import Span
@@ -85,6 +86,13 @@ class Members:
     whole: bool  # whether these are all members of the chunk
 
 
+# All three follow from the text of a chunk alone: its members, the lines of its declarations, and its names in small
+# letters, one a line, as ``_members`` numbers them.
+_MEMBERS: Final = Key[tuple[Member, ...]]("members")
+_DECL_LINES: Final = Key[list[int]]("lines of declarations")
+_LOWER_NAMES: Final = Key[str]("names in small letters")
+
+
 def document_symbols(analysis: Analysis, most: int = MOST) -> tuple[Outline, ...]:
     """The outline of a text, in text order."""
     index = index_of(analysis.document)
@@ -132,17 +140,17 @@ def outline(analysis: Analysis, most: int = MOST) -> Iterator[tuple[Outline, lis
 
 def part_members(part: Part) -> tuple[Member, ...]:
     """The labels and variables of a chunk, in text order."""
-    known = part.memo.get("members")
+    known = part.memo.get(_MEMBERS)
     if known is None:
-        known = part.memo["members"] = tuple(sorted(_members(part, range(len(part.facts.decls) + len(part.labels)))))
-    return known  # type: ignore[return-value]
+        known = part.memo[_MEMBERS] = tuple(sorted(_members(part, range(len(part.facts.decls) + len(part.labels)))))
+    return known
 
 
 def _members(part: Part, chosen: Iterable[int], *, detailed: bool = True) -> Iterator[Member]:
     """Some members of a chunk by number: its declarations first, then its labels; ``detailed`` with their details."""
-    offsets: list[int] | None = part.memo.get("decl lines")  # type: ignore[assignment]
+    offsets = part.memo.get(_DECL_LINES)
     if offsets is None:
-        offsets = part.memo["decl lines"] = decl_offsets(part.code) if part.facts.decls else []
+        offsets = part.memo[_DECL_LINES] = decl_offsets(part.code) if part.facts.decls else []
     lines = part.chunk.text.split("\n")
     for number in chosen:
         if number < len(offsets):
@@ -186,10 +194,10 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple
 
 def _fitting(part: Part, pattern: re.Pattern[str]) -> Iterator[Member]:
     """The members whose names a pattern for lines finds."""
-    names: str | None = part.memo.get("lower names")  # type: ignore[assignment]
+    names = part.memo.get(_LOWER_NAMES)
     if names is None:
         every = [*part.facts.decls, *(name for _, name in part.labels)]
-        names = part.memo["lower names"] = "\n".join(every).lower()
+        names = part.memo[_LOWER_NAMES] = "\n".join(every).lower()
     if not names:
         return
     found = []

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.ide.features.semantic_tokens import packed, semantic_tokens, some_lines, unpacked
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.index.line_keys import signs_at, version_of
-from visa_lsp.ide.index.words import needle
+from visa_lsp.syntax.words import may_have, needle
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ class Pieces:
 def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
     """Whether a piece stands although some names of its body are declared as something else now."""
     changed = signs.changed_since(piece.stamp) if piece.stamp is not None else None
-    part = index.parts[at]
-    if changed is None or any(part.may_have(needle(name)) for name in changed):
+    if changed is None or any(may_have(index.document.chunks[at], needle(name)) for name in changed):
         return False
     piece.stamp = signs.stamp
     return True

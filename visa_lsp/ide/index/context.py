@@ -6,7 +6,7 @@ Reads the line up to the cursor only; it need not make sense yet. Knows no proto
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -139,20 +139,20 @@ def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
     head = _HEAD.match(before)
     tail = before[head.end() :] if head else ""
     count = _operands(_EXEC.sub("", tail, count=1))
-    base = {"row": row, "rows": rows, "operand": count}
+    inside = Context(Wanted.OPERAND, word, line, prefix, row=row, rows=rows, operand=count)
     if re.fullmatch(r"\s*\.\s*", tail) and head:
         return Context(Wanted.MODIFIER, word, line, prefix, used=used, row=row, rows=rows)
     if node.exec is None and re.fullmatch(r"\s*\(\s*(?:\w+\s*,\s*)?", tail):
         return Context(Wanted.EXEC, word, line, prefix, name=tail, row=row, rows=rows)
     if re.search(r":\s*$", before):
-        return Context(Wanted.TYPE, word, line, prefix, **base)  # type: ignore[arg-type]
+        return replace(inside, wanted=Wanted.TYPE)
     region = re.search(r"(%?[A-Za-z_]\w*)\s*\([^()]*\)\s*<[^<>]*$", before)
     if region:
-        return Context(Wanted.REGION, word, line, prefix, name=region.group(1), **base)  # type: ignore[arg-type]
+        return replace(inside, wanted=Wanted.REGION, name=region.group(1))
     if row is None or not before[-1:].isspace():
-        inside = before.rstrip()[-1:] in ("(", ",", "&", "[", ")")
-        return Context(Wanted.OPERAND if inside and row else Wanted.NOTHING, word, line, prefix, **base)  # type: ignore[arg-type]
-    return Context(Wanted.OPERAND, word, line, prefix, **base)  # type: ignore[arg-type]
+        opened = before.rstrip()[-1:] in ("(", ",", "&", "[", ")")
+        return inside if opened and row else replace(inside, wanted=Wanted.NOTHING)
+    return inside
 
 
 def _operands(tail: str) -> int:

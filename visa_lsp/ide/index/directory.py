@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.words import needle
+from visa_lsp.syntax.words import may_have, needle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +64,7 @@ class Directory:
     def aliasing(self, name: str) -> list[Part]:
         """The chunks that may declare an alias of a name, in no order."""
         wanted = needle(name)
-        return [*self._aliasing.get(name, ()), *(part for part in self._left.values() if part.may_have(wanted))]
+        return [*self._aliasing.get(name, ()), *(part for part in self._left.values() if may_have(part.chunk, wanted))]
 
     def _change(self, part: Part, *, come: bool) -> None:
         alone = (part,)  # one object for all names that nobody else declares: nearly all of them

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.declaration_text import base_of
+from visa_lsp.analysis.chunk_facts import base_of
 from visa_lsp.analysis.line_classes import SelectedLines
 from visa_lsp.ide.index.text_index import index_of, words_of
 from visa_lsp.ide.index.token_at import spot_at
@@ -52,7 +52,7 @@ class LastFocus:
     """The lines of a snapshot that were asked for last, bound."""
 
     def __init__(self) -> None:
-        self.key: object = None
+        self.key: tuple[bool, tuple[int, ...]] = (False, ())  # whether it was cut, and its lines
         self.view: Focus | None = None
 
 

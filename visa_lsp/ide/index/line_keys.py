@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import Group, Index
+    from visa_lsp.ide.index.text_index import Group, Index, PartNaming
 
 _PIECE: Final = re.compile(r"(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*|[0-9][A-Za-z0-9_]*)")
 _LENGTH: Final = re.compile("\x02[0-9]+;")
@@ -120,7 +120,7 @@ def signs_at(index: Index, at: int) -> Signs:
     return groups.signs[index.group_at(index.document.line_of(at)).first]
 
 
-Naming = tuple[tuple[object, ...], ...]
+Naming = tuple["PartNaming", ...]
 
 
 class LastSigns:
@@ -172,6 +172,6 @@ def _touched(old: Naming, new: Naming) -> set[str]:
     while tail < most - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     found: set[str] = set()
-    for labels, signs, specials in (*old[head : len(old) - tail], *new[head : len(new) - tail]):
-        found.update(labels, signs or (), *map(words_of, specials))  # type: ignore[call-overload,arg-type]
+    for part in (*old[head : len(old) - tail], *new[head : len(new) - tail]):
+        found.update(part.labels, part.signs or (), *map(words_of, part.specials))
     return found

@@ -10,44 +10,63 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.analysis.chunk_facts import facts_in
-from visa_lsp.analysis.declaration_text import INPUT, base_of, class_letter
+from visa_lsp.analysis.chunk_facts import INPUT, base_of, class_letter, facts_in
 from visa_lsp.analysis.line_classes import special_words
 from visa_lsp.ide.index.directory import directory_of
-from visa_lsp.ide.index.words import Needle, bits_of, lines_with, needle
+from visa_lsp.ide.index.memo import new_memo
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.session import Session
-from visa_lsp.syntax.tree import Instruction, Scope
+from visa_lsp.syntax.tree import SUBROUTINE, Instruction, Scope
+from visa_lsp.syntax.words import AT_ONCE, chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from visa_lsp.ide.index.memo import Memo
     from visa_lsp.syntax.document import Chunk, Document
 
 _WORD: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?]*")
 _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
-# How many chunks one question may take apart into words; what is left waits for the next.
-_AT_ONCE: Final = 40
+
+
+class PartNaming(NamedTuple):
+    """Everything in a chunk that decides what a name of the body is; ``signs`` None where nothing is declared."""
+
+    labels: tuple[str, ...]
+    signs: dict[str, str] | None
+    specials: tuple[str, ...]
 
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """What is known of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration."""
+    """What is known of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
+
+    ``memo`` is for what others work out of the chunk: each under its own key.
+    """
 
     facts: Facts
     chunk: Chunk
     _decls: dict[str, list[tuple[int, str]]] | None = None
     _labels: list[tuple[int, str]] | None = None
     _aliases: list[tuple[str, str]] | None = None
-    memo: dict[object, object] = field(default_factory=dict)
+    _naming: PartNaming | None = None
+    _signs: dict[str, str] | None = None
+    _label_signs: dict[str, str] | None = None
+    _instructions: int | None = None
+    memo: Memo = field(default_factory=new_memo)
 
     @property
-    def knows_words(self) -> bool:
-        """Whether ``words`` is known already, or never will be."""
-        return "words" in self.memo
+    def knows_naming(self) -> bool:
+        """Whether ``naming`` is known already."""
+        return self._naming is not None
+
+    @property
+    def knows_instructions(self) -> bool:
+        """Whether ``instructions`` is known already."""
+        return self._instructions is not None
 
     @property
     def knows_decls(self) -> bool:
@@ -55,27 +74,12 @@ class Part:
         return self._decls is not None and self._aliases is not None
 
     @property
-    def words(self) -> bytes | None:
-        """A bit for the hash of each word of the chunk, comments included; None where only a search tells."""
-        if "words" not in self.memo:
-            self.memo["words"] = bits_of(self.chunk.text) if self.chunk.text.isascii() else None
-        return self.memo["words"]  # type: ignore[return-value]
-
-    def may_have(self, needle: Needle) -> bool:
-        """Whether a word may be in the text; a no is certain."""
-        bits: bytes | None = self.memo.get("words")  # type: ignore[assignment]
-        if bits is None:
-            return needle.text in self.chunk.text
-        return all(bits[at] & bit for at, bit in needle.places)
-
-    @property
-    def naming(self) -> tuple[object, ...]:
+    def naming(self) -> PartNaming:
         """Everything in the chunk that decides what a name of the body is."""
-        found = self.memo.get("naming")
-        if found is None:
+        if self._naming is None:
             specials = tuple([text for _, text in self.facts.specials])
-            found = self.memo["naming"] = (self.facts.labels, self.signs if self.facts.decls else None, specials)
-        return found  # type: ignore[return-value]
+            self._naming = PartNaming(self.facts.labels, self.signs if self.facts.decls else None, specials)
+        return self._naming
 
     @property
     def code(self) -> str:
@@ -109,34 +113,29 @@ class Part:
     @property
     def signs(self) -> dict[str, str]:
         """Declared name to a sign for its class and length (``line_keys.Signs``)."""
-        found = self.memo.get("signs")
-        if found is None:
+        if self._signs is None:
             pairs = zip(self.facts.decls, self.facts.rests, strict=True)
-            found = self.memo["signs"] = {name: sign_of(name, class_letter(rest)) for name, rest in pairs}
-        return found  # type: ignore[return-value]
+            self._signs = {name: sign_of(name, class_letter(rest)) for name, rest in pairs}
+        return self._signs
 
     @property
     def label_signs(self) -> dict[str, str]:
         """The same of labels."""
-        found = self.memo.get("label signs")
-        if found is None:
-            found = self.memo["label signs"] = {name: sign_of(name, "L") for name in self.facts.labels}
-        return found  # type: ignore[return-value]
+        if self._label_signs is None:
+            self._label_signs = {name: sign_of(name, "L") for name in self.facts.labels}
+        return self._label_signs
 
     @property
     def instructions(self) -> int:
         """How many lines are instructions."""
-        found = self.memo.get("instructions")
-        if found is None:
-            lines = instructions_of(self.code, self.facts).split("\n")
+        if self._instructions is None:
             if self.facts.braced:
                 told = [statement_of(line.rstrip()) for line in self.code.split("\n")]
-                found = self.memo["instructions"] = sum(isinstance(statement, Instruction) for statement in told)
-                return found
-            found = self.memo["instructions"] = sum(1 for line in lines if line and not line.isspace()) - len(
-                self.labels
-            )
-        return found  # type: ignore[return-value]
+                self._instructions = sum(isinstance(statement, Instruction) for statement in told)
+            else:
+                lines = instructions_of(self.code, self.facts).split("\n")
+                self._instructions = sum(1 for line in lines if line and not line.isspace()) - len(self.labels)
+        return self._instructions
 
     @property
     def labels(self) -> list[tuple[int, str]]:
@@ -276,7 +275,7 @@ class Index:
         """(line, name, column of the name) of each subroutine of a body."""
         for line, text in self.directives(group):
             match = _HEAD.match(text)
-            if match is not None and match.group(1) == ".function" and (match.group(2) or match.group(3)):
+            if match is not None and match.group(1) == SUBROUTINE and (match.group(2) or match.group(3)):
                 yield line, match.group(2) or match.group(3), match.start(2 if match.group(2) else 3)
 
     def inputs(self, group: Group) -> Iterator[tuple[int, str]]:
@@ -305,20 +304,15 @@ class Index:
 
     def mentions(self, groups: Iterable[Group], names: Iterable[str], most: int | None = None) -> list[int]:
         """The lines that have one of some names in them, comments included, in order; of more than ``most`` some more."""
-        needles = [needle(name) for name in names if name]
+        wanted = [name for name in names if name]
         found: list[int] = []
-        fresh = _AT_ONCE
         for group in groups:
-            for at in range(group.first, group.end):
-                part = self.parts[at]
-                if fresh and not part.knows_words:
-                    fresh -= part.words is not None
-                here = [wanted.text for wanted in needles if part.may_have(wanted)]
-                if here:
-                    base = self.document.line_of(at)
-                    found += [base + line for line in lines_with(part.chunk.text, here)]
-                    if most is not None and len(found) > most:
-                        return found
+            chunks = self.document.chunks[group.first : group.end]
+            for at in chunks_with(chunks, wanted, AT_ONCE):
+                base = self.document.line_of(group.first + at)
+                found += [base + line for line in lines_with(chunks[at].text, wanted)]
+                if most is not None and len(found) > most:
+                    return found
         return found
 
 

@@ -154,7 +154,7 @@ def _kernel_attr(node: tree.KernelAttr) -> Iterator[Token]:
 def _body(node: tree.BodyDirective) -> Iterator[Token]:
     yield _word(TokenKind.DIRECTIVE, node.directive)
     if node.name:
-        kind = TokenKind.LABEL if node.directive.text == ".function" else TokenKind.FUNCTION
+        kind = TokenKind.LABEL if node.opens_subroutine else TokenKind.FUNCTION
         yield _word(kind, node.name, definition=True)
 
 

@@ -5,7 +5,7 @@ Knows no family of its own. Invariant: every helper returns plain rows, slots an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP
 from visa_lsp.isa.model import Instruction, Modifier, Operation, Role, Shape, Slot, Trait, layout
@@ -13,8 +13,10 @@ from visa_lsp.isa.types import UD, D, F
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from visa_lsp.isa.lane import Meaning
+    from visa_lsp.isa.rows._more import More
 
 _SEED_ATOMICS: Final = {"imin": ATOMIC_OP["minsint"], "imax": ATOMIC_OP["maxsint"]}
 ATOMIC_WORDS: Final = Modifier(
@@ -72,6 +74,8 @@ def _traits(mnemonic: str, family: str) -> Trait:
         found |= Trait.WRITES
     if mnemonic.endswith("_quad"):
         found |= Trait.CHANNELS
+    if mnemonic.endswith("_quad") or "_quad_" in mnemonic:
+        found |= Trait.QUAD
     if mnemonic.endswith("_status"):
         found |= Trait.RESIDENCY
     if mnemonic.startswith(_IMAGES):
@@ -86,6 +90,8 @@ def _traits(mnemonic: str, family: str) -> Trait:
         found |= Trait.MEDIA
     if mnemonic.startswith(("raw_send", "rt_write", "urb_write")):
         found |= Trait.MAY_END
+    if mnemonic.endswith("_eot"):
+        found |= Trait.ENDS
     if mnemonic.startswith(("oword_", "svm_block_")):
         found |= Trait.BLOCK
     if family == "svm":
@@ -107,10 +113,15 @@ def message(
     meaning: Meaning,
     summary: str,
     detail: str,
-    **more: object,
+    **more: Unpack[More],
 ) -> Instruction:
     """A message row. ``predicable`` follows from the layout: a message without a predicate field takes none."""
     items = layout(fields)
+    rest: More = {
+        "predicable": any(f.name == "pred" for f in items),
+        **more,
+        "traits": _traits(mnemonic, family) | more.get("traits", Trait.PLAIN),
+    }
     return Instruction(
         mnemonic,
         opcode,
@@ -121,9 +132,5 @@ def message(
         meaning=meaning,
         summary=summary,
         detail=detail,
-        **{
-            "predicable": any(f.name == "pred" for f in items),
-            **more,
-            "traits": _traits(mnemonic, family) | cast("Trait", more.get("traits", Trait.PLAIN)),
-        },  # type: ignore[arg-type]
+        **rest,
     )

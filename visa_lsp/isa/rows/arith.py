@@ -87,6 +87,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         double=True, brain=MIXED_BF, lacks=(NO_VF,),
         traits=Trait.SUM,
+        foreign={"sub": "subtract with `add` and `(-)` before the second source", "fadd": ""},
     ),
     lane_row(
         "mul", 0x10, "arith", ANY, 2, Lane(S0 * S1),
@@ -102,6 +103,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         source=_FACTORS, double=True, brain=MIXED_BF, lacks=(NO_VF,),
         traits=Trait.PRODUCT,
+        foreign={"fmul": ""},
     ),
     lane_row(
         "mad", 0x0C, "arith", ANY, 3, Lane(word("mad", S0, S1, S2)),
@@ -116,6 +118,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         double=True, brain=MIXED_BF, lacks=(NO_VF,),
         traits=Trait.PRODUCT,
+        foreign={"fmad": "", "fma": ""},
     ),
     lane_row(
         "mulh", 0x0D, "arith", _DWORDS, 2, Lane(word("mulh", S0, S1)),
@@ -275,6 +278,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Rounds each lane to the nearest whole number that is not greater.",
         dialects=EVERY,
         result=_F, lacks=(NO_VF,),
+        foreign={"floor": ""},
     ),
     lane_row(
         "rndu", 0x13, "arith", FLOAT, 1, Lane(word("rndu", S0)),
@@ -282,6 +286,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Rounds each lane to the nearest whole number that is not smaller.",
         dialects=EVERY,
         result=_F, lacks=(NO_VF,),
+        foreign={"ceil": ""},
     ),
     lane_row(
         "rnde", 0x14, "arith", FLOAT, 1, Lane(word("rnde", S0)),
@@ -296,6 +301,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Drops the fraction of each lane.",
         dialects=EVERY,
         result=_F, lacks=(NO_VF,),
+        foreign={"trunc": ""},
     ),
     lane_row(
         "dp2", 0x04, "arith", _F, 2, Effect("dot2"),
@@ -303,7 +309,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Adds the products of the x and y components of src0 and src1. {_DOT}",
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=_F, lacks=(NO_VF,),
-        traits=Trait.OWN_SHAPE,
+        traits=Trait.OWN_SHAPE | Trait.FOURS,
     ),
     lane_row(
         "dp3", 0x05, "arith", _F, 2, Effect("dot3"),
@@ -311,7 +317,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Adds the products of the x, y and z components of src0 and src1. {_DOT}",
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=_F, lacks=(NO_VF,),
-        traits=Trait.OWN_SHAPE,
+        traits=Trait.OWN_SHAPE | Trait.FOURS,
     ),
     lane_row(
         "dp4", 0x06, "arith", _F, 2, Effect("dot4"),
@@ -319,7 +325,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Adds the four products of the components of src0 and src1. {_DOT}",
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=_F, lacks=(NO_VF,),
-        traits=Trait.OWN_SHAPE,
+        traits=Trait.OWN_SHAPE | Trait.FOURS,
     ),
     lane_row(
         "dph", 0x07, "arith", _F, 2, Effect("doth"),
@@ -328,7 +334,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("Seed 003's word list spells it `dhp`; its table and all tools say `dph`.",),
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=_F, lacks=(NO_VF,),
-        traits=Trait.OWN_SHAPE,
+        traits=Trait.OWN_SHAPE | Trait.FOURS,
     ),
     lane_row(
         "line", 0x0A, "arith", INT | _F, 2, Effect("line"),
@@ -339,7 +345,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("src0's region must be scalar: both strides 0.",),
         exec_sizes=(4, 8, 16, 32), doc_page=None, dialects=EVERY,
         result=INT_TYPES | _F, lacks=(NO_VF,),
-        traits=Trait.OWN_SHAPE,
+        traits=Trait.OWN_SHAPE | Trait.FOURS,
     ),
     lane_row(
         "plane", 0x6B, "arith", _F, 2, Effect("plane"),
@@ -351,7 +357,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         platforms=until("PTL"),
         exec_sizes=(8, 16), doc_page="PLN", seed=None,
         result=_F, lacks=(NO_VF,),
-        traits=Trait.OWN_SHAPE | Trait.OWN_REGIONS,
+        traits=Trait.OWN_SHAPE | Trait.FOURS | Trait.OWN_REGIONS,
     ),
     lane_row(
         "sad2", 0x16, "arith", INT, 2, Effect("sad2"),

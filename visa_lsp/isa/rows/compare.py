@@ -74,6 +74,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "Upper-case relations (`.GT`) are seed text only; the finalizer stops on them.",
         ),
         doc_page="CMP",
+        foreign={"setcc": ""},
     ),
     _min_max("min", 0, "smaller"),
     _min_max("max", 1, "larger"),

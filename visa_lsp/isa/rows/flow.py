@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import ExecStyle, FlowClass, Instruction, Modifier, Role, Shape, Slot, layout
+from visa_lsp.isa.model import ExecStyle, FlowClass, Instruction, Mark, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import ALL, FUSED
 from visa_lsp.isa.rows.shapes import EVERY, IM, INT, SEED_ONLY, G, I, label, number
 from visa_lsp.isa.types import UD, UQ, D, Q
@@ -30,8 +30,9 @@ def _place(mnemonic: str, kind: int, flow: FlowClass, summary: str, detail: str,
     )  # fmt: skip
 
 
-def _source_mark(mnemonic: str, kind: int, slot: Slot, what: str, page: str, *, seed: bool = False) -> Instruction:
+def _source_mark(mnemonic: str, kind: int, slot: Slot, mark: Mark, page: str, *, seed: bool = False) -> Instruction:
     """Make FILE or LOC in one of their spellings; the first spelling in the table is the one that printing uses."""
+    what = mark.value
     return Instruction(
         mnemonic, kind, "flow", layout("name:strd" if slot.shape is Shape.STRING else "line:d"), (slot,),
         exec_style=ExecStyle.NONE, predicable=False,
@@ -42,7 +43,7 @@ def _source_mark(mnemonic: str, kind: int, slot: Slot, what: str, page: str, *, 
         detail=f"Names the source {what} of the following instructions, up to the next such mark. It computes nothing and"
         " serves debuggers.",
         doc_page=page,
-        marks_source=what,
+        marks_source=mark,
     )  # fmt: skip
 
 
@@ -112,6 +113,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         meaning=Effect("ret"),
         flow=FlowClass.RETURN,
+        foreign={"return": ""},
         summary="Return from a subroutine, or end the thread.",
         detail=f"{_MASKED_RETURN} and the caller goes on when no lane of the call is left. In the kernel's main part it ends"
         " the thread.",
@@ -177,6 +179,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         summary="Address of a function or symbol.",
         detail="Writes the address of a function, of a table of constants or of a string to dst. The loader fills it in; what"
         " the symbol stands for is not in the object.",
+        traits=Trait.STRIDE_UNCHECKED,
         pitfalls=("The address has 64 bits: a ud destination gets the lower half.",),
         doc_page="FADDR",
         seed=None,
@@ -212,12 +215,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         seed=None,
         flow=FlowClass.KERNEL_CALL,
     ),
-    _source_mark("FILE", 0x51, _FILE, "file", "FILE"),
-    _source_mark("LOC", 0x52, _LINE, "line", "LOC"),
-    _source_mark(".file", 0x51, _FILE, "file", "FILE"),
-    _source_mark(".loc", 0x52, _LINE, "line", "LOC"),
-    _source_mark("file", 0x51, _FILE, "file", "FILE", seed=True),
-    _source_mark("loc", 0x52, _LINE, "line", "LOC", seed=True),
+    _source_mark("FILE", 0x51, _FILE, Mark.FILE, "FILE"),
+    _source_mark("LOC", 0x52, _LINE, Mark.LINE, "LOC"),
+    _source_mark(".file", 0x51, _FILE, Mark.FILE, "FILE"),
+    _source_mark(".loc", 0x52, _LINE, Mark.LINE, "LOC"),
+    _source_mark("file", 0x51, _FILE, Mark.FILE, "FILE", seed=True),
+    _source_mark("loc", 0x52, _LINE, Mark.LINE, "LOC", seed=True),
     _lifetime("start", 0, "begins"),
     _lifetime("end", 1, "ends"),
 )  # fmt: skip

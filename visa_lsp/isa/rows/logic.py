@@ -55,6 +55,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         lacks=(Lack(LONG, _NO_LONG_SHIFT),),
         negates=True,
+        foreign={"lsl": ""},
     ),
     lane_row(
         "shr", 0x25, "logic", INT, 2, Lane(word("shr", S0, S1)),
@@ -64,6 +65,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         lacks=(Lack(frozenset({UQ}), _NO_LONG_SHIFT),),
         negates=True,
+        foreign={"lsr": ""},
     ),
     lane_row(
         "asr", 0x26, "logic", INT, 2, Lane(word("asr", S0, S1)),
@@ -71,6 +73,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Shifts src0 right by src1 and fills with copies of the sign bit. {_COUNT}",
         dialects=EVERY,
         negates=True,
+        foreign={"sar": ""},
     ),
     lane_row(
         "rol", 0x80, "logic", _ROTATED, 2, Lane(word("rol", S0, S1)),
@@ -125,6 +128,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         sat=False, seed=None,
         pitfalls=("The documented source types are ub, uw and ud.",),
         source=_SHORT_ONLY,
+        foreign={"popcnt": ""},
     ),
     lane_row(
         "fbh", 0x2F, "logic", _DWORDS, 1, Lane(word("fbh", S0)),
@@ -150,6 +154,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         sat=False, dialects=EVERY,
         pitfalls=("Only ud; from Xe2 on no source modifiers.",),
         result=_UD, source=LOGIC, saturation=NEVER, negates=True, inverts=False, unmodified=since("BMG"),
+        foreign={"clz": ""},
     ),
     Instruction(
         "bfn", 0x85, "logic", layout("E P dst:v src0:v src1:v src2:v func:b"),
@@ -164,6 +169,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "The hardware instruction exists from XeHP on; the finalizer accepts the text everywhere.",
             "No `.sat`; of the source modifiers only (~).",
         ),
+        traits=Trait.DOTTED,
         doc_page="BFN",
         seed=None,
         verified=dict.fromkeys(("dst", "src0", "src1", "src2"), LOGIC), negates=False, inverts=True,

@@ -14,13 +14,18 @@ and CISA.y for what only text 4.2 has. The words live in ``isa.lsc_codes``.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows._messages import message
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from visa_lsp.isa.rows._more import More
 
 _DG2: Final = since("DG2")
 _XE2: Final = since("BMG")
@@ -79,17 +84,18 @@ def _untyped(
     meaning: Meaning,
     summary: str,
     detail: str,
-    *pitfalls: str,
+    *traps: str,
     fields: str = _UNTYPED,
     extra: tuple[Modifier, ...] = (),
     sub: int | None = None,
-    **more: object,
+    **more: Unpack[More],
 ) -> Instruction:
     code = lsc_codes.SUB.get(name, sub)
+    rest: More = {"platforms": _DG2, "doc_page": "LSC_UNTYPED", "seed": None, "pitfalls": traps, **more}
     return message(
         f"lsc_{name}", 0x89 if name in lsc_codes.SUB else None, "lsc", f"sub:b={code} {fields}", slots,
         (_UGM, *CACHES, *extra), meaning, summary, detail,
-        **{"platforms": _DG2, "doc_page": "LSC_UNTYPED", "seed": None, "pitfalls": pitfalls} | more,
+        **rest,
     )  # fmt: skip
 
 
@@ -99,17 +105,18 @@ def _typed(
     meaning: Meaning,
     summary: str,
     detail: str,
-    *pitfalls: str,
+    *traps: str,
     extra: tuple[Modifier, ...] = (),
     sub: int | None = None,
     fields: str = _TYPED,
-    **more: object,
+    **more: Unpack[More],
 ) -> Instruction:
     code = lsc_codes.SUB.get(name, sub)
+    rest: More = {"platforms": _DG2, "doc_page": "LSC_TYPED", "seed": None, "pitfalls": traps, **more}
     return message(
         f"lsc_{name}", 0x8A if name in lsc_codes.SUB else None, "lsc", f"sub:b={code} {fields}", slots,
         (_TGM, *CACHES, *extra), meaning, summary, detail,
-        **{"platforms": _DG2, "doc_page": "LSC_TYPED", "seed": None, "pitfalls": pitfalls} | more,
+        **rest,
     )  # fmt: skip
 
 
@@ -118,6 +125,17 @@ _SOURCES: Final = (
     "src1 is the operand, src2 is %null.",
     "src1 is compared, src2 is written where it was equal.",
 )
+
+
+# What some operations do to the word in memory, in the words of the older messages; others are called as those are.
+_UPDATES: Final = {
+    "iinc": "inc", "idec": "dec", "iadd": "add", "isub": "sub", "store": "xchg", "smin": "minsint", "smax": "maxsint",
+    "umin": "min", "umax": "max", "fcas": "fcmpwr",
+}  # fmt: skip
+
+
+def _update(atomic: lsc_codes.Atomic) -> str:
+    return _UPDATES.get(atomic.name, atomic.name)
 
 
 def _atomic_detail(atomic: lsc_codes.Atomic, what: str) -> str:
@@ -132,7 +150,7 @@ def _untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
         f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_atomic"),
         f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
         "Both data operands are written, %null where the operation has no use for them.",
-        atomic=atomic,
+        atomic=atomic, update=_update(atomic),
     )  # fmt: skip
 
 
@@ -142,7 +160,7 @@ def _typed_atomic(atomic: lsc_codes.Atomic) -> Instruction:
         f"Atomic per lane on an image: {atomic.doc}.", _atomic_detail(atomic, "the pixel at its coordinates"),
         "The data shape is `d32`, without a channel mask.",
         fields=f"{_TYPED} msaa:b?", extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),),
-        atomic=atomic,
+        atomic=atomic, update=_update(atomic),
     )  # fmt: skip
 
 
@@ -207,6 +225,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "For each lane writes 1 to 64 consecutive elements of the given size, taken from the registers in the order in "
         "which `lsc_load` would put them.",
         _PACKED, _TRANSPOSED, _NO_SCALE,
+        foreign={"store": ""},
     ),
     _untyped(
         "store_strided", (_STRIDED, _SRC), Effect("lsc_store_strided"),
@@ -239,7 +258,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2),
             Effect("lsc_atomic"),
             f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
-            sub=sub, dialects=_V42, platforms=_XE2,
+            sub=sub, dialects=_V42, platforms=_XE2, update=_update(atomic),
         )
         for sub, atomic in _BF_ATOMICS
     ),

@@ -45,6 +45,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Computes 1 / src0 lane by lane; zero gives infinity. {_APPROXIMATE}",
         dialects=EVERY,
         double=True, brain=PURE_BF, lacks=(_NO_DOUBLES, NO_VF),
+        foreign={"rcp": ""},
     ),
     lane_row(
         "log", 0x0B, "math", _F_HF_BF, 1, Lane(word("log2", S0)),
@@ -76,6 +77,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Computes 1 / square root of src0 lane by lane. {_APPROXIMATE}",
         dialects=EVERY,
         brain=PURE_BF, lacks=(NO_VF,),
+        foreign={"rsq": ""},
     ),
     lane_row(
         "sin", 0x17, "math", _F_HF_BF, 1, Lane(word("sin", S0)),

@@ -61,7 +61,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=(*_CHECKS, "The hardware supports depth 8 only."),
         doc_page="DPAS",
         seed=None,
-        traits=Trait.MATRIX | Trait.OWN_SHAPE,
+        traits=Trait.MATRIX | Trait.OWN_SHAPE | Trait.DOTTED,
     ),
     Instruction(
         "dpasw", 0x1C, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(_SHORT, (1, 2, 4, 8), tuple(range(1, 9))),
@@ -74,7 +74,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=(*_CHECKS, "Threads have to run in pairs: a group needs an even number of them.", "PVC does not have it."),
         doc_page="DPASW",
         seed=None,
-        traits=Trait.MATRIX | Trait.OWN_SHAPE,
+        traits=Trait.MATRIX | Trait.OWN_SHAPE | Trait.DOTTED,
     ),
     Instruction(
         "bdpas", None, "matrix",

@@ -6,7 +6,7 @@ knows ``vme_idm`` or any ``va_*`` word: those rows exist so that objects of olde
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lane import Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Role, Shape, Slot
@@ -14,6 +14,11 @@ from visa_lsp.isa.platforms import between, since, until
 from visa_lsp.isa.rows._messages import message, raw_any
 from visa_lsp.isa.rows.shapes import SAMPLER, SURFACE, number, vec
 from visa_lsp.isa.types import UB, UW, F, W
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from visa_lsp.isa.rows._more import More
 
 _VME: Final = Unmodelled("the motion estimation unit is not modelled")
 _VA: Final = Unmodelled("the sampler's video analytics functions are not modelled")
@@ -58,12 +63,10 @@ _DOCS: Final = {
 
 
 def _vme(
-    mnemonic: str, opcode: int, fields: str, slots: tuple[Slot, ...], summary: str, detail: str, **more: object
+    mnemonic: str, opcode: int, fields: str, slots: tuple[Slot, ...], summary: str, detail: str, **more: Unpack[More]
 ) -> Instruction:
-    return message(
-        mnemonic, opcode, "media", fields, slots, (), _VME, summary, detail,
-        **{"exec_style": ExecStyle.NONE, "doc_page": mnemonic.upper()} | more,
-    )  # fmt: skip
+    rest: More = {"exec_style": ExecStyle.NONE, "doc_page": mnemonic.upper(), **more}
+    return message(mnemonic, opcode, "media", fields, slots, (), _VME, summary, detail, **rest)
 
 
 def _va(name: str, sub: int, fields: str, summary: str, detail: str) -> Instruction:

@@ -79,6 +79,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         doc_page="MOV",
         traits=Trait.COPIES,
+        foreign={"neg": ""},
     ),
     Instruction(
         "movs", 0x2D, "mov", layout("E dst:v src0:v"),
@@ -108,6 +109,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         ),
         predicate_use=PredicateUse.CHOOSES,
         dialects=EVERY, chooses=True, brain=MIXED_BF,
+        foreign={"select": ""},
     ),
     Instruction(
         "setp", 0x2B, "mov", layout("E dst:v src0:v"),

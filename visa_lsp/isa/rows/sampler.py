@@ -15,7 +15,7 @@ The three field names hold the same thing; they differ because the table tells r
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
 from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot
@@ -23,6 +23,11 @@ from visa_lsp.isa.platforms import since, until
 from visa_lsp.isa.rows._messages import message
 from visa_lsp.isa.rows.shapes import CHANNELS, IMAGE, SAMPLER, SURFACE, raw, vec
 from visa_lsp.isa.types import UD, UW, F
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from visa_lsp.isa.rows._more import Forms, More
 
 _V41: Final = frozenset({Dialect.V41})
 _V42: Final = frozenset({Dialect.V42})
@@ -90,7 +95,7 @@ def _forms(
     sampler: bool = True,
     only42: bool = False,
     recorded: bool = True,
-    **more: object,
+    **more: Unpack[More],
 ) -> tuple[Instruction, ...]:
     """The rows of one mnemonic. ``only42``: unknown to text 4.1; ``recorded`` False: in no object either."""
     flags = opcode == 0x6D
@@ -99,14 +104,14 @@ def _forms(
         ((_SAMPLER64, _SURFACE64), "sampler:r surface:r") if sampler else ((_SURFACE64,), "surface:r")
     )
     tail = "n:count payload:raws" + (" divs:b!" if flags else "")
-    common: dict[str, object] = {"exec_sizes": _SIZES, "seed": None} | more
 
     def row(
         number: int | None, op: str, fields: str, slots: tuple[Slot, ...], dialects: frozenset[Dialect]
     ) -> Instruction:
+        rest: More = {"dialects": dialects, "exec_sizes": _SIZES, "seed": None, **more}
         return message(
             mnemonic, number, "sampler", f"{op}:w={code}/0xff {_LAYOUT} {fields}", slots,
-            (*_flags(op, code, sample=flags), channels), meaning, summary, detail, **{"dialects": dialects} | common,
+            (*_flags(op, code, sample=flags), channels), meaning, summary, detail, **rest,
         )  # fmt: skip
 
     paired = f"dst:r {tail} paired:r?"
@@ -117,44 +122,58 @@ def _forms(
     return (new, bindless) if only42 else (old, new, bindless)
 
 
-def _sample(mnemonic: str, code: int, parameters: str, how: str, **more: object) -> tuple[Instruction, ...]:
-    settings: dict[str, object] = {"pitfalls": (_ALIGNED, _GAPS), "doc_page": "3D_SAMPLE"} | more
+def _words(parameters: str) -> tuple[str, ...]:
+    """The parameters that prose names, one a payload operand: ``u, bias and offsets`` is ``u`` and ``bias+offsets``."""
+    return tuple(word.replace(" and ", "+") for word in parameters.split(", "))
+
+
+def _sample(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
+    rest: Forms = {
+        "pitfalls": (_ALIGNED, _GAPS),
+        "doc_page": "3D_SAMPLE",
+        "parameters": _words(payload),
+        **more,
+    }
     return _forms(
         mnemonic, 0x6D, code, Effect("sample_3d"),
         f"Sample an image {how}.",
         f"For each lane filters the image at (u, v, r) {how} and returns the chosen channels, red first, each channel of all "
-        f"lanes together. Parameters: {parameters}."
+        f"lanes together. Parameters: {payload}."
         + (" Texel offsets come with the parameters." if "_po" in mnemonic else ""),
-        **settings,  # type: ignore[arg-type]
+        **rest,
     )  # fmt: skip
 
 
-def _load(mnemonic: str, code: int, parameters: str, how: str, **more: object) -> tuple[Instruction, ...]:
-    settings: dict[str, object] = {
+def _load(
+    mnemonic: str, code: int, payload: str, how: str, effect: str = "load_3d", /, **more: Unpack[Forms]
+) -> tuple[Instruction, ...]:
+    rest: Forms = {
         "pitfalls": (_ALIGNED, "Coordinates are integers, in texels."),
         "doc_page": "3D_LOAD",
-    } | more
+        "parameters": _words(payload),
+        **more,
+    }
     return _forms(
-        mnemonic, 0x6E, code, Effect("load_3d"),
+        mnemonic, 0x6E, code, Effect(effect),
         f"Read texels of an image {how}.",
         f"For each lane reads the texel at (u, v, r) {how}, without a filter, and returns the chosen channels, red first, each "
-        f"channel of all lanes together. Parameters: {parameters}.",
-        sampler=False, **settings,  # type: ignore[arg-type]
+        f"channel of all lanes together. Parameters: {payload}.",
+        sampler=False, **rest,
     )  # fmt: skip
 
 
-def _sample4(mnemonic: str, code: int, parameters: str, how: str, **more: object) -> tuple[Instruction, ...]:
+def _sample4(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[Forms]) -> tuple[Instruction, ...]:
     pitfalls = (
         "The word behind the dot is one channel, not a mask; the object holds its number.",
         "For `.A` of sample4_po_c one tool wrote the mask 8 instead of 3 on XeHP_SDV and DG2.",
     )
-    settings: dict[str, object] = {"pitfalls": pitfalls, "doc_page": "3D_SAMPLE4"} | more
+    rest: Forms = {"pitfalls": pitfalls, "doc_page": "3D_SAMPLE4", "parameters": _words(payload), **more}
     return _forms(
         mnemonic, 0x6F, code, Effect("sample4"),
         f"Fetch a channel of the four texels around a point {how}.",
         f"For each lane fetches one channel of the four texels that a bilinear filter at (u, v, r) would mix {how}, and returns "
-        f"them unmixed. Parameters: {parameters}.",
-        channels=_CHANNEL, **settings,  # type: ignore[arg-type]
+        f"them unmixed. Parameters: {payload}.",
+        channels=_CHANNEL, **rest,
     )  # fmt: skip
 
 
@@ -200,7 +219,7 @@ def _simd(mnemonic: str, opcode: int, states: tuple[Slot, ...], fields: str, wha
 _OUTPUT: Final = {"16-full": 0, "16-downsampled": 0x10, "8-full": 0x20, "8-downsampled": 0x30}
 _AVS_FORMAT: Final = {"AVS_16_FULL": 0, "AVS_16_DOWN_SAMPLE": 1, "AVS_8_FULL": 2, "AVS_8_DOWN_SAMPLE": 3}
 _AVS_MODE: Final = {"AVS_16x4": 0, "AVS_8x4": 1, "AVS_16x8": 2, "AVS_4x4": 3}
-_NEW: Final[dict[str, object]] = {"only42": True, "recorded": False, "platforms": _XE2}
+_NEW: Final[Forms] = {"only42": True, "recorded": False, "platforms": _XE2}
 
 
 def _float(name: str, doc: str) -> Slot:
@@ -265,7 +284,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Ask which level of detail a sample would use.",
         "For each lane returns the level of detail that `sample_3d` would choose: clamped in R, unclamped in G; B and A are "
         "undefined. Parameters: u, v, r, ai.",
-        only42=True, doc_page="3D_SAMPLE", pitfalls=(_ALIGNED,),
+        only42=True, doc_page="3D_SAMPLE", pitfalls=(_ALIGNED,), parameters=_words("u, v, r, ai"),
     ),
     *_sample("sample_d_c_mlod", 17, "ref, mlod, u, dudx, dudy, v, dvdx, dvdy, r, ai", "with derivatives, a minimum level and a comparison", **_NEW),
     *_sample("sample_mlod", 18, "mlod, u, v, r, ai", "at no less than a given level of detail", **_NEW),
@@ -282,8 +301,11 @@ ROWS: Final[tuple[Instruction, ...]] = (
     *_sample("sample_po_d_c", 59, "ref, u, dudx, dudy, v, dvdx, dvdy, offsets and r, lod", "with texel offsets per lane, derivatives, and compare", **_NEW),
     *_load("load_3d", 7, "u, v, lod, r", "at a given level of detail"),
     *_load("load_lz", 26, "u, v, r", "at level of detail 0"),
-    *_load("load_2dms_w", 28, "si, mcsl, mcsh, u, v, r, lod", "with several samples, sample si"),
-    *_load("load_mcs", 29, "u, v, r, lod", "from its multisample control surface"),
+    *_load(
+        "load_2dms_w", 28, "si, mcsl, mcsh, u, v, r, lod", "with several samples, sample si",
+        half_parameters=_words("si, mcs0, mcs1, mcs2, mcs3, u, v, r, lod"),
+    ),
+    *_load("load_mcs", 29, "u, v, r, lod", "from its multisample control surface", "load_mcs"),
     *_load("load_l", 27, "lod, u, v, r", "at a given level of detail, which stands first", **_NEW),
     *_sample4("sample4", 8, "u, v, r, ai", "at level 0"),
     *_sample4("sample4_c", 16, "ref, u, v, r, ai", "and compare each with a reference value"),

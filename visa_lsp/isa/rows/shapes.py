@@ -27,8 +27,10 @@ from visa_lsp.isa.types import BF, DF, FLOAT_TYPES, HF, INT_TYPES, SCALAR_TYPES,
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from visa_lsp.isa.lane import Meaning
+    from visa_lsp.isa.rows._more import More
     from visa_lsp.isa.types import DataType
 
 INT, FLOAT, ANY = INT_TYPES, FLOAT_TYPES, SCALAR_TYPES
@@ -147,7 +149,7 @@ def lane_row(
     result: frozenset[DataType] | None = None,
     source: frozenset[DataType] | None = None,
     double: bool = False,
-    **more: object,
+    **more: Unpack[More],
 ) -> Instruction:
     """Make a row of seed 003's formats 1, 3 and 5: predicate, destination and one to four sources of the same types.
 
@@ -157,10 +159,11 @@ def lane_row(
     if family in ("arith", "math") or result is not None:
         more.setdefault("verified", verified_types(own, result, source, double=double))
     elif family == "logic":
-        more = {"saturation_dropped": True, "negates": False, "inverts": True} | more
+        more = {"saturation_dropped": True, "negates": False, "inverts": True, **more}
         more.setdefault(
             "verified", verified_types(own, LOGIC if source is None else source, LOGIC if source is None else source)
         )
+    more.setdefault("doc_page", mnemonic.upper())
     return Instruction(
         mnemonic,
         opcode,
@@ -171,7 +174,7 @@ def lane_row(
         meaning=meaning,
         summary=summary,
         detail=detail,
-        **{"doc_page": mnemonic.upper(), **more},  # type: ignore[arg-type]
+        **more,
     )
 
 

@@ -41,6 +41,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (label("block label in the same subroutine"),),
         meaning=Effect("goto"),
         flow=FlowClass.GOTO,
+        foreign={"branch": "", "br": ""},
         summary="Branch per lane.",
         detail="Sends the enabled lanes whose predicate bit is set to a label. Forward, they are switched off and wait at the"
         " label; the others go on, and if none are left execution moves to the next place where lanes wait. Backward,"

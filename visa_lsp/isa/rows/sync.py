@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lane import Effect
 from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows.shapes import IM, INT, NEWEST_ONLY, G, I
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from visa_lsp.isa.rows._more import More
 
 _DIVERGENT: Final = "In divergent control flow it is undefined: every thread of the group has to arrive, once."
 _GROUPS: Final = "Only thread groups have barriers."
@@ -38,13 +43,13 @@ def _sync(
     page: str,
     slots: tuple[Slot, ...] = (),
     modifiers: tuple[Modifier, ...] = (),
-    **more: object,
+    **more: Unpack[More],
 ) -> Instruction:
     """Make a row without parenthesis and predicate."""
+    rest: More = {"exec_style": ExecStyle.NONE, "predicable": False, "doc_page": page, "seed": None, **more}
     return Instruction(
         mnemonic, opcode, "sync", layout(record), slots, modifiers,
-        exec_style=ExecStyle.NONE, predicable=False, meaning=Effect(meaning),
-        summary=summary, detail=detail, doc_page=page, seed=None, **more,  # type: ignore[arg-type]
+        meaning=Effect(meaning), summary=summary, detail=detail, **rest,
     )  # fmt: skip
 
 
@@ -122,7 +127,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         page="YIELD",
     ),
     _sync(
-        "fence_global", 0x5C, "mask:b=0/0xA0", "fence",
+        "fence_global", 0x5C, "mask:b=0/0xA0", "fence_global",
         "Order accesses to global memory.",
         detail="Makes the thread's earlier reads and writes of surfaces and of virtual memory visible before later ones. With E the"
         " thread waits until they are globally observed; the other letters flush caches.",
@@ -132,7 +137,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
                   "Letters stand in the order E I S C R L1: `fence_global.EL1`."),
     ),
     _sync(
-        "fence_local", 0x5C, "mask:b=0x20/0xA0", "fence",
+        "fence_local", 0x5C, "mask:b=0x20/0xA0", "fence_shared",
         "Order accesses to shared local memory.",
         detail="As `fence_global`, for shared local memory only.",
         page="FENCE",
@@ -140,14 +145,14 @@ ROWS: Final[tuple[Instruction, ...]] = (
         traits=Trait.FENCE,
     ),
     _sync(
-        "fence_sw", 0x5C, "mask:b=0x80/0x80", "fence",
+        "fence_sw", 0x5C, "mask:b=0x80/0x80", "nop",
         "Keep the compiler from reordering.",
         detail="Stops the finalizer's scheduler from moving memory accesses across it; no instruction is issued for it.",
         page="FENCE",
         pitfalls=("It orders nothing at run time.",),
     ),
     _sync(
-        "sampler_cache_flush", 0x5A, "", "fence",
+        "sampler_cache_flush", 0x5A, "", "nop",
         "Flush the sampler's caches.",
         detail="Drops all levels of the texture cache, so that a later sample sees what was written before.",
         page="CACHE_FLUSH",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import SHORT_TEXT
+from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.late import LONG, keep_late, known_late
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
@@ -328,6 +329,11 @@ def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Report]:
                 )
 
 
+# What is told of a file that is not open: of a state of the file, its settings and its platform, as the number of the
+# report has them.
+_REPORT: Final = Key[list[types.Diagnostic]]("report")
+
+
 def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Report | None:
     """The findings of a file that is not open; None for one that is, or that cannot be read."""
     if ls.files.opened_at(path) is not None:
@@ -339,11 +345,11 @@ def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Report |
     result_id = f"{stamp[0]:x}.{stamp[1]:x}.{hash((settings, ls.documents.platform_name(uri))) & 0xFFFFFFFF:x}"
     if before.get(uri) == result_id:
         return types.WorkspaceUnchangedDocumentDiagnosticReport(uri, result_id)
-    known = ls.files.kept(uri, stamp, result_id)
-    if not isinstance(known, list):
+    known = ls.files.kept(_REPORT, uri, stamp, result_id)
+    if known is None:
         analysis = ls.files.analysis(path)
         if analysis is None:
             return None
         known = _items(ls, uri, analysis.document, findings(ls, uri, analysis))
-        ls.files.keep(uri, stamp, result_id, known)
+        ls.files.keep(_REPORT, uri, stamp, result_id, known)
     return types.WorkspaceFullDocumentDiagnosticReport(uri, known, result_id=result_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
@@ -14,12 +15,14 @@ from visa_lsp.ide.features.completion import Item, ItemKind, documentation, offe
 from visa_lsp.ide.features.formatting import format_on_type, format_runs, format_text
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.signature import signature_help
+from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, text_edits, to_offset, to_span
 from visa_lsp.lsp.encode import diagnostic_text
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings
 from visa_lsp.lsp.handlers.language import place
+from visa_lsp.lsp.placed import Form, Placed, placed
 from visa_lsp.lsp.progress import working
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
@@ -43,6 +46,8 @@ _ITEM: Final = {
     ItemKind.PROPERTY: types.CompletionItemKind.Property,
     ItemKind.SNIPPET: types.CompletionItemKind.Snippet,
 }
+# The edits that format a chunk: how a line is formatted follows from the line alone.
+_EDITS: Final = Key[Placed]("edits that format")
 _PLACEHOLDER: Final = re.compile(r"\$\{\d+(?::([^}]*)|\|([^,|]*)[^}]*)?\}")
 
 
@@ -177,28 +182,28 @@ async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) 
 def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
     """The edits that format a chunk, as JSON text; kept while the chunk and its line stay as they are."""
     document = analysis.document
-    memo = index_of(document).parts[at].memo
     base = document.line_of(at)
-    form: tuple[bytes, tuple[int, ...]] | None = memo.get(("edits", encoding))  # type: ignore[assignment]
-    if form is None:
-        out, lines = [], []
-        for run in format_runs(analysis, at):
-            end = run.end
-            if not document.chunks[at].text.isascii():
-                end = units(document.line_text(base + run.last), encoding)
-            text = json.dumps(run.text).encode().replace(b"%", b"%%")
-            out.append(
-                b'{"range": {"start": {"line": %%d, "character": 0}, "end": {"line": %%d, "character": %d}}, "newText": %b}'
-                % (end, text)
-            )
-            lines += [run.first, run.last]
-        form = memo["edits", encoding] = (b",".join(out), tuple(lines))
-    if not form[0]:
-        return b""
-    made: tuple[int, bytes] | None = memo.get(("edits made", encoding))  # type: ignore[assignment]
-    if made is None or made[0] != base:
-        made = memo["edits made", encoding] = (base, form[0] % tuple([base + line for line in form[1]]))
-    return made[1]
+    return placed(
+        index_of(document).parts[at].memo, _EDITS, encoding, base, partial(_edits_form, analysis, at, encoding)
+    )
+
+
+def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> Form:
+    document = analysis.document
+    base = document.line_of(at)
+    out: list[bytes] = []
+    lines: list[int] = []
+    for run in format_runs(analysis, at):
+        end = run.end
+        if not document.chunks[at].text.isascii():
+            end = units(document.line_text(base + run.last), encoding)
+        text = json.dumps(run.text).encode().replace(b"%", b"%%")
+        out.append(
+            b'{"range": {"start": {"line": %%d, "character": 0}, "end": {"line": %%d, "character": %d}}, "newText": %b}'
+            % (end, text)
+        )
+        lines += [run.first, run.last]
+    return Form(b",".join(out), tuple(lines))
 
 
 @guarded

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
+from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.workspace import Language
 from visa_lsp.ide.zeinfo.document import InfoDocument, input_arguments, kernel_names, place_in_document
 from visa_lsp.lsp.convert import position, range_of
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer
 
 ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
+# A vISA text beside a ze_info document: of a state of its file, and of the platform it is for.
+_ANALYSIS: Final = Key["Analysis"]("analysis")
 MAX_BESIDE: Final = 50  # documents of a folder that are looked into
 _SUFFIXES: Final = (".visaasm", ".isaasm")
 _SYMBOL: Final = {
@@ -59,7 +62,8 @@ class LastInfo:
     """A ze_info document with its texts, as they were when it was asked for."""
 
     def __init__(self) -> None:
-        self.key: object = None
+        # The document's serial and its texts, each with what tells its state.
+        self.key: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
         self.info: InfoDocument | None = None
 
 
@@ -108,12 +112,13 @@ def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return None
-    key = ("analysis", ls.documents.platform_name(uri))
-    known = ls.files.kept(uri + "#analysis", stamp, key)
+    platform = ls.documents.platform_name(uri)
+    known = ls.files.kept(_ANALYSIS, uri, stamp, platform)
     if known is None:
         known = ls.files.analysis(path)
-        ls.files.keep(uri + "#analysis", stamp, key, known)
-    return known  # type: ignore[return-value]
+        if known is not None:
+            ls.files.keep(_ANALYSIS, uri, stamp, platform, known)
+    return known
 
 
 def text_at(ls: VisaServer, uri: str) -> PlainText | None:

@@ -16,10 +16,12 @@ from visa_lsp.ide.features.folding import FoldKind, folding_ranges
 from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
 from visa_lsp.ide.features.symbols import Outline, OutlineKind, document_symbols, outline, pattern_of, workspace_symbols
 from visa_lsp.ide.features.token_pieces import Piece, encoded, lines_of, numbers_of, pieces_of
+from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers import info
+from visa_lsp.lsp.placed import Form, Placed, placed
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
@@ -48,6 +50,8 @@ _SYMBOL: Final = {
     OutlineKind.PREDICATE: types.SymbolKind.Boolean,
     OutlineKind.HANDLE: types.SymbolKind.Object,
 }
+# The entries of a chunk of which the outline shows every member: which these are follows from the chunk alone.
+_ENTRIES: Final = Key[Placed]("outline")
 
 
 def register(server: VisaServer) -> None:
@@ -102,20 +106,15 @@ def _tree(ls: VisaServer, opened: OpenDocument) -> Iterator[bytes]:
 
 def _children(part: Part, shown: Members, base: int, encoding: Encoding) -> bytes:
     """The entries of a chunk; kept while the chunk and its line stay as they are."""
-    form: bytes | None = part.memo.get(("symbols", encoding)) if shown.whole else None  # type: ignore[assignment]
-    if form is None:
-        form = b",".join([_form(member, part, encoding) for member in shown.shown])
-        if shown.whole:
-            part.memo["symbols", encoding] = form
-    made: tuple[int, bytes] | None = part.memo.get(("symbols made", encoding)) if shown.whole else None  # type: ignore[assignment]
-    if made is None or made[0] != base:
-        made = (base, form % tuple([line for m in shown.shown for line in [base + m.line] * 4]))
-        if shown.whole:
-            part.memo["symbols made", encoding] = made
-    return made[1]
+
+    def form() -> Form:
+        entries = b",".join([_entry(member, part, encoding) for member in shown.shown])
+        return Form(entries, tuple([line for m in shown.shown for line in [m.line] * 4]))
+
+    return placed(part.memo, _ENTRIES, encoding, base, form) if shown.whole else form().at(base)
 
 
-def _form(member: Member, part: Part, encoding: Encoding) -> bytes:
+def _entry(member: Member, part: Part, encoding: Encoding) -> bytes:
     """The entry of a member with places for its line."""
     start, end = member.column, member.column + len(member.name)
     if not part.chunk.text.isascii():
@@ -241,19 +240,23 @@ def _file_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
             yield [value for value in _symbols_of(ls, path) if wanted.search(value["name"])]
 
 
+# The symbols of a file that is not open: of a state of the file, and of the units of columns.
+_SYMBOLS: Final = Key[list[dict[str, Any]]]("symbols")
+
+
 def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
     """All symbols of a file that is not open."""
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return []
-    known = ls.files.kept(uri + "#symbols", stamp, ls.encoding)
-    if not isinstance(known, list):
+    known = ls.files.kept(_SYMBOLS, uri, stamp, ls.encoding)
+    if known is None:
         analysis = ls.files.analysis(path)
         entries = workspace_symbols(analysis, "") if analysis is not None else ()
         known = (
             [_information(ls, uri, analysis.document, entry, holder) for entry, holder in entries] if analysis else []
         )
-        ls.files.keep(uri + "#symbols", stamp, ls.encoding, known)
+        ls.files.keep(_SYMBOLS, uri, stamp, ls.encoding, known)
     return known
 
 

@@ -335,7 +335,7 @@ class Protocol(LanguageServerProtocol):
         """Hand on a closed document."""
         yield from self._pass_on(types.TEXT_DOCUMENT_DID_CLOSE, params)
 
-    # pygls calls generators and coroutines; only the latter can be cancelled.
+    # pygls, whose own is a generator, calls generators and coroutines; only the latter can be cancelled.
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
     async def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Any:  # type: ignore[override]
         """Call a command with its arguments as one list of JSON values; a cancelled request ends the command too."""
@@ -363,7 +363,11 @@ def _readable(value: dict[str, Any], reads: Callable[[dict[str, Any]], bool]) ->
         if reads({**kept, key: part}):
             kept[key] = part
         elif isinstance(part, dict):
-            inner = _readable(part, lambda some, key=key: reads({**kept, key: some}))  # type: ignore[misc]
+
+            def inside(some: dict[str, Any], key: str = key) -> bool:
+                return reads({**kept, key: some})
+
+            inner = _readable(part, inside)
             if reads({**kept, key: inner}):
                 kept[key] = inner
     return kept

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa.table import TABLE
 from visa_lsp.program.model import Combine, Predicate
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.operands import Enable, Op, Site, nothing, predicate_bits
@@ -18,7 +20,7 @@ from visa_lsp.sim.operands import Enable, Op, Site, nothing, predicate_bits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.model import Kernel, Value
     from visa_lsp.sim.registers import Frame
 
 _END: Final = -1
@@ -41,7 +43,7 @@ def _taken(site: Site) -> Enable:
     return lambda f: f.emask & bits(f) << at
 
 
-def _target(site: Site, label: object) -> int:
+def _target(site: Site, label: Value) -> int:
     place = site.code.labels.get(label) if isinstance(label, int) else None
     if place is None:
         raise site.fault(f"label {label} is not defined")
@@ -244,15 +246,15 @@ def faddr(site: Site) -> Op:
 # ---- structured control flow of the seed dialect: the partners are found by nesting
 
 
-def _need(site: Site, place: int | None, word: str) -> int:
+def _need(site: Site, place: int | None, flow: FlowClass) -> int:
     if place is None:
-        raise site.fault(f"there is no {word} that belongs to it")
+        raise site.fault(f"there is no {TABLE.by_flow[flow].mnemonic} that belongs to it")
     return place
 
 
 def if_(site: Site) -> Op:
     """Lanes whose predicate fails wait at the else branch or at the end."""
-    end = _need(site, site.code.structure.end.get(site.pc), "endif")
+    end = _need(site, site.code.structure.end.get(site.pc), FlowClass.ENDIF)
     other = site.code.structure.other.get(site.pc)
     place = end if other is None else other + 1
     taken = _taken(site)
@@ -268,7 +270,7 @@ def if_(site: Site) -> Op:
 
 def else_(site: Site) -> Op:
     """The lanes of the first branch wait at the end; the others wait behind this place."""
-    end = _need(site, site.code.structure.end.get(site.pc), "endif")
+    end = _need(site, site.code.structure.end.get(site.pc), FlowClass.ENDIF)
 
     def op(f: Frame) -> int | None:
         _park(f, f.emask, end)
@@ -280,7 +282,7 @@ def else_(site: Site) -> Op:
 
 def while_(site: Site) -> Op:
     """Lanes whose predicate holds go back to the loop's start."""
-    start = _need(site, site.code.structure.start.get(site.pc), "do") + 1
+    start = _need(site, site.code.structure.start.get(site.pc), FlowClass.DO) + 1
     taken, here = _taken(site), site.pc
 
     def op(f: Frame) -> int | None:
@@ -293,7 +295,7 @@ def while_(site: Site) -> Op:
 
 
 def _exit(site: Site, *, past: bool) -> Op:
-    loop = _need(site, site.code.structure.end.get(site.pc), "while")
+    loop = _need(site, site.code.structure.end.get(site.pc), FlowClass.WHILE)
     place, taken = loop + past, _taken(site)
 
     def op(f: Frame) -> int | None:

@@ -18,13 +18,14 @@ from visa_lsp.sim.lanes import converter, flushed_source, int_source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def _floats(site: Site, operand: object, lanes: int | None = None) -> Fetch:
+def _floats(site: Site, operand: Value, lanes: int | None = None) -> Fetch:
     """Lanes of a source as f64, denormals of f flushed where the mode says so."""
     fetch = flushed_source(site, operand, ty.F, lanes)
     return lambda f: fetch(f).astype(np.float64)
@@ -48,7 +49,7 @@ def _dot(site: Site, terms: int, *, homogeneous: bool = False) -> Op:
     return op
 
 
-def _in_a_row(site: Site, operand: object, count: int, exec_type: ty.DataType) -> Callable[[Frame], Array]:
+def _in_a_row(site: Site, operand: Value, count: int, exec_type: ty.DataType) -> Callable[[Frame], Array]:
     """Elements side by side from an operand's first on, whatever its region: f64, or int64 for integers."""
     if not isinstance(operand, General | Indirect):
         raise site.fault("the source must be a general or an indirect operand")

@@ -38,12 +38,13 @@ from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask, mask_bits, predica
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.program.model import Value
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def _same_bits(site: Site, dst: object, sources: list[object]) -> bool:
+def _same_bits(site: Site, dst: Value, sources: list[Value]) -> bool:
     """Whether values only travel: one type, no modifier, no saturation."""
     type_ = site.operand_type(dst)
     return not saturates(dst) and all(
@@ -78,7 +79,7 @@ def mov(site: Site) -> Op:
     return op
 
 
-def _addresses(site: Site, dst: Address, src: object) -> Op:
+def _addresses(site: Site, dst: Address, src: Value) -> Op:
     """Address elements from the address of a variable, from others, or from integers that held some."""
     cells = site.code.layout.address_base[dst.var] + dst.offset + np.arange(site.lanes)
     enable, lanes = site.enable(), site.lanes
@@ -124,7 +125,7 @@ def select(site: Site) -> Op:
     return op
 
 
-def _typed(site: Site, operand: object, exec_type: ty.DataType) -> Fetch:
+def _typed(site: Site, operand: Value, exec_type: ty.DataType) -> Fetch:
     if exec_type.is_float:
         return float_source(site, operand, exec_type)
     return int_source(site, operand, exec_type, np.dtype("<i8" if exec_type.size < 8 else object))

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.isa.model import FieldKind, Role
+from visa_lsp.isa.model import FieldKind, Role, Trait
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import NULL_RAW, AddressOf, General, Immediate, Indirect, RawOperand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.program.model import Value
     from visa_lsp.sim.operands import Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -39,7 +40,7 @@ def record(site: Site, reason: str) -> Op:
     parts = list(_parts(site))
     targets = [t for slot in site.inst.row.slots if slot.role is Role.WRITE for t in _targets(site, slot.name)]
     enable = site.enable() if site.has("exec") else None
-    ends = site.inst.row.mnemonic.endswith("_eot")
+    ends = site.inst.row.has(Trait.ENDS)
     pc = site.pc
 
     def op(f: Frame) -> int | None:
@@ -82,7 +83,7 @@ def _state(site: Site, number: int, *, sampler: bool) -> Part:
     return lambda f: (f.surfaces[cell] & 0xFFFFFFFF).to_bytes(4, "little")
 
 
-def _bytes(site: Site, operand: object, name: str) -> Part | None:
+def _bytes(site: Site, operand: Value, name: str) -> Part | None:
     if isinstance(operand, RawOperand):
         size = _size(site, operand, name)
         view = site.raw_view(operand, "u1", 1, size, size) if size else None

@@ -24,61 +24,17 @@ from visa_lsp.sim.values import DTYPE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.sim.effects.filtering import Offsets
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# The parameters of each operation in turn (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD; the rows name them too). ``+o`` shares
-# its low twelve bits with texel offsets: four bits each for u, v, r as in aoffimmi, or for gathers six for v, six for u.
-_DERIVATIVES: Final = "u dudx dudy v dvdx dvdy"
-_PARAMETERS: Final[dict[str, str]] = {
-    "lod": "u v r ai",
-    "sample_3d": "u v r ai",
-    "sample_b": "bias u v r ai",
-    "sample_l": "lod u v r ai",
-    "sample_c": "ref u v r ai",
-    "sample_d": f"{_DERIVATIVES} r drdx drdy ai",
-    "sample_b_c": "ref bias u v r ai",
-    "sample_l_c": "ref lod u v r ai",
-    "sample_d_c": f"ref {_DERIVATIVES} r drdx drdy ai",
-    "sample_lz": "u v r ai",
-    "sample_c_lz": "ref u v r ai",
-    "sample_d_c_mlod": f"ref mlod {_DERIVATIVES} r ai",
-    "sample_mlod": "mlod u v r ai",
-    "sample_c_mlod": "mlod ref u v r ai",
-    "sample_po": "u v r offsets",
-    "sample_po_b": "bias+o u v r ai",
-    "sample_po_l": "lod+o u v r ai",
-    "sample_po_c": "ref u v r+o lod",
-    "sample_po_d": f"{_DERIVATIVES} r+o lod",
-    "sample_po_l_c": "ref lod+o u v r ai",
-    "sample_po_lz": "u v r offsets",
-    "sample_po_c_lz": "ref u v r+o",
-    "sample_po_b_c": "ref bias+o u v r ai",
-    "sample_po_d_c": f"ref {_DERIVATIVES} r+o lod",
-    "sample4": "u v r ai",
-    "sample4_c": "ref u v r ai",
-    "sample4_po": "u v offu offv r",
-    "sample4_po_c": "ref u v offu offv r",
-    "sample4_l": "lod u v r ai",
-    "sample4_b": "bias u v r ai",
-    "sample4_i": "u v r ai",
-    "sample4_i_c": "ref u v r ai",
-    "sample4_l_c": "ref lod u v r ai",
-    "sample4_po_l": "lod+o u v r ai",
-    "sample4_po_b": "bias+o u v r ai",
-    "sample4_po_i": "u v r offsets",
-    "sample4_po_i_c": "ref u v r offsets",
-    "sample4_po_l_c": "ref lod+o u v r ai",
-    "load_3d": "u v lod r",
-    "load_lz": "u v r",
-    "load_l": "lod u v r",
-    "load_2dms_w": "si mcsl mcsh u v r lod",
-    "load_mcs": "u v r lod",
-}
-_WORDS_2DMS: Final = "si mcs0 mcs1 mcs2 mcs3 u v r lod"
-_INTEGERS: Final = frozenset({"offu", "offv", "offsets"})
+# Which parameters a payload has stands in the rows (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD). One that shares its operand
+# with texel offsets has them in its low twelve bits: four bits each for u, v, r as in aoffimmi, or for gathers six for v,
+# six for u.
+_OFFSETS: Final = "offsets"
+_INTEGERS: Final = frozenset({"offu", "offv", _OFFSETS})
 
 
 def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -> Array:
@@ -93,19 +49,21 @@ def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -
     return texels.astype(np.float32).view(f"<u{min(4, kind.size)}") if kind.size == 4 else texels.astype(np.float16)
 
 
-def _parameters(site: Site, kind: str, names: str = "") -> dict[str, Fetch]:
+def _parameters(site: Site, kind: str) -> dict[str, Fetch]:
     """How to read each parameter that the payload has room for; those left out are zero."""
     payload = site.inst.get("payload")
     operands = payload if isinstance(payload, tuple) else ()
+    row = site.inst.row
+    names = row.half_parameters if row.half_parameters and kind == "<i2" else row.parameters
     found: dict[str, Fetch] = {}
-    for i, name in enumerate((names or _PARAMETERS[site.inst.row.mnemonic]).split()):
+    for i, name in enumerate(names):
         operand = operands[i] if i < len(operands) else RawOperand(0, 0)
         assert isinstance(operand, RawOperand)
-        word = name.removesuffix("+o")
+        word = next(part for part in name.split("+") if part != _OFFSETS or part == name)
         as_integer = word in _INTEGERS or kind[1] == "i"
         found[word] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}" if as_integer else kind)
         if word != name:  # the float reads as it is: twelve bits of its fraction change no texel by more than 2**-11
-            found["offsets"] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}")
+            found[_OFFSETS] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}")
     return found
 
 
@@ -160,20 +118,28 @@ def _width(site: Site) -> None:
     site.lanes, site.full = site.control.exec_size, (1 << site.control.exec_size) - 1
 
 
+def load(site: Site) -> Op:
+    """Read texels at integer coordinates, in the older form."""
+    _width(site)
+    return _loaded(site, {n: lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")})
+
+
 def load_3d(site: Site) -> Op:
-    """Read texels at integer coordinates. Images have one sample per pixel, and no control surface to read."""
-    word = site.inst.row.mnemonic
-    kind = _payload_kind(site, floats=False)
-    if word == "load":
-        _width(site)
-        reads = {n: lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")}
-    else:
-        reads = _parameters(site, kind, _WORDS_2DMS if word == "load_2dms_w" and kind == "<i2" else "")
+    """Read texels at integer coordinates. Images have one sample per pixel."""
+    return _loaded(site, _parameters(site, _payload_kind(site, floats=False)))
+
+
+def load_mcs(site: Site) -> Op:
+    """Read the control surface of an image with several samples per pixel: there is none."""
+    return _texel_message(
+        site, lambda _f, image, active: np.zeros((active.size, 4), np.int64 if image.is_integer else np.float32)
+    )
+
+
+def _loaded(site: Site, reads: dict[str, Fetch]) -> Op:
     offset_of = site.scalar("aoffimmi")
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
-        if word == "load_mcs":
-            return np.zeros((active.size, 4), np.int64 if image.is_integer else np.float32)
         u, v, r = (reads[n](f)[active].astype(np.int64) for n in ("u", "v", "r"))
         du, dv, dr = texel_offset(offset_of(f))
         u = u + du
@@ -187,21 +153,28 @@ def load_3d(site: Site) -> Op:
 
 def texel_offset(word: int) -> tuple[int, int, int]:
     """Offsets along u, v, r: four signed bits each, u highest."""
-    u, v, r = (word >> shift & 15 for shift in (8, 4, 0))
-    return tuple(x - 16 if x > 7 else x for x in (u, v, r))  # type: ignore[return-value]
+
+    def signed(shift: int) -> int:
+        bits = word >> shift & 15
+        return bits - 16 if bits > 7 else bits
+
+    return signed(8), signed(4), signed(0)
 
 
-def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -> tuple[Array | int, ...]:
+def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -> Offsets:
     """Texel offsets per lane along u, v, r, from parameters of their own or from the low bits of another."""
     if "offu" in reads:
-        return (*(reads[n](f)[active].astype(np.int64) for n in ("offu", "offv")), 0)
-    if "offsets" not in reads:
+        u, v = (reads[n](f)[active].astype(np.int64) for n in ("offu", "offv"))
+        return u, v, 0
+    if _OFFSETS not in reads:
         return 0, 0, 0
-    word = reads["offsets"](f)[active].astype(np.int64)
-    shifts = (8, 4, 0) if bits == 4 else (0, 6)
+    word = reads[_OFFSETS](f)[active].astype(np.int64)
     half = 1 << bits - 1
-    fields = tuple((word >> shift & 2 * half - 1 ^ half) - half for shift in shifts)
-    return fields if bits == 4 else (*fields, 0)
+
+    def signed(shift: int) -> Array:
+        return (word >> shift & 2 * half - 1 ^ half) - half
+
+    return (signed(8), signed(4), signed(0)) if bits == 4 else (signed(0), signed(6), 0)
 
 
 def _sampler(site: Site) -> Callable[[Frame], Sampler]:
@@ -219,22 +192,27 @@ def _sampler(site: Site) -> Callable[[Frame], Sampler]:
     return find
 
 
+def sample(site: Site) -> Op:
+    """Filter an image at float coordinates, in the older form."""
+    _width(site)
+    return _sampled(site, {n: lane_reader(site, site.raw(n), site.lanes, "<f4") for n in ("u", "v", "r")})
+
+
 def sample_3d(site: Site) -> Op:
     """Filter an image at float coordinates; images have one level, so that its choice changes nothing."""
-    word = site.inst.row.mnemonic
-    if word == "sample":
-        _width(site)
-        reads = {n: lane_reader(site, site.raw(n), site.lanes, "<f4") for n in ("u", "v", "r")}
-    else:
-        reads = _parameters(site, _payload_kind(site, floats=True))
+    return _sampled(site, _parameters(site, _payload_kind(site, floats=True)))
+
+
+def _sampled(site: Site, reads: dict[str, Fetch]) -> Op:
     offset_of, state = site.scalar("aoffimmi"), _sampler(site)
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
         u, v, r = (reads[n](f)[active].astype(np.float64) for n in ("u", "v", "r"))
-        moved = _lane_offsets(reads, f, active, 4)
-        offset = tuple(a + b for a, b in zip(texel_offset(offset_of(f)), moved, strict=True))
+        du, dv, dr = texel_offset(offset_of(f))
+        lane_u, lane_v, lane_r = _lane_offsets(reads, f, active, 4)
+        offset = du + lane_u, dv + lane_v, dr + lane_r
         reference = reads["ref"](f)[active] if "ref" in reads else None
-        return filtered(image, state(f), u, v, r, offset, reference)  # type: ignore[arg-type]
+        return filtered(image, state(f), u, v, r, offset, reference)
 
     return _texel_message(site, texels_of)
 
@@ -360,9 +338,10 @@ def _raw_info(site: Site, texels_of: Callable[[Frame, Image, Array], Array]) -> 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "load_3d": load_3d,
-    "load": load_3d,
+    "load_mcs": load_mcs,
+    "load": load,
     "sample_3d": sample_3d,
-    "sample": sample_3d,
+    "sample": sample,
     "sample4": sample4,
     "sample_unorm": sample_unorm,
     "lod": lod,

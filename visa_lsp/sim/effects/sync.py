@@ -129,24 +129,18 @@ def nbarrier_wait(site: Site) -> Op:
 
 
 def fence(site: Site) -> Op:
-    """Memory is in order anyway; observers hear which memories are meant. A software fence only binds the compiler."""
-    memories = _fenced_memories(site)
-    if not memories:
-        return nothing(site)
+    """Order the memory that the message goes to."""
+    return _fenced(SHARED if site.integer("sfid") == SFID_SLM else GLOBAL)
+
+
+def _fenced(memory: int) -> Op:
+    """Memory is in order anyway; observers hear which memory is meant."""
 
     def op(f: Frame) -> None:
         assert f.thread is not None
-        f.thread.machine.fenced(f.thread, memories)
+        f.thread.machine.fenced(f.thread, (memory,))
 
     return op
-
-
-def _fenced_memories(site: Site) -> tuple[int, ...]:
-    """Which memories a fence orders; none for what only flushes the sampler's caches or binds the compiler."""
-    mnemonic = site.inst.row.mnemonic
-    if mnemonic == "lsc_fence":
-        return (SHARED,) if site.integer("sfid") == SFID_SLM else (GLOBAL,)
-    return {"fence_local": (SHARED,), "fence_global": (GLOBAL,)}.get(mnemonic, ())
 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
@@ -156,5 +150,7 @@ EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
     "nbarrier_signal": nbarrier_signal,
     "nbarrier_wait": nbarrier_wait,
     "fence": fence,
+    "fence_global": lambda _: _fenced(GLOBAL),
+    "fence_shared": lambda _: _fenced(SHARED),
     "wait": nothing,
 }

@@ -18,6 +18,7 @@ from visa_lsp.sim.operands import Op, Site, mask_bits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.program.model import Value
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -25,7 +26,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _I8: Final = np.dtype("<i8")
 
 
-def _first(site: Site, *names: str) -> object:
+def _first(site: Site, *names: str) -> Value:
     return next((site.inst.get(n) for n in names if site.has(n)), None)
 
 

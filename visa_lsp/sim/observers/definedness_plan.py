@@ -15,7 +15,7 @@ import numpy as np
 from visa_lsp.flow.accesses import accesses_of
 from visa_lsp.flow.steps import How, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
-from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
+from visa_lsp.isa.lsc_codes import REPLACING
 from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
 from visa_lsp.program.model import (
     Address,
@@ -26,7 +26,8 @@ from visa_lsp.program.model import (
     PredicateOperand,
     State,
 )
-from visa_lsp.sim.effects import blocks, horizontal, images, lsc, matrix, sampling, scattered
+from visa_lsp.sim.effects import blocks, images, lsc, sampling, scattered
+from visa_lsp.sim.messages import update_of
 from visa_lsp.sim.operands import Site, predicate_bits
 from visa_lsp.sim.values import immediate
 
@@ -197,23 +198,22 @@ def _operands(plan: Plan, inst: Inst, site: Site) -> None:
 
 
 def _travel(plan: Plan, inst: Inst, site: Site) -> None:
-    meaning = inst.row.meaning
-    name = meaning.name if isinstance(meaning, Effect) else meaning.expr.word if isinstance(meaning, Lane) else ""
-    plan.logic = name if name in ("and", "or") else ""
-    plan.together = "typed" in name
-    plan.replaces = inst.row.mnemonic == "lsc_atomic_store" or (
-        inst.row.family == "data_port" and ATOMIC_OP_TEXT.get(site.integer("op") & 31) == "xchg"
-    )
-    if isinstance(meaning, Effect) and name in horizontal.EFFECTS and not name.startswith("sad"):
+    row, meaning = inst.row, inst.row.meaning
+    word = meaning.expr.word if isinstance(meaning, Lane) else ""
+    plan.logic = word if word in ("and", "or") else ""
+    plan.together = isinstance(meaning, Effect) and meaning.name in images.EFFECTS
+    plan.replaces = update_of(inst) == REPLACING
+    modelled = isinstance(meaning, Effect)
+    if modelled and row.has(Trait.FOURS):
         plan.travel = Travel.FOUR
-    elif name in matrix.EFFECTS or plan.kind is not Kind.VALUE:
-        plan.travel = Travel.WHOLE if name in matrix.EFFECTS else Travel.LANE
-    elif (name == "mov" or name in _BYTEWISE) and _same_width(plan, inst, site, name):
+    elif modelled and row.has(Trait.MATRIX):
+        plan.travel = Travel.WHOLE
+    elif plan.kind is Kind.VALUE and (row.has(Trait.COPIES) or word in _BYTEWISE) and _same_width(plan, inst, site):
         plan.travel = Travel.BYTE
-        _decided(plan, inst, site, name)
+        _decided(plan, inst, site, word)
 
 
-def _same_width(plan: Plan, inst: Inst, site: Site, name: str) -> bool:
+def _same_width(plan: Plan, inst: Inst, site: Site) -> bool:
     dst = inst.get("dst")
     sources = [inst.get(n) for n in ("src0", "src1") if site.has(n)]
     if not isinstance(dst, General | Indirect) or any(
@@ -224,22 +224,22 @@ def _same_width(plan: Plan, inst: Inst, site: Site, name: str) -> bool:
     kinds = [site.operand_type(s) for s in sources if not isinstance(s, Immediate)]
     if any(k.is_float != into.is_float for k in kinds):
         return False
-    narrower = name == "mov" and not into.is_float  # integers keep their low bytes
+    narrower = inst.row.has(Trait.COPIES) and not into.is_float  # integers keep their low bytes
     return all(k.size == into.size or (narrower and k.size > into.size) for k in kinds) and all(
         t.touch.size == into.size for t in plan.targets
     )
 
 
-def _decided(plan: Plan, inst: Inst, site: Site, name: str) -> None:
+def _decided(plan: Plan, inst: Inst, site: Site, word: str) -> None:
     """Bytes that an immediate decides: zeros of ``and``, ones of ``or``."""
     constant = next((inst.get(n) for n in ("src0", "src1") if isinstance(inst.get(n), Immediate)), None)
-    if name not in ("and", "or") or not isinstance(constant, Immediate) or not plan.sources:
+    if word not in ("and", "or") or not isinstance(constant, Immediate) or not plan.sources:
         return
     size = site.operand_type(inst.get("dst")).size
     bits = int(immediate(constant, 1).astype(np.int64)[0])
     raw = np.frombuffer((bits & (1 << 8 * size) - 1).to_bytes(size, "little"), np.uint8)
     for source in plan.sources:
-        source.sure = raw == (0 if name == "and" else 255)
+        source.sure = raw == (0 if word == "and" else 255)
 
 
 def places_of(source: Source, frame: Frame) -> Array:

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
+from visa_lsp.isa.lsc_codes import COMPARING
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.faults import Fault, FaultKind, WorkItem, thread_fault
 from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.messages import update_of
 from visa_lsp.sim.observers.happened import Clocks
 from visa_lsp.sim.observers.hooks import Checker
 
@@ -661,12 +662,7 @@ class ItemRaceChecker(RaceChecker):
 
 def compares(inst: Inst) -> bool:
     """Whether an instruction is a compare-exchange."""
-    mnemonic, code = inst.row.mnemonic, inst.get("op")
-    if "atomic" not in mnemonic:
-        return False
-    return mnemonic.endswith("cas") or (
-        isinstance(code, int) and ATOMIC_OP_TEXT.get(code & 31) in ("cmpxchg", "fcmpwr")
-    )
+    return update_of(inst) in COMPARING
 
 
 def _chosen(party: Any, where: Array) -> Any:

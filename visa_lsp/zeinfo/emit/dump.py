@@ -6,6 +6,7 @@ that names the argument or input and what to say to settle it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.input_use import THREAD_NUMBERS, InputUse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.entries import Entries
@@ -48,9 +49,8 @@ class DumpArguments:
         self.roles = roles_of(payload, self.flow, end)
         self.doubts: list[Doubt] = []
         self.private = False
-        named = hints if isinstance(hints, dict) else None
-        self._told = hints is not None and named is None
-        self.hints: list[Hint] = list(hints) if self._told else self._guessed(named)  # type: ignore[arg-type]
+        self._told = hints is not None and not isinstance(hints, Mapping)
+        self.hints = self._guessed(hints) if hints is None or isinstance(hints, Mapping) else list(hints)
 
     def write(self) -> None:
         """Write every entry."""

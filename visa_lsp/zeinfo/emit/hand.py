@@ -6,12 +6,13 @@ is refused with the input at fault.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.zeinfo.emit.slots import EmitError, Hint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.entries import Entries
@@ -39,10 +40,10 @@ class HandArguments:
     def write(self, hints: Sequence[Hint] | Mapping[str, Hint] | None) -> None:
         """Write every entry."""
         rest = self._implicit(self.payload.rest)
-        if isinstance(hints, dict):
+        if isinstance(hints, Mapping):
             self._by_name(rest, hints)
         elif hints is not None:
-            self._in_order(rest, list(hints))  # type: ignore[arg-type]
+            self._in_order(rest, list(hints))
         else:
             self._by_type(rest)
 

@@ -1,4 +1,4 @@
-"""The report formats, by name: each a function from a report to text, written piece by piece.
+"""The report formats, by name: each a function from a report to text, written piece by piece, and what the documents say of it.
 
 A format gets the whole ``Report`` and a ``Look`` and yields strings. It knows no files and no options.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from visa_lsp.cli.check.formats.text import Look, concise, full
 
 if TYPE_CHECKING:
@@ -14,7 +16,14 @@ if TYPE_CHECKING:
 
     from visa_lsp.cli.check.report import Report
 
-    Format = Callable[[Report, Look], Iterator[str]]
+    Writer = Callable[[Report, Look], Iterator[str]]
+
+
+class Format(Struct, frozen=True):
+    """A format: what the table in ``docs/check.md`` says of it, and the function that writes."""
+
+    what: str
+    write: Writer
 
 
 def _json(report: Report, look: Look) -> Iterator[str]:
@@ -59,17 +68,19 @@ def _rdjson(report: Report, look: Look) -> Iterator[str]:
     return rdjson(report, look)
 
 
-# A format whose module is loaded when the format is used has a function above: some need what takes long to load.
+# A new format is one line here; one that takes long to load has a function above.
 FORMATS: Final[dict[str, Format]] = {
-    "full": full,
-    "concise": concise,
-    "json": _json,
-    "jsonl": _jsonl,
-    "sarif": _sarif,
-    "github": _github,
-    "gitlab": _gitlab,
-    "junit": _junit,
-    "rdjson": _rdjson,
+    "full": Format(
+        "the source line underlined, places that belong to the finding, fixes; the default on a terminal", full
+    ),
+    "concise": Format("`path:line:col: severity CODE slug: message`; the default elsewhere", concise),
+    "json": Format("one array", _json),
+    "jsonl": Format("one object to a line", _jsonl),
+    "sarif": Format("SARIF 2.1.0 with relative addresses, rule pages, fixes and fingerprints", _sarif),
+    "github": Format("workflow commands, shown beside the lines of a pull request", _github),
+    "gitlab": Format("a code quality report", _gitlab),
+    "junit": Format("a suite for each file", _junit),
+    "rdjson": Format("for reviewdog", _rdjson),
 }
 FOR_PEOPLE: Final = ("full", "concise")
 

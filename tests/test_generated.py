@@ -1,0 +1,100 @@
+"""What is made from the code is in the repository as the code has it; one command makes it anew."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from visa_lsp.generate import files
+from visa_lsp.generate.__main__ import COMMAND
+
+ROOT = Path(__file__).parents[1]
+RULES = "docs/rules"
+
+
+def test_nothing_is_stale():
+    assert not list(files.stale()), f"stale: run {COMMAND}"
+
+
+def test_pages_grammars_and_snippets_are_made_or_known_to_be_written_by_hand():
+    by_hand = {"vscode-extension/syntaxes/ze_info.tmLanguage.json"}
+    made = set(files.made())
+    there = {
+        path.relative_to(ROOT).as_posix()
+        for folder, pattern in (
+            (RULES, "*.md"),
+            ("vscode-extension/syntaxes", "*.json"),
+            ("vscode-extension/snippets", "*"),
+        )
+        for path in (ROOT / folder).glob(pattern)
+    }
+    assert there - by_hand <= made
+    assert {"docs/instructions.md", "docs/check.md", "vscode-extension/package.json"} <= made
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with everything that is made, and the command's root there."""
+    for name, text in files.made().items():
+        assert text is not None
+        files.write(tmp_path / name, text)
+    monkeypatch.setattr("visa_lsp.generate.__main__.ROOT", tmp_path)
+    monkeypatch.setattr("visa_lsp.generate.__main__.stale", lambda: files.stale(tmp_path))
+    return tmp_path
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
+    from visa_lsp.generate.__main__ import main
+
+    monkeypatch.setattr(sys, "argv", ["generate", *options])
+    return main()
+
+
+def test_a_check_names_what_is_stale_and_a_run_mends_it(clone, monkeypatch, capsys):
+    package = clone / "vscode-extension" / "package.json"
+    value = json.loads(package.read_text(encoding="utf-8"))
+    value["contributes"]["configuration"]["properties"]["visa.platform"]["enum"].append("NEW")
+    package.write_text(json.dumps(value, indent=2), encoding="utf-8")
+    page = clone / "docs" / "check.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("a code quality report", "?"), encoding="utf-8")
+    left = clone / RULES / "no-such-rule.md"
+    left.write_text("# gone\n", encoding="utf-8")
+    (clone / "docs" / "instructions.md").unlink()
+    names = ["docs/check.md", "docs/instructions.md", f"{RULES}/{left.name}", "vscode-extension/package.json"]
+
+    assert command(monkeypatch, "--check") == 1
+    assert left.exists()
+    assert sorted(capsys.readouterr().out.splitlines()) == [f"{name}: stale; `{COMMAND}` mends it" for name in names]
+
+    before = (clone / RULES / "README.md").stat().st_mtime_ns
+    assert command(monkeypatch) == 0
+    said = sorted(capsys.readouterr().out.splitlines())
+    assert said == [f"{name}: {'removed' if 'no-such' in name else 'written'}" for name in names]
+    assert not left.exists()
+    assert (clone / RULES / "README.md").stat().st_mtime_ns == before
+    assert not list(clone.rglob(".generate-*"))
+
+    assert command(monkeypatch, "--check") == 0
+    assert capsys.readouterr().out == "nothing is stale\n"
+
+
+def test_the_command_runs():
+    done = subprocess.run(
+        [sys.executable, "-m", "visa_lsp.generate", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "nothing is stale\n"), done.stdout + done.stderr
+
+
+def test_no_other_room_needs_what_makes_files():
+    package = ROOT / "visa_lsp"
+    for path in package.rglob("*.py"):
+        if path.is_relative_to(package / "generate"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom | ast.Import):
+                assert "visa_lsp.generate" not in ast.unparse(node), path

@@ -1,0 +1,38 @@
+"""Everything in the repository that is made from the code, made anew: ``python -m visa_lsp.generate [--check]``.
+
+Writes the files that are not as the code has them, and names them; with ``--check`` it writes nothing, and the exit status
+is 1 if there are any. What scripts make with tools from elsewhere is no part of it: the corpus (``tests/own/make.py``) and the
+pictures (``tests/editors/vscode/screenshots``). Golden texts of tests are no part of it either: those are read before they are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from visa_lsp.generate.files import ROOT, stale, write
+
+COMMAND = "python -m visa_lsp.generate"
+
+
+def main() -> int:
+    """Make everything, or say what is stale."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description="Make every file that is made from the code.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is stale")
+    args = parser.parse_args()
+    if not (ROOT / "docs" / "rules").is_dir():
+        parser.error(f"{ROOT} is no clone of the repository")
+    found = stale()
+    for name, text in found.items():
+        if args.check:
+            print(f"{name}: stale; `{COMMAND}` mends it")
+        else:
+            write(ROOT / name, text)
+            print(f"{name}: {'removed' if text is None else 'written'}")
+    if not found:
+        print("nothing is stale")
+    return int(bool(found) and args.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

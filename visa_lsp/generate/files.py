@@ -1,0 +1,59 @@
+"""Which files are made from the code, by an explicit list, and how they are compared and written.
+
+A module of the list has ``made(root)``: the texts of its files by their names in the repository. A file that is made in part is
+read first, and what surrounds that part stays. None is the text of a file that should not be there.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.generate import check_formats, extension_settings, rule_pages, snippets, support_table, textmate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROOT: Final = Path(__file__).parents[2]
+# A new kind of file is one line here.
+MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
+    support_table.made,
+    rule_pages.made,
+    check_formats.made,
+    snippets.made,
+    textmate.made,
+    extension_settings.made,
+)
+
+
+def made(root: Path = ROOT) -> dict[str, str | None]:
+    """All files that are made from the code, by their names in the repository."""
+    return {name: text for maker in MAKERS for name, text in maker(root).items()}
+
+
+def stale(root: Path = ROOT) -> dict[str, str | None]:
+    """Those of them that are not as the code has them."""
+    return {name: text for name, text in made(root).items() if _stored(root / name) != text}
+
+
+def _stored(path: Path) -> str | None:
+    return path.read_bytes().decode("utf-8", "replace") if path.exists() else None
+
+
+def write(path: Path, text: str | None) -> None:
+    """Put a text in the place of a file, as a whole; or take the file away."""
+    if text is None:
+        path.unlink()
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".generate-", delete=False) as stream:
+        temporary = Path(stream.name)
+    try:
+        temporary.write_bytes(text.encode("utf-8"))
+        temporary.chmod(mode)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,22 @@
+"""``docs/rules``: a page for each rule and the list of all, as ``explain`` prints them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.checks.support.pages import index_page
+from visa_lsp.cli.rules import OFF, known_rules, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDER: Final = "docs/rules"
+
+
+def made(root: Path) -> dict[str, str | None]:
+    """The pages; none for what is no rule any more."""
+    pages: dict[str, str | None] = {f"{FOLDER}/{path.name}": None for path in sorted((root / FOLDER).glob("*.md"))}
+    pages[f"{FOLDER}/README.md"] = index_page(known_rules(), OFF)
+    for rule in known_rules():
+        pages[f"{FOLDER}/{rule.name}.md"] = page(rule)
+    return pages

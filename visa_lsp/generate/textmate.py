@@ -1,0 +1,146 @@
+"""The TextMate grammar of the VS Code extension, made from the instruction table.
+
+Colours words by shape only; what a name means is told by semantic tokens.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.ide.features.hover import DIRECTIVES
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from visa_lsp.isa.table import Table
+
+_CONTROL: Final = ("flow", "simd_flow", "sync")
+_END: Final = r"(?![A-Za-z0-9_])"
+_TYPE: Final = "storage.type.visa"
+_NUMBER: Final = "constant.numeric.visa"
+
+
+def _words(words: Iterable[str]) -> str:
+    """An alternation that prefers the longer word."""
+    return "|".join(re.escape(word).replace("\\_", "_") for word in sorted(set(words), key=lambda w: (-len(w), w)))
+
+
+def _mnemonics(table: Table, *, control: bool) -> str:
+    rows = (row for row in table.rows if not row.opens_label)
+    return _words(row.mnemonic for row in rows if (row.family in _CONTROL) == control)
+
+
+def grammar(table: Table = TABLE) -> dict[str, Any]:
+    """The grammar as a JSON value."""
+    types = _words(t.name for t in TYPES)
+    instruction = [_instruction(table, control=True), _instruction(table, control=False)]
+    return {
+        "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
+        "name": "vISA assembly",
+        "scopeName": "source.visa",
+        "fileTypes": ["visaasm", "isaasm"],
+        "patterns": [
+            {"include": "#comments"},
+            {"include": "#directives"},
+            {"include": "#labels"},
+            {"include": "#instructions"},
+            {"include": "#operands"},
+        ],
+        "repository": {
+            "comments": {
+                "patterns": [
+                    {"name": "comment.block.visa", "begin": r"/\*", "end": r"\*/"},
+                    {"name": "comment.line.double-slash.visa", "match": "//.*$"},
+                ]
+            },
+            "directives": {"patterns": [_declaration(types), _directive()]},
+            "labels": {
+                "match": r"^([A-Za-z_$@?][A-Za-z0-9_$@?-]*)\s*(:)\s*(?=$|\}|//|/\*)",
+                "captures": {
+                    "1": {"name": "entity.name.function.label.visa"},
+                    "2": {"name": "punctuation.separator.label.visa"},
+                },
+            },
+            "instructions": {"patterns": instruction},
+            "operands": {"patterns": _operands(types)},
+        },
+    }
+
+
+def _instruction(table: Table, *, control: bool) -> dict[str, Any]:
+    """A mnemonic with its dotted modifiers, behind a predicate or at the line's start."""
+    scope = "keyword.control.flow.visa" if control else "keyword.other.instruction.visa"
+    return {
+        "match": rf"(?:^\s*(?:\{{\s*)*|(?<=\))\s*)({_mnemonics(table, control=control)}){_END}((?:\s*\.\s*[A-Za-z0-9_<>]+)*)",
+        "captures": {"1": {"name": scope}, "2": {"name": "storage.modifier.visa"}},
+    }
+
+
+def _declaration(types: str) -> dict[str, Any]:
+    word = r"[%A-Za-z_$@?][A-Za-z0-9_$@?-]*"
+    keyword = {"1": {"name": "entity.other.attribute-name.visa"}, "2": {"name": _TYPE}}
+    return {
+        "begin": rf"^\s*(?:\{{\s*)*(\.decl){_END}\s*({word})?",
+        "end": "$",
+        "beginCaptures": {
+            "1": {"name": "keyword.other.directive.visa"},
+            "2": {"name": "variable.other.declaration.visa"},
+        },
+        "patterns": [
+            {"include": "#comments"},
+            {"match": rf"\b(type)\s*=\s*({types}){_END}", "captures": keyword},
+            {"match": rf"\b(v_type|align)\s*=\s*([A-Za-z0-9_]+){_END}", "captures": keyword},
+            {"match": r"\b(num_elts|alias|attrs|v_name)\s*(?==)", "name": "entity.other.attribute-name.visa"},
+            {"include": "#operands"},
+        ],
+    }
+
+
+def _directive() -> dict[str, Any]:
+    names = _words(name[1:] for name in DIRECTIVES if name != ".decl")
+    return {
+        "begin": rf"^\s*(?:\{{\s*)*(\.(?:{names}|implicit[A-Za-z0-9_]*)){_END}",
+        "end": "$",
+        "beginCaptures": {"1": {"name": "keyword.other.directive.visa"}},
+        "patterns": [
+            {"include": "#comments"},
+            {"match": r"\b(offset|size)\s*(?==)", "name": "entity.other.attribute-name.visa"},
+            {"include": "#operands"},
+        ],
+    }
+
+
+def _operands(types: str) -> list[dict[str, Any]]:
+    return [
+        {"name": "string.quoted.double.visa", "begin": '"', "end": '"|$', "patterns": [_escape()]},
+        {"name": "constant.language.mask.visa", "match": rf"\b(?:M[1-8](?:_NM)?|NoMask){_END}"},
+        {"name": "variable.language.visa", "match": r"%[A-Za-z_][A-Za-z0-9_]*"},
+        {
+            "match": rf"(:)\s*({types}){_END}",
+            "captures": {"1": {"name": "punctuation.separator.visa"}, "2": {"name": _TYPE}},
+        },
+        {"name": "keyword.operator.modifier.visa", "match": r"\((?:-abs|-|abs|~|not)\)"},
+        {"name": "keyword.operator.region.visa", "match": r"<[0-9;, ]+>"},
+        {"name": _NUMBER, "match": r"\b0[xX][0-9a-fA-F]+\b"},
+        {"name": _NUMBER, "match": r"(?<![A-Za-z0-9_$@?])[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\b"},
+        {"name": "variable.other.visa", "match": r"[A-Za-z_$@?][A-Za-z0-9_$@?]*"},
+    ]
+
+
+def _escape() -> dict[str, str]:
+    return {"name": "constant.character.escape.visa", "match": r"\\."}
+
+
+def grammar_text(table: Table = TABLE) -> str:
+    """The grammar as the file has it."""
+    return json.dumps(grammar(table), indent=2) + "\n"
+
+
+def made(_root: Path) -> dict[str, str]:
+    """The file of the extension."""
+    return {"vscode-extension/syntaxes/visa.tmLanguage.json": grammar_text()}

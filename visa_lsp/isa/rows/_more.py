@@ -1,0 +1,75 @@
+"""What a helper of the rows hands on to ``Instruction`` without a word of its own: members by their names and types.
+
+For type checkers alone; nothing loads it. Invariant: every entry is a member of ``Instruction`` with a default, of the
+same type (tests/test_types.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.isa.lsc_codes import Atomic
+    from visa_lsp.isa.model import (
+        BrainFloat,
+        Dialect,
+        ExecStyle,
+        FlowClass,
+        Lack,
+        Operation,
+        PredicateUse,
+        Saturation,
+        Together,
+        Trait,
+    )
+    from visa_lsp.isa.types import DataType
+
+
+class More(TypedDict, total=False):
+    """The members of a row that it may leave out, but for those that every helper takes itself."""
+
+    exec_style: ExecStyle
+    exec_sizes: tuple[int, ...]
+    exec_optional: bool
+    predicable: bool
+    predicate_lost: bool
+    opens_label: bool
+    dialects: frozenset[Dialect]
+    platforms: frozenset[str]
+    seed_opcode: int | None
+    flow: FlowClass
+    traits: Trait
+    predicate_use: PredicateUse
+    mask_refused: bool
+    exec_stored: Mapping[int, int]
+    exec_verified: tuple[int, ...] | None
+    saturation: Saturation | None
+    verified: Mapping[str, frozenset[DataType]]
+    together: tuple[Together, ...]
+    limited: frozenset[DataType]
+    brain: BrainFloat | None
+    lacks: tuple[Lack, ...]
+    operations: Mapping[str, Operation]
+    atomic: Atomic | None
+    update: str
+    chooses: bool
+    negates: bool
+    inverts: bool
+    unmodified: frozenset[str]
+    narrow_immediates: bool
+    saturation_dropped: bool
+    parameters: tuple[str, ...]
+    half_parameters: tuple[str, ...]
+    foreign: Mapping[str, str]
+    pitfalls: tuple[str, ...]
+    doc_page: str | None
+    seed: str | None
+
+
+class Forms(More, total=False):
+    """The same for rows that exist in several ways of writing them."""
+
+    only42: bool
+    recorded: bool

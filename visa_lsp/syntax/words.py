@@ -1,0 +1,97 @@
+"""Whether, and where, a text has a word: with a bit for each word, so that most chunks need not be searched.
+
+A word is a run of letters, digits and the other signs that names are made of; ``%`` before it belongs to the name and
+not to the word. Invariant: a word that the bits deny is not in the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.syntax.chunks import Chunk
+
+_IN_WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$@?")
+_APART: Final = {code: " " for code in range(128) if chr(code) not in _IN_WORDS}
+_BITS: Final = 1 << 16
+# Of a text that is not all ASCII the bits deny nothing.
+_ALL: Final = bytes([255] * (_BITS // 8))
+# How many chunks a question may take apart into words where more questions follow.
+AT_ONCE: Final = 40
+
+
+class Needle(NamedTuple):
+    """A name that is looked for, with the places of its bits: a byte, and the bit in it."""
+
+    text: str
+    places: tuple[tuple[int, int], ...]
+
+
+def needle(name: str) -> Needle:
+    """A name prepared for the search; of one that is no word, its words are looked for."""
+    words = name.translate(_APART).split() if name.isascii() else []
+    return Needle(name, tuple((at >> 3, 1 << (at & 7)) for at in (hash(word) % _BITS for word in words)))
+
+
+def bits_of(text: str, more: bytes = bytes(_BITS // 8)) -> bytes:
+    """The bits of a text, one for the hash of each of its words, besides those in ``more``."""
+    if not text.isascii():
+        return _ALL
+    bits = bytearray(more)
+    for word in set(text.translate(_APART).split()):
+        at = hash(word) % _BITS
+        bits[at >> 3] |= 1 << (at & 7)
+    return bytes(bits)
+
+
+def learn_words(chunk: Chunk) -> None:
+    """Keep the bits of a chunk with it; of an edited one they are those of its base and of what is new."""
+    if not chunk.words:
+        origin = chunk.origin
+        known = origin is not None and origin.base.words
+        chunk.words = bits_of(origin.between(chunk), known) if origin is not None and known else bits_of(chunk.text)
+
+
+def may_have(chunk: Chunk, needle: Needle) -> bool:
+    """Whether a word may be in the text of a chunk; a no is certain."""
+    bits = chunk.words
+    return all(bits[at] & bit for at, bit in needle.places) if bits else needle.text in chunk.text
+
+
+def chunks_with(chunks: Iterable[Chunk], names: Iterable[str], fresh: int = 0) -> Iterator[int]:
+    """The numbers of the chunks that may have one of some names in them, be it in a comment.
+
+    Up to ``fresh`` chunks are taken apart into words for the questions that follow; others of that kind are searched.
+    """
+    needles = [needle(name) for name in names]
+    for index, chunk in enumerate(chunks):
+        if not chunk.words and fresh:
+            fresh -= 1
+            learn_words(chunk)
+        for wanted in needles:
+            if may_have(chunk, wanted):
+                yield index
+                break
+
+
+def lines_with(text: str, names: Iterable[str]) -> Iterator[int]:
+    """The lines of a text that have one of some names as a word, in order."""
+    starts = []
+    for name in names:
+        at = text.find(name)
+        while at >= 0:
+            end = at + len(name)
+            before, behind = text[at - 1 : at], text[end : end + 1]
+            if not (before in _IN_WORDS or before == "%" or behind in _IN_WORDS):
+                starts.append(at)
+            at = text.find(name, at + 1)
+    line = seen = 0
+    last = -1
+    for start in sorted(starts):
+        line += text.count("\n", seen, start)
+        seen = start
+        if line != last:
+            last = line
+            yield line
