@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.cli.check.baseline import read_baseline, without_known, write_baseline
 from visa_lsp.cli.check.extras import Progress, difference, settings_text, statistics
 from visa_lsp.cli.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.check.paths import SUFFIXES, Inputs, collect
@@ -285,6 +284,8 @@ def _run(
     if options.write_baseline is not None:
         return _write_baseline(options.write_baseline, results, inputs)
     if options.baseline is not None:
+        from visa_lsp.cli.check.baseline import read_baseline, without_known
+
         known = read_baseline(options.baseline)
         results = [without_known(r, known, options.baseline) for r in results]
     return _finish(Report(tuple(results)), inputs, options)
@@ -304,6 +305,8 @@ def _checked(tasks: list[Task], options: Options, cache: dict[str, tuple[Stamp, 
 
 
 def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int:
+    from visa_lsp.cli.check.baseline import write_baseline
+
     errors = [r.error for r in results if r.error]
     for error in errors:
         complain(error)

@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.storing import storing
-from visa_lsp.cli.check.fixes import mend
 from visa_lsp.cli.check.report import FileResult, findings_of
 from visa_lsp.cli.common import CliError, Source, read_source
 from visa_lsp.cli.files import write_output
@@ -73,6 +72,8 @@ def _check(task: Task, source: Source) -> FileResult:
     if not task.fix:
         found = [d for d in inspect(source.text) if wanted(d)]
         return FileResult(task.name, findings_of(task.name, source.text, found))
+    from visa_lsp.cli.check.fixes import mend
+
     mended = mend(source.text, inspect, wanted)
     if task.write and mended.text != source.text:
         write_output(task.path, source.to_bytes(mended.text))
