@@ -19,7 +19,7 @@ SIZES = (2_000, 20_000, 200_000)
 _NAMES = """
 import gc
 gc.set_threshold(100_000, 50, 100)
-from visa_lsp import checks
+from visa_lsp.checks import run as checks
 checks.CHECKS = tuple(check for check in checks.CHECKS if check.rule.code[1] in "01")
 from visa_lsp.cli.main import main
 raise SystemExit(main())

@@ -1,14 +1,16 @@
-"""Imports point down only: the table of allowed edges, read off the sources with ``ast``."""
+"""Imports point down only, and never round: the table of allowed edges, read off the sources with ``ast``."""
 
 import ast
 from pathlib import Path
 
 import pytest
+from import_graph import graph_of, loops_of, names_of, reached, run_time_names, sources_of
 
 PACKAGE = Path(__file__).resolve().parents[1] / "visa_lsp"
 
 L1 = {"text", "diagnostics", "isa", "syntax", "program"}
 L2 = L1 | {"sema", "flow"}
+SIM = {"faults", "group", "interp", "memory", "operands", "registers", "values"}
 ALLOWED = {
     "text": set(),
     "kept": {"reading"},
@@ -28,8 +30,29 @@ ALLOWED = {
     "debug": {"text", "program", "sim"},
     "lsp": {"ide", "analysis", "syntax", "text", "diagnostics", "kept", "reading"},
     "dap": {"debug", "ide", "text", "diagnostics"},
-}
-ALLOWED["generate"] = {*ALLOWED, "cli"}
+    # Rooms inside of rooms: what of the room around them they may import.
+    "checks.support": {"rule"},
+    "checks.rules": {"rule", "support"},
+    "cli.check": {"common", "files", "rules", "settings"},
+    "cli.launch": {"common", "files"},
+    "cli.services": {
+        "assemble", "check", "exits", "explain", "files", "launch", "rules", "settings", "zeinfo",
+    },
+    "ide.index": set(),
+    "ide.prose": {"index"},
+    "ide.features": {"index", "prose"},
+    "ide.zeinfo": {"index", "prose", "features"},
+    "isa.rows": {"lane", "lsc_codes", "model", "operands", "platforms", "render_target", "types"},
+    "lsp.transport": {"capabilities", "session"},
+    "lsp.handlers": {
+        "capabilities", "convert", "encode", "later", "placed", "progress", "published", "services", "session", "transport",
+    },
+    "sim.effects": SIM | {"exact", "filtering", "images", "lanes", "lsc_messages", "messages"},
+    "sim.observers": SIM | {"dispatch", "effects", "messages"},
+    "sim.launch": {"dispatch", "memory", "operands", "registers", "wellformed"},
+    "zeinfo.emit": {"facts", "input_use", "layout", "words", "write"},
+}  # fmt: skip
+ALLOWED["generate"] = {room for room in ALLOWED if "." not in room} | {"cli"}
 # Third parties that only these rooms may import; ``cli`` glues and is judged by what it imports at its top.
 THIRD_PARTY = {
     "parsimonious": {"syntax"},
@@ -42,39 +65,46 @@ THIRD_PARTY = {
 }
 
 
-def imports(source: str) -> set[tuple[str, bool]]:
-    """Dotted names that a source imports, with whether that happens at its top level."""
-    tree = ast.parse(source)
-    top = set(ast.iter_child_nodes(tree))
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {(alias.name, node in top) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            if node.module == "visa_lsp":
-                found |= {(f"visa_lsp.{alias.name}", node in top) for alias in node.names}
-            else:
-                found.add((node.module, node in top))
-    return found
+# What takes long to load, and the modules of ``cli`` that load it at once: all others do so when they need it, if at all.
+LATE = {
+    "numpy": {"launch.arrays", "launch.file", "launch.forms", "launch.items", "launch.program", "launch.runner", "launch.zebin"},
+    "llvmlite": set(),
+    "pygls": set(),
+    "lsprotocol": set(),
+    "ruamel": {"launch.file", "launch.forms", "launch.runner", "zeinfo"},
+    "visa_lsp.lsp": {"serve"},
+    "visa_lsp.dap": set(),
+    "visa_lsp.sim.jit": set(),
+}  # fmt: skip
+
+
+def imports(source: str) -> set[str]:
+    """Dotted names that a source imports, wherever and for whomever."""
+    return {name for node in ast.walk(ast.parse(source)) for name in names_of(node)}
 
 
 def bad_edges(room: str, source: str) -> list[str]:
-    """Every import of a source that its room may not make."""
-    wrong = []
-    for name, _ in sorted(imports(source)):
+    """Every import of a source that its room may not make, or the room inside of it (``room.inner``)."""
+    outer, _, inner = room.partition(".")
+    wrong = set()
+    for name in imports(source):
         parts = name.split(".")
-        if parts[0] == "visa_lsp" and len(parts) > 1:
-            target = parts[1]
-            if room not in ("cli", target) and target not in ALLOWED[room]:
-                wrong.append(f"{room} -> {target}")
-        elif parts[0] in THIRD_PARTY and room not in THIRD_PARTY[parts[0]]:
-            wrong.append(f"{room} -> {parts[0]}")
-    return wrong
+        if parts[0] in THIRD_PARTY and outer not in THIRD_PARTY[parts[0]]:
+            wrong.add(f"{room} -> {parts[0]}")
+        if parts[0] != "visa_lsp" or len(parts) < 2:
+            continue
+        if parts[1] != outer:
+            if outer != "cli" and parts[1] not in ALLOWED[outer]:
+                wrong.add(f"{room} -> {parts[1]}")
+        elif inner and len(parts) > 2 and parts[2] != inner and parts[2] not in ALLOWED[room]:
+            wrong.add(f"{room} -> {parts[2]}")
+    return sorted(wrong)
 
 
 def room_of(path: Path) -> str:
+    """The room of a module, and behind a dot the one inside of it."""
     relative = path.relative_to(PACKAGE)
-    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+    return ".".join(relative.parts[:-1][:2]) or relative.stem
 
 
 SOURCES = sorted(p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py")
@@ -97,6 +127,12 @@ def test_imports_point_down(path):
         ("lsp", "from visa_lsp import sema", "lsp -> sema"),
         ("checks", "import pygls", "checks -> pygls"),
         ("sema", "import parsimonious", "sema -> parsimonious"),
+        ("codec", "import_module('visa_lsp.sim.machine')", "codec -> sim"),
+        ("checks.support", "from visa_lsp.checks.rules import recursion", "checks.support -> rules"),
+        ("ide.features", "from visa_lsp.ide.zeinfo.at import at", "ide.features -> zeinfo"),
+        ("lsp.transport", "from visa_lsp.lsp import handlers", "lsp.transport -> handlers"),
+        ("sim.launch", "from visa_lsp.codec.encode import encode", "sim.launch -> codec"),
+        ("cli.check", "def f():\n    from visa_lsp.cli.launch import runner", "cli.check -> launch"),
     ],
 )
 def test_bad_import_is_found(room, source, edge):
@@ -106,3 +142,79 @@ def test_bad_import_is_found(room, source, edge):
 def test_every_room_has_a_rule():
     rooms = {room_of(path) for path in SOURCES}
     assert rooms <= set(ALLOWED) | {"cli"}
+
+
+def test_every_rule_is_about_rooms_that_are_there():
+    rooms = {room_of(path) for path in SOURCES}
+    unbuilt = {"debug", "dap"}
+    assert set(ALLOWED) - rooms == unbuilt
+    for room, below in ALLOWED.items():
+        outer, _, inner = room.partition(".")
+        beside = {path.stem for path in (PACKAGE / outer).iterdir()} if inner else {*ALLOWED, "cli"}
+        assert below <= beside, room
+
+
+# ---- loops
+
+
+def test_no_modules_import_each_other():
+    """Every import counts that some line can make at run time, in functions too: a loop is none the better for being late.
+
+    What stands below ``if TYPE_CHECKING:`` does not; of a package counts what its ``__init__`` imports.
+    """
+    loops = loops_of(graph_of(sources_of(PACKAGE)))
+    assert not loops, "\n".join(" <-> ".join(loop) for loop in loops)
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "import p.a",
+        "from p import a",
+        "from p.a import name",
+        "def f():\n    from p.a import name",
+        "class C:\n    def f(self):\n        if self:\n            import p.a",
+        "import_module('p.a')",
+        "importlib.import_module('p.a')",
+        "try:\n    import p.a\nexcept ImportError:\n    pass",
+        "from p.q.c import name",
+    ],
+)
+def test_a_loop_is_found(back):
+    sources = {
+        "p": "",
+        "p.a": "import p.b\nimport os",
+        "p.b": back,
+        "p.q": "from p import a",
+        "p.q.c": "",
+        "p.d": "import p.a",
+    }
+    (loop,) = loops_of(graph_of(sources))
+    assert {"p.a", "p.b"} <= set(loop) <= {"p.a", "p.b", "p.q"}
+
+
+@pytest.mark.parametrize("back", ["", "import p", "if TYPE_CHECKING:\n    import p.a", "from p.c import a"])
+def test_what_is_no_loop_is_none(back):
+    assert loops_of(graph_of({"p": "", "p.a": "import p.b, p.c", "p.b": back, "p.c": "import p"})) == []
+
+
+def test_an_init_that_imports_its_own_modules_is_a_loop_with_them():
+    sources = {"p": "from p import a", "p.a": "from p.b import name", "p.b": "import os"}
+    assert loops_of(graph_of(sources)) == [["p", "p.a"]]
+
+
+# ---- what the command line loads
+
+
+def test_commands_load_late_what_takes_long():
+    """Judged by all that importing a module of ``cli`` imports at once, by way of whatever other modules."""
+    sources = sources_of(PACKAGE)
+    at_once = graph_of(sources, at_once=True)
+    loads = {module: run_time_names(source, at_once=True) for module, source in sources.items()}
+    found = {late: set() for late in LATE}
+    for module in (m for m in sources if m.startswith("visa_lsp.cli.")):
+        names = {name for one in {module, *reached(at_once, module)} for name in loads[one]}
+        for late in LATE:
+            if any(f"{name}.".startswith(f"{late}.") for name in names):
+                found[late].add(module.removeprefix("visa_lsp.cli."))
+    assert found == LATE

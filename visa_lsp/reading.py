@@ -12,7 +12,6 @@ import contextlib
 import os
 import stat
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -113,7 +112,8 @@ def _wait_for_writer(handle: int, mode: int) -> None:
     """Wait until a process writes into a FIFO, as opening it would, but not for ever."""
     if not stat.S_ISFIFO(mode):
         return
-    select = import_module("select")
+    import select
+
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     if not poll.poll(PATIENCE * 1000):

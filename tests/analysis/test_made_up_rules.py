@@ -11,9 +11,9 @@ from corpus import files
 from mutants import edit
 
 from benchmarks.inputs import generated, kernel
-from visa_lsp import checks
 from visa_lsp.analysis import line_classes, outline, rule_sets
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import HINT, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.checks.support.facts import int_attribute, operand_place
 from visa_lsp.diagnostics import Fix

@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 import visa_lsp.analysis
+import visa_lsp.checks
 from visa_lsp.analysis.rule_sets import UNCHECKED
-from visa_lsp.checks import CHECKS, MODULES
+from visa_lsp.checks.collected import CHECKS
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
 
 ENGINE = Path(visa_lsp.analysis.__file__).parent
 FILES = sorted(ENGINE.rglob("*.py"))
+MODULES = {path.stem for path in Path(visa_lsp.checks.__file__).parent.glob("rules/*.py")} - {"__init__"}
 CODES = {rule.code for rule in (*(check.rule for check in CHECKS), *ZE_INFO_RULES)} | {UNCHECKED.code}
-NAMES = {rule.name for rule in (*(check.rule for check in CHECKS), *ZE_INFO_RULES)} | {UNCHECKED.name} | set(MODULES)
+NAMES = {rule.name for rule in (*(check.rule for check in CHECKS), *ZE_INFO_RULES)} | {UNCHECKED.name} | MODULES
 
 
 def _strings(path: Path) -> list[tuple[int, str]]:

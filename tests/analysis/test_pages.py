@@ -17,7 +17,7 @@ from markers import Finding, complete, strip
 
 from visa_lsp.analysis import line_classes, outline
 from visa_lsp.analysis.analysis import SHORT_TEXT, Analysis
-from visa_lsp.checks import CHECKS
+from visa_lsp.checks.collected import CHECKS
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.tree import Instruction
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from markers import differences, strip
 
-from visa_lsp.checks import CHECKS
+from visa_lsp.checks.collected import CHECKS
 
 CASES = Path(__file__).parent / "cases"
 PAGES = sorted(CASES.glob("*.md"))

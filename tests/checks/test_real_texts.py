@@ -8,7 +8,7 @@ import pytest
 from corpus import at_least, inside, texts
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.checks import run_checks
+from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext
 from visa_lsp.isa.platforms import platform_named
 

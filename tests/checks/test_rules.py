@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from markers import findings
 
-from visa_lsp.checks import CHECKS, RULES, handles
+from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.run import RULES, handles
 from visa_lsp.checks.support.pages import examples, rule_page
 from visa_lsp.cli.explain import explain_text
 from visa_lsp.cli.rules import known_rules

@@ -1,7 +1,6 @@
 """The program itself: which command is meant, and what a user's mistake or our own looks like."""
 
 import sys
-import types
 
 import pytest
 
@@ -16,8 +15,6 @@ def called(monkeypatch):
     calls = []
 
     def fake(name):
-        room = types.ModuleType(name)
-
         def add_arguments(parser):
             parser.add_argument("paths", nargs="*")
             parser.add_argument("--flag", action="store_true")
@@ -28,11 +25,10 @@ def called(monkeypatch):
             calls.append((name, args))
             return 0
 
-        room.add_arguments = add_arguments
-        setattr(room, "serve" if name == "serve" else f"{name}_command", execute)
-        return room
+        return add_arguments, execute
 
-    monkeypatch.setattr(module, "import_module", lambda path: fake(path.rpartition(".")[2]))
+    for word in module.LOADERS:
+        monkeypatch.setitem(module.LOADERS, word, lambda name=word or "serve": fake(name))
     return calls
 
 
@@ -55,6 +51,15 @@ def test_command_is_found(called, argv, command, paths, platform):
     assert main(argv) == 0
     [(name, args)] = called
     assert (command, paths, platform) == (name, args.paths, args.platform)
+
+
+@pytest.mark.parametrize("command", module.COMMANDS)
+def test_every_command_is_there_or_said_not_to_be(command):
+    if command not in module.LOADERS:
+        assert "not part of this version" in module.COMMANDS[command]
+        return
+    _, execute = module.LOADERS[command]()
+    assert execute.__name__ == f"{command}_command"
 
 
 def test_argument_files(called, tmp_path, monkeypatch):
@@ -98,14 +103,10 @@ def test_version_and_help(capsys, argv):
 
 
 def failing(monkeypatch, error):
-    room = types.ModuleType("check")
-    room.add_arguments = lambda parser: None
-
     def check_command(args):
         raise error
 
-    room.check_command = check_command
-    monkeypatch.setattr(module, "import_module", lambda path: room)
+    monkeypatch.setitem(module.LOADERS, "check", lambda: (lambda parser: None, check_command))
 
 
 @pytest.mark.parametrize(

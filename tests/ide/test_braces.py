@@ -11,7 +11,7 @@ from cursor import applied
 from edits import random_edit
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.checks import rule_named
+from visa_lsp.checks.run import rule_named
 from visa_lsp.codec.encode import encode
 from visa_lsp.generate.textmate import grammar
 from visa_lsp.ide.features.completion import complete
@@ -213,7 +213,7 @@ def test_completion_behind_a_brace_is_that_of_the_line_without_it(line: str, wan
 def test_removing_an_unused_declaration_keeps_the_brace_on_its_line():
     text = text_of("{ TEMP\n    MOV }")
     analysis = Analysis.of(text)
-    from visa_lsp.checks import run_checks
+    from visa_lsp.checks.run import run_checks
     from visa_lsp.checks.support.context import CheckContext
 
     assert rule_named("unused-variable") is not None

@@ -23,7 +23,8 @@ from visa_lsp.program.model import (
     StateVariable,
     Variable,
 )
-from visa_lsp.sim.dispatch import Dispatch, run
+from visa_lsp.sim.dispatch import Dispatch
+from visa_lsp.sim.machine import run
 from visa_lsp.sim.memory import Buffer, Memory
 
 IEEE = 0x4C0  # %cr0: keep all denormals, round to nearest even

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.checks import run_checks
+from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext
 
 MARKER = re.compile(

@@ -17,9 +17,9 @@ from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.cli.zeinfo import zeinfo_command
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sim.dispatch import run
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
+from visa_lsp.sim.machine import run
 from visa_lsp.zeinfo.against import disagreements
 from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emit
 from visa_lsp.zeinfo.layout import registers

@@ -28,9 +28,9 @@ from visa_lsp.cli.launch.zebin import program_data  # noqa: E402
 from visa_lsp.cli.zeinfo import _hint  # noqa: E402
 from visa_lsp.ide.zeinfo.facts import kernel_texts  # noqa: E402
 from visa_lsp.isa.platforms import platform_named  # noqa: E402
-from visa_lsp.sim.dispatch import run  # noqa: E402
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LocalArg, SamplerArg, ValueArg  # noqa: E402
 from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
+from visa_lsp.sim.machine import run  # noqa: E402
 from visa_lsp.zeinfo.against import disagreements  # noqa: E402
 from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
 from visa_lsp.zeinfo.emit.document import emitted  # noqa: E402

@@ -15,8 +15,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
-from visa_lsp.checks import run_checks
 from visa_lsp.checks.rule import Scope
+from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp import checks
+from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import Scope
 from visa_lsp.diagnostics import Diagnostic, Rule, Severity
 from visa_lsp.isa.table import TABLE

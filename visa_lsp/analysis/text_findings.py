@@ -16,8 +16,8 @@ from visa_lsp.analysis.chunk_facts import NOTHING, facts_in
 from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.line_classes import judge
 from visa_lsp.analysis.rule_sets import BODIES, MOST_BODIES, REPEATED, rule_sets, unchecked
-from visa_lsp.checks import run_checks
 from visa_lsp.checks.rule import Scope
+from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of

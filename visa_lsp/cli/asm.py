@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,10 +74,12 @@ def _assemble(args: argparse.Namespace, path: str, written: dict[str, str]) -> i
         return EXIT_FINDINGS
     data = result.data
     if args.zebin:
-        packed = import_module("visa_lsp.cli.zeinfo").packed(source.name, result, args.platform)
-        if packed is None:
+        from visa_lsp.cli.zeinfo import packed
+
+        zebin = packed(source.name, result, args.platform)
+        if zebin is None:
             return EXIT_FINDINGS
-        data = packed
+        data = zebin
     write_output(output, data, inputs)
     written[output] = source.name
     return EXIT_OK

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -86,22 +85,27 @@ def foreign(name: str, data: bytes) -> str:
 
     ``data`` may be its beginning only. A file is OpenCL C by its name or by its first kernel, unless it begins as ours do.
     """
+    # Loaded by what works on a text in any case; not by what only asks for a platform's name.
+    import re
+
     head = data[:_HEAD]
     suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - the library for paths is not loaded for this
     if head.startswith(_ELF):
         return "this is a zebin or another ELF file, not a text (visa-lsp dis shows what is in it)"
     if head.startswith(_SPIRV):
         return f"this is SPIR-V, not vISA; {_COMPILE.format('-spirv_input -file ' + _word(name, 'K.spv'))}"
-    if suffix in _TEXTS or import_module("re").search(_OURS, head):
+    if suffix in _TEXTS or re.search(_OURS, head):
         return ""
-    if suffix in _OPENCL or import_module("re").search(_KERNEL, head):
+    if suffix in _OPENCL or re.search(_KERNEL, head):
         return f"this is OpenCL C, not vISA; {_COMPILE.format('-file ' + _word(name, 'K.cl'))}"
     return ""
 
 
 def _word(name: str, otherwise: str) -> str:
     """A file's name as a shell takes it."""
-    return otherwise if name.startswith("<") else str(import_module("shlex").quote(name))
+    from shlex import quote
+
+    return otherwise if name.startswith("<") else quote(name)
 
 
 def reason(error: OSError | ValueError) -> str:
@@ -112,9 +116,11 @@ def reason(error: OSError | ValueError) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?`` for the nearest known word, or nothing."""
-    names = {name.lower(): name for name in known}
     # Loaded here, as all that a clean run does not need.
-    near = import_module("difflib").get_close_matches(word.lower(), names, n=1, cutoff=0.55)
+    from difflib import get_close_matches
+
+    names = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), names, n=1, cutoff=0.55)
     return f"; did you mean {names[near[0]]!r}?" if near else ""
 
 
@@ -134,7 +140,9 @@ def platform_argument(name: str) -> str:
     """
     platform = platform_named(name)
     if platform is None:
-        raise import_module("argparse").ArgumentTypeError(platform_problem(name))
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(platform_problem(name))
     return platform.name
 
 

@@ -13,7 +13,6 @@ import os
 import stat
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
@@ -44,7 +43,9 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
         return
     # A link stays a link, also one to a file that is not there yet.
     real = Path(os.path.realpath(target))
-    handle, temporary = import_module("tempfile").mkstemp(prefix=".visa-lsp-", dir=real.parent)
+    from tempfile import mkstemp
+
+    handle, temporary = mkstemp(prefix=".visa-lsp-", dir=real.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream

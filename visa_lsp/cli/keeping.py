@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
 from typing import Final
 
 _READS_TEXTS: Final = ("check", "asm", "run", "zeinfo")
@@ -13,5 +12,6 @@ def keeping(command: str) -> AbstractContextManager[object]:
     """Around a command: what the parser knows is read before, and what it learnt is written behind."""
     if command not in _READS_TEXTS:
         return nullcontext()
-    cached: AbstractContextManager[object] = import_module("visa_lsp.syntax.statement_cache").cached_statements()
-    return cached
+    from visa_lsp.syntax.statement_cache import cached_statements
+
+    return cached_statements()

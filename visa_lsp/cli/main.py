@@ -1,7 +1,7 @@
 """The command ``visa-lsp``: which subcommand is meant, and what happens when one goes wrong.
 
-Knows the commands by name only: the command X is ``add_arguments(parser)`` and ``X_command(args)`` of the module X, which
-is imported when it is called, so that none pays for another's imports; nor does this module for what only some lines need.
+A command is two functions: one declares its options, one does its work. The module that has them is imported when the
+command is called, so that none pays for another's imports; nor does this module for what only some lines need.
 Invariant: ``main`` returns an exit status and lets no traceback out, unless VISA_LSP_DEBUG is set.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
@@ -19,7 +18,10 @@ from visa_lsp.cli.keeping import keeping
 from visa_lsp.cli.plain import Plain, is_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Sequence
+
+    Command = tuple[Callable[[ArgumentParser], None], Callable[[Namespace], int]]
 
 COMMANDS: Final = {
     "check": "report what is wrong in texts (also: visa-lsp --check)",
@@ -30,8 +32,61 @@ COMMANDS: Final = {
     "explain": "explain an opcode, a finding's code, or a predefined variable",
     "dap": "debug adapter (not part of this version)",
 }
-_NOT_BUILT: Final = ("dap",)
 _ARGFILES_DEEP: Final = 8
+
+
+def _check() -> Command:
+    from visa_lsp.cli.check.command import add_arguments, check_command
+
+    return add_arguments, check_command
+
+
+def _asm() -> Command:
+    from visa_lsp.cli.asm import add_arguments, asm_command
+
+    return add_arguments, asm_command
+
+
+def _dis() -> Command:
+    from visa_lsp.cli.dis import add_arguments, dis_command
+
+    return add_arguments, dis_command
+
+
+def _run() -> Command:
+    from visa_lsp.cli.launch.command import add_arguments, run_command
+
+    return add_arguments, run_command
+
+
+def _zeinfo() -> Command:
+    from visa_lsp.cli.zeinfo import add_arguments, zeinfo_command
+
+    return add_arguments, zeinfo_command
+
+
+def _explain() -> Command:
+    from visa_lsp.cli.explain import add_arguments, explain_command
+
+    return add_arguments, explain_command
+
+
+def _server() -> Command:
+    from visa_lsp.cli.serve import add_arguments, serve
+
+    return add_arguments, serve
+
+
+# What is known of above and does not stand here is not built yet; the empty word is a line that names no command.
+LOADERS: Final = {
+    "check": _check,
+    "asm": _asm,
+    "dis": _dis,
+    "run": _run,
+    "zeinfo": _zeinfo,
+    "explain": _explain,
+    "": _server,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,21 +140,20 @@ def _dispatch(argv: list[str]) -> int:
     command, rest = _command(_with_argfiles(argv))
     if command is None:
         return _serve(rest)
-    if command in _NOT_BUILT:
+    if command not in LOADERS:
         print(f"visa-lsp {command} is not part of this version", file=sys.stderr)
         return EXIT_USAGE
-    module = import_module("visa_lsp.cli." + {"check": "check.command", "run": "launch.command"}.get(command, command))
+    add_arguments, execute = LOADERS[command]()
     if command == "check" and is_plain(rest):
         parser: Any = Plain()
     else:
         from visa_lsp.cli.parsing import parser_of
 
         parser = parser_of(command, COMMANDS[command])
-    module.add_arguments(parser)
+    add_arguments(parser)
     args = parser.parse_args(rest)
     with keeping(command):
-        status: int = getattr(module, f"{command}_command")(args)
-    return status
+        return execute(args)
 
 
 def _command(argv: list[str]) -> tuple[str | None, list[str]]:
@@ -137,22 +191,20 @@ def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
 
 
 def _serve(argv: list[str]) -> int:
-    module = import_module("visa_lsp.cli.serve")
     if argv and not argv[0].startswith("-"):
         raise CliError(_no_such_command(argv[0]))
+    add_arguments, serve = LOADERS[""]()
     if argv in ([], ["--stdio"]):
         # As editors start it; the parser would take as long as the answer to their first message.
         parser: Any = Plain()
-        module.add_arguments(parser)
+        add_arguments(parser)
         parser.add_argument("--platform")
         argv = []
     else:
         from visa_lsp.cli.parsing import parser_of_program
 
-        parser = parser_of_program(COMMANDS, module.add_arguments)
-    args = parser.parse_args(argv)
-    status: int = module.serve(args)
-    return status
+        parser = parser_of_program(COMMANDS, add_arguments)
+    return serve(parser.parse_args(argv))
 
 
 def _no_such_command(word: str) -> str:

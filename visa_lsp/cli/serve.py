@@ -11,7 +11,6 @@ import errno
 import gc
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
@@ -57,7 +56,9 @@ def serve(args: Namespace) -> int:
     # Loaded only now: this takes longer than all before, and the client has its answer.
     if not args.log:
         _log(stream=sys.stderr, level="WARNING")
-    with import_module("visa_lsp.syntax.statement_cache").cached_statements():
+    from visa_lsp.syntax.statement_cache import cached_statements
+
+    with cached_statements():
         return _serve(args, inflow, answered)
 
 
@@ -71,14 +72,19 @@ def _check_log(path: str) -> None:
 
 
 def _log(**how: Any) -> None:
-    import_module("logging").basicConfig(**how)
+    import logging
+
+    logging.basicConfig(**how)
 
 
 def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
-    services = import_module("visa_lsp.cli.services.serving").services()
-    server = import_module("visa_lsp.lsp.server").create_server(services, __version__)
-    # The first misspelt word is not to wait for it.
-    import_module("difflib")
+    # The first misspelt word is not to wait for the last of these.
+    import difflib  # noqa: F401
+
+    from visa_lsp.cli.services.serving import services
+    from visa_lsp.lsp.server import create_server
+
+    server = create_server(services(), __version__)
     # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
     gc.freeze()
     if args.tcp:
@@ -102,15 +108,16 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
 def _widen(stream: BinaryIO) -> None:
     """Let a pipe hold more: a long text and its tokens are many fillings, and each is a change of process."""
     with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
-        fcntl = import_module("fcntl")
+        import fcntl
+
         fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def main() -> int:
     """Start the server from a command line of its own."""
-    parser: ArgumentParser = import_module("argparse").ArgumentParser(
-        prog="visa-lsp", description="Language server for vISA assembly."
-    )
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser(prog="visa-lsp", description="Language server for vISA assembly.")
     add_arguments(parser)
     try:
         return serve(parser.parse_args())

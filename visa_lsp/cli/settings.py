@@ -6,13 +6,12 @@ types raise ``CliError`` with a suggestion. Knows nothing of the command line; t
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import Struct, field
 
-from visa_lsp.cli.check.formats import FORMATS
+from visa_lsp.cli.check.formats.table import FORMATS
 from visa_lsp.cli.check.suppress import FileIgnore, validate
 from visa_lsp.cli.common import CliError, did_you_mean, platform_problem, reason
 from visa_lsp.isa.platforms import platform_named
@@ -102,13 +101,14 @@ class Finder(Struct):
 
 
 def _load(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
-        table: dict[str, Any] = import_module("tomllib").loads(read_file(path, MOST_SETTINGS).decode("utf-8"))
+        return tomllib.loads(read_file(path, MOST_SETTINGS).decode("utf-8"))
     except OSError as error:
         raise CliError(f"{path}: {reason(error)}") from None
     except ValueError as error:  # wrong TOML, or no UTF-8
         raise CliError(f"{path}: {' '.join(str(error).split())}") from None
-    return table
 
 
 def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> FolderSettings:

@@ -8,14 +8,13 @@ file only.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.check.formats import FORMATS, Look
+from visa_lsp.cli.check.formats.table import FORMATS, Look
 from visa_lsp.cli.check.report import CheckReport, FileResult, findings_of, numbered
 from visa_lsp.cli.common import (
     EXIT_FINDINGS,
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.cli.assemble import Assembled
     from visa_lsp.cli.check.report import ReportedFinding
+    from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.zeinfo.layout import Registers
 
@@ -311,7 +311,7 @@ def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitErr
     return f"{name}:{before.count(chr(10)) + 1}:{span.start - before.rfind(chr(10))}"
 
 
-def _launch(args: argparse.Namespace, path: Path) -> Any:
+def _launch(args: argparse.Namespace, path: Path) -> LaunchFile | None:
     """The launch file, read; None if there is none."""
     where = Path(args.launch) if args.launch else path.with_suffix(".launch.yaml")
     if not where.is_file():
@@ -319,19 +319,20 @@ def _launch(args: argparse.Namespace, path: Path) -> Any:
             raise CliError(f"{args.launch}: there is no such file")
         return None
     try:
-        files = import_module("visa_lsp.cli.launch.file")
+        from visa_lsp.cli.launch.file import read_launch_file
     except ModuleNotFoundError:
         if not args.launch:
             return None
         raise CliError("zeinfo emit: launch files need NumPy: pip install 'visa-lsp[run]'") from None
-    config = import_module("visa_lsp.sim.launch.config")
+    from visa_lsp.sim.launch.config import LaunchError
+
     try:
-        return files.read_launch_file(where)
-    except config.LaunchError as error:
+        return read_launch_file(where)
+    except LaunchError as error:
         raise CliError(str(error)) from None
 
 
-def _hints(launch: Any, names: Sequence[str]) -> dict[str, Any] | None:
+def _hints(launch: LaunchFile | None, names: Sequence[str]) -> dict[str, Any] | None:
     if launch is None:
         return None
     name = launch.config.kernel or (names[0] if len(names) == 1 else None)

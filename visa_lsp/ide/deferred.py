@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks import CHECKS, run_checks
+from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Severity
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION, visible

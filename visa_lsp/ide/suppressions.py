@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.checks import CHECKS, run_checks
+from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from visa_lsp.syntax.comments import strip

@@ -1,6 +1,6 @@
 """The order to run one kernel, and what came of it: the contract between a launcher and an engine.
 
-Values only. ``run`` hands the order to the reference interpreter; every engine takes the same ``Dispatch``.
+Values only. ``machine.run`` is the reference interpreter; every engine takes the same ``Dispatch``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import FileVariable, Kernel
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.memory import Buffer, Memory, Sampler
-    from visa_lsp.sim.observers.hooks import Observer
 
     Triple = tuple[int, int, int]
 
@@ -99,10 +98,3 @@ class RunResult:
     writes: int = 0
     sent: tuple[RecordedMessages, ...] = ()
     limits: tuple[str, ...] = ()  # what observers could not look at
-
-
-def run(dispatch: Dispatch, observers: Sequence[Observer] = ()) -> RunResult:
-    """Run all groups of a dispatch in the reference interpreter."""
-    from visa_lsp.sim.machine import Machine
-
-    return Machine(dispatch, observers).run()

@@ -8,6 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.sim.interp import Thread
 
 
 class FaultKind(Enum):
@@ -107,6 +113,23 @@ def _run_text(first: WorkItem, last: WorkItem) -> str:
 
     lanes = f"lane {first.lane}" if first is last else f"lanes {first.lane} to {last.lane}"
     return f"{lanes}: global {ids(first.global_id, last.global_id)}, local {ids(first.local_id, last.local_id)}"
+
+
+def thread_fault(
+    thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None, lanes: Sequence[int] = (),
+    address: int | None = None, other: str | None = None, other_line: int = -1, other_kernel: str = "",
+    note: bool = False, items: Sequence[WorkItem] | None = None, other_items: Sequence[WorkItem] = (),
+) -> Fault:  # fmt: skip
+    """A fault at the place where a thread stands. ``lanes`` are all in question; without any they are those of ``lane``."""
+    frame = thread.frame
+    kernel = frame.code.kernel
+    line = kernel.instructions[frame.pc].line if frame.pc < len(kernel.instructions) else -1
+    return Fault(
+        kind, message, kernel.name, thread.group.id, thread.number, lane, frame.pc, line, address, other,
+        other_line=other_line, other_kernel=other_kernel, note=note,
+        items=tuple(thread.work_items(lanes or (None if lane is None else (lane,))) if items is None else items),
+        other_items=tuple(other_items),
+    )  # fmt: skip
 
 
 class KernelFault(Exception):  # noqa: N818 - it carries a fault, it is not an error of ours

@@ -5,9 +5,19 @@ Values with a little arithmetic; who waits and who is woken is the machine's.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
 import numpy as np
 
 from visa_lsp.sim.memory import Buffer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The memories that fences tell apart. What an observer knows has a row for each; row 0 is the order itself.
+SHARED: Final = 1
+GLOBAL: Final = 2
 
 
 class Barrier:
@@ -32,6 +42,15 @@ class Barrier:
         """End the round, even where threads have not arrived."""
         self.arrived = self.produced = 0
         self.generation += 1
+
+
+@dataclass(slots=True)
+class Wait:
+    """What a thread waits for: that ``ready`` becomes true. ``what`` is for reports."""
+
+    ready: Callable[[], bool]
+    what: str
+    release: Callable[[], None]
 
 
 class ThreadGroup:

@@ -8,7 +8,6 @@ over (None). Memory, groups and reports are the machine's. Control always goes o
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.flow.storage import Storage
     from visa_lsp.program.model import FileVariable, Inst, Kernel
-    from visa_lsp.sim.group import ThreadGroup
+    from visa_lsp.sim.group import ThreadGroup, Wait
     from visa_lsp.sim.machine import Machine
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -42,15 +41,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 END: Final = -1  # the thread is done
 WAIT: Final = -2  # the thread waits: thread.pending says for what
 SWITCH: Final = -3  # thread.frame is another frame now, its pc says where
-
-
-@dataclass(slots=True)
-class Wait:
-    """What a thread waits for: that ``ready`` becomes true. ``what`` is for reports."""
-
-    ready: Callable[[], bool]
-    what: str
-    release: Callable[[], None]
 
 
 class Code:

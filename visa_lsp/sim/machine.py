@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.sim.dispatch import RecordedMessages, RunResult
-from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
-from visa_lsp.sim.group import Barrier, ThreadGroup
-from visa_lsp.sim.interp import Code, Thread, Wait
+from visa_lsp.sim.faults import Fault, FaultKind, KernelFault, thread_fault
+from visa_lsp.sim.group import Barrier, ThreadGroup, Wait
+from visa_lsp.sim.interp import Code, Thread
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.hooks import Observer
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, Frame
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.program.model import Input, Kernel
     from visa_lsp.sim.dispatch import Dispatch, GroupShape
-    from visa_lsp.sim.faults import WorkItem
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.operands import Op
@@ -369,23 +368,6 @@ class Machine:
             self._add(Fault(fault.kind, fault.message, self.dispatch.kernel.name, (0, 0, 0), 0))
 
 
-def thread_fault(
-    thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None, lanes: Sequence[int] = (),
-    address: int | None = None, other: str | None = None, other_line: int = -1, other_kernel: str = "",
-    note: bool = False, items: Sequence[WorkItem] | None = None, other_items: Sequence[WorkItem] = (),
-) -> Fault:  # fmt: skip
-    """A fault at the place where a thread stands. ``lanes`` are all in question; without any they are those of ``lane``."""
-    frame = thread.frame
-    kernel = frame.code.kernel
-    line = kernel.instructions[frame.pc].line if frame.pc < len(kernel.instructions) else -1
-    return Fault(
-        kind, message, kernel.name, thread.group.id, thread.number, lane, frame.pc, line, address, other,
-        other_line=other_line, other_kernel=other_kernel, note=note,
-        items=tuple(thread.work_items(lanes or (None if lane is None else (lane,))) if items is None else items),
-        other_items=tuple(other_items),
-    )  # fmt: skip
-
-
 def _place_input(frame: Frame, item: Input, payload: bytes) -> None:
     data = payload[item.offset : item.offset + item.size]
     layout = frame.code.layout
@@ -397,3 +379,8 @@ def _place_input(frame: Frame, item: Input, payload: bytes) -> None:
         frame.samplers[layout.sampler_base[item.id]] = int.from_bytes(data[:4], "little")
     else:
         frame.surfaces[layout.surface_base[item.id]] = int.from_bytes(data[:4], "little")
+
+
+def run(dispatch: Dispatch, observers: Sequence[Observer] = ()) -> RunResult:
+    """Run all groups of a dispatch in the reference interpreter."""
+    return Machine(dispatch, observers).run()

@@ -405,3 +405,9 @@ def _scatter_bytes(f: Frame, at: Array, rows: Array) -> None:
     f.regs[at[inside][:, None] + np.arange(size)] = rows[inside]
     if not inside.all() and f.thread:
         f.thread.register_outside(int(at[~inside][0]))
+
+
+def nothing(site: Site) -> Op:
+    """No effect on values: labels, source positions, lifetimes."""
+    del site
+    return lambda _f: None

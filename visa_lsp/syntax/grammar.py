@@ -7,7 +7,6 @@ copy, so the repository's ``grammar/`` is the fallback. Built once per process, 
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +36,7 @@ def grammar_text() -> str:
 @cache
 def grammar() -> Grammar:
     """The built grammar; its default rule is ``line``."""
-    # Loaded here: most lines that a process reads are in the cache, and the grammar's machinery costs a third of a start.
-    made: Grammar = import_module("parsimonious.grammar").Grammar(grammar_text())
-    return made
+    # Loaded here: what a process reads is mostly in the cache, and the grammar's machinery costs a third of a start.
+    from parsimonious.grammar import Grammar
+
+    return Grammar(grammar_text())

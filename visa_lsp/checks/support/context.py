@@ -7,7 +7,6 @@ that depends on the register size speaks only where every size agrees.
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -149,8 +148,12 @@ def near(word: str, candidates: Iterable[str]) -> str | None:
         if 2 * min(size - (mine & ~its).bit_count(), length - (its & ~mine).bit_count()) >= _LIKE * (size + length)
         and other != low
     ]
+    if not some:
+        return None
     # Loaded here: a text without mistakes has nothing to guess.
-    found = import_module("difflib").get_close_matches(low, some, 1, _LIKE) if some else []
+    from difflib import get_close_matches
+
+    found = get_close_matches(low, some, 1, _LIKE)
     return pool[found[0]] if found else None
 
 

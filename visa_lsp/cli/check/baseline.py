@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -31,8 +30,10 @@ def read_baseline(path: str) -> Baseline:
 
     Raises CliError where the file cannot be read or is no baseline of the known version.
     """
+    import json
+
     try:
-        value = import_module("json").loads(read_file(path, named=True).decode("utf-8"))
+        value = json.loads(read_file(path, named=True).decode("utf-8"))
     except OSError as error:
         raise CliError(f"{path}: {reason(error)}") from None
     except (ValueError, RecursionError) as error:
@@ -49,6 +50,8 @@ def read_baseline(path: str) -> Baseline:
 
 def write_baseline(path: str, findings: Iterable[ReportedFinding], inputs: Iterable[str] = ()) -> int:
     """Write the findings as the new baseline, and tell how many they are; ``inputs`` are never written over."""
+    import json
+
     items = [
         {
             "path": _relative(f.path, path),
@@ -60,7 +63,7 @@ def write_baseline(path: str, findings: Iterable[ReportedFinding], inputs: Itera
         for f in findings
     ]
     items.sort(key=lambda i: tuple(i.values()))
-    text = import_module("json").dumps({"version": _VERSION, "tool": "visa-lsp", "findings": items}, indent=1) + "\n"
+    text = json.dumps({"version": _VERSION, "tool": "visa-lsp", "findings": items}, indent=1) + "\n"
     write_output(path, text.encode(), inputs)
     return len(items)
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.cli.check.baseline import read_baseline, without_known, write_baseline
 from visa_lsp.cli.check.extras import Progress, difference, settings_text, statistics
-from visa_lsp.cli.check.formats import FOR_PEOPLE, FORMATS, Look
+from visa_lsp.cli.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.check.paths import SUFFIXES, Inputs, collect
 from visa_lsp.cli.check.report import CheckReport, FileResult
 from visa_lsp.cli.check.runner import Task, check_files
@@ -81,7 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise import_module("argparse").ArgumentTypeError(f"{text!r} is no whole number from 0")
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
     return int(text)
 
 
@@ -290,6 +290,8 @@ def _run(
     if options.write_baseline is not None:
         return _write_baseline(options.write_baseline, results, inputs)
     if options.baseline is not None:
+        from visa_lsp.cli.check.baseline import read_baseline, without_known
+
         known = read_baseline(options.baseline)
         results = [without_known(r, known, options.baseline) for r in results]
     return _finish(CheckReport(tuple(results)), inputs, options)
@@ -309,6 +311,8 @@ def _checked(tasks: list[Task], options: Options, cache: dict[str, tuple[Stamp, 
 
 
 def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int:
+    from visa_lsp.cli.check.baseline import write_baseline
+
     errors = [r.error for r in results if r.error]
     for error in errors:
         complain(error)

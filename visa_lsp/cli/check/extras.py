@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from visa_lsp.syntax.document import split_lines
@@ -21,8 +20,10 @@ _NO_END: Final = "\n\\ No newline at end of file\n"
 
 def difference(result: FileResult) -> str:
     """A unified diff of what the fixes changed in a file."""
+    from difflib import unified_diff
+
     before, after = (_lines(text or "") for text in (result.before, result.after))
-    lines = import_module("difflib").unified_diff(before, after, result.path, result.path)
+    lines = unified_diff(before, after, result.path, result.path)
     return "".join(line if line.endswith("\n") else line + _NO_END for line in lines)
 
 
@@ -46,8 +47,9 @@ def statistics(report: CheckReport) -> str:
 
 def settings_text(shown: tuple[FolderSettings, dict[str, Any]]) -> str:
     """Settings as TOML, each with where it comes from."""
+    from json import dumps as quoted
+
     settings, values = shown
-    quoted = import_module("json").dumps
     lines = [f"# settings file: {settings.origin or 'none'}"]
     ignores = values.pop("per-file-ignores")
     for key, value in values.items():

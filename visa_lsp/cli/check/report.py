@@ -6,7 +6,6 @@ Invariant: a fingerprint depends on a finding's code and the words of its line, 
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -170,6 +169,9 @@ def _bytes(line: str, column: int) -> int:
 
 
 def _finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedFinding:
+    # Loaded here: a text without findings needs no fingerprint.
+    from hashlib import sha256
+
     place = texts.place(diagnostic.span)
     excerpt = texts.line(place.line - 1)
     token = texts.text[diagnostic.span.start : diagnostic.span.end]
@@ -193,7 +195,7 @@ def _finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedF
         diagnostic.rule,
         printable(diagnostic.message),
         printable(excerpt),
-        import_module("hashlib").sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:24],
+        sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:24],
         remedies,
         tuple(notes),
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +16,6 @@ from msgspec import Struct
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.storing import storing
-from visa_lsp.cli.check.fixes import mend
 from visa_lsp.cli.check.report import FileResult, findings_of
 from visa_lsp.cli.common import CliError, SourceText, read_source
 from visa_lsp.cli.files import write_output
@@ -74,6 +72,8 @@ def _check(task: Task, source: SourceText) -> FileResult:
     if not task.fix:
         found = [d for d in inspect(source.text) if wanted(d)]
         return FileResult(task.name, findings_of(task.name, source.text, found))
+    from visa_lsp.cli.check.fixes import mend
+
     mended = mend(source.text, inspect, wanted)
     if task.write and mended.text != source.text:
         write_output(task.path, source.to_bytes(mended.text))
@@ -118,13 +118,15 @@ def _size(path: str) -> int:
 
 
 def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
+    # Loaded here: one file in one process needs none of it.
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+    from threading import active_count
+
     # A fork costs nothing but must not copy a process that has threads.
-    fork = sys.platform == "linux" and import_module("threading").active_count() == 1
-    # Loaded here: one file in one process needs neither this nor the pool.
-    context = import_module("multiprocessing").get_context("fork" if fork else "spawn")
+    context = get_context("fork" if sys.platform == "linux" and active_count() == 1 else "spawn")
     share = max(1, min(8, len(tasks) // (count * 4)))
-    pools = import_module("concurrent.futures")
-    with pools.ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
         try:
             yield from pool.map(_check_and_keep, tasks, chunksize=share)
         except KeyboardInterrupt:
@@ -133,14 +135,16 @@ def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
 
 
 def _begin() -> None:
+    import signal
+    from multiprocessing.util import Finalize
+
     # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
-    signal = import_module("signal")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     use_statement_cache(statement_cache_of_user())
     store = storing()
     store.__enter__()
     # Runs when the process has no more to do.
-    import_module("multiprocessing.util").Finalize(None, store.__exit__, (None, None, None), exitpriority=0)
+    Finalize(None, store.__exit__, (None, None, None), exitpriority=0)
 
 
 def _check_and_keep(task: Task) -> FileResult:

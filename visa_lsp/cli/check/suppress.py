@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.checks import CHECKS
+from visa_lsp.checks.collected import CHECKS
 from visa_lsp.cli.common import CliError, did_you_mean
 from visa_lsp.ide.suppressions import matches
 

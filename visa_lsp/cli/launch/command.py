@@ -12,9 +12,9 @@ import json
 import re
 import sys
 from argparse import ArgumentTypeError
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.cli.common import CliError, foreign
 from visa_lsp.cli.files import read_bytes, refuse_input, replacing
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.cli.launch.report import BufferReport, RunReport
     from visa_lsp.sim.observers.hooks import Observer
+    from visa_lsp.sim.observers.trace import Tracer
 
 _SUFFIXES: Final = (".yaml", ".yml")
 
@@ -70,9 +71,7 @@ def _count_of_steps(text: str) -> int:
 
 def run_command(args: Namespace) -> int:
     """Run what the command line asks for; gives the exit status."""
-    try:
-        import_module("numpy")
-    except ModuleNotFoundError:
+    if find_spec("numpy") is None:
         print("visa-lsp run: running kernels needs NumPy: pip install 'visa-lsp[run]'", file=sys.stderr)
         return 2
     programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES]
@@ -111,14 +110,15 @@ def _with_launch_file(programs: list[str]) -> str | None:
 
 def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
     """Run one input with the further files of its program; user mistakes become an outcome."""
-    runner = import_module("visa_lsp.cli.launch.runner")
-    files = import_module("visa_lsp.cli.launch.file")
+    from visa_lsp.cli.launch import runner
+    from visa_lsp.cli.launch.file import read_launch_file
+
     try:
         listeners: tuple[Observer, ...] = ()
         if args.trace:
             listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
         path, launch_path = _paths(name, args)
-        launch = files.read_launch_file(launch_path, named=bool(args.launch) or path is None)
+        launch = read_launch_file(launch_path, named=bool(args.launch) or path is None)
         if path is None:
             if launch.file is None:
                 return Outcome(
@@ -157,17 +157,19 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
 _WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")
 
 
-def _tracer(words: list[str], stream: TextIO) -> Any:
+def _tracer(words: list[str], stream: TextIO) -> Tracer:
     """The listener for ``--trace``."""
+    from visa_lsp.sim.launch.config import LaunchError
+    from visa_lsp.sim.observers.trace import Tracer
+
     who = []
     for word in words:
         match = _WHO.fullmatch(word)
         if match is None:
-            error = import_module("visa_lsp.sim.launch.config").LaunchError
-            raise error(f"--trace {word}: say GROUP,THREAD, such as 0,0 or 2:1:0,3")
+            raise LaunchError(f"--trace {word}: say GROUP,THREAD, such as 0,0 or 2:1:0,3")
         x, y, z, thread = (int(n or 0) for n in match.groups())
         who.append(((x, y, z), thread))
-    return import_module("visa_lsp.sim.observers.trace").Tracer(who, lambda line: print(line, file=stream))
+    return Tracer(who, lambda line: print(line, file=stream))
 
 
 def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
@@ -207,7 +209,8 @@ def _target(folder: Path, buffer: BufferReport) -> Path:
 
 def _write(target: Path, buffer: BufferReport) -> str:
     """Write a buffer's file as a whole."""
-    numpy = import_module("numpy")
+    import numpy as np
+
     with replacing(target) as stream:
-        numpy.save(stream, buffer.array, allow_pickle=False)
+        np.save(stream, buffer.array, allow_pickle=False)
     return str(target)

@@ -23,10 +23,10 @@ from visa_lsp.cli.launch.program import (
 )
 from visa_lsp.cli.launch.report import BufferReport, ExpectationReport, RunReport, with_declarations, with_sources
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
-from visa_lsp.sim.dispatch import run as interpret
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError
 from visa_lsp.sim.launch.expect import difference
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
+from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import CHECKERS, checkers
 from visa_lsp.sim.printf import text_of as text_printed
 from visa_lsp.zeinfo.read import ZeInfoError, read
@@ -193,8 +193,9 @@ def _platform_of_zebin(launch: LaunchFile, path: Path | None) -> Platform | None
         if source is not None and source.is_file():
             data = read_bytes(source)
             if data[:4] == b"\x7fELF":
-                found: Platform | None = import_module("visa_lsp.cli.launch.zebin").platform_of(data, source)
-                return found
+                from visa_lsp.cli.launch.zebin import platform_of
+
+                return platform_of(data, source)
     return None
 
 
@@ -244,8 +245,9 @@ def _kernel_info(
     sections: tuple[DataSection, ...] = ()
     text = ""
     if zebin is not None:
-        programs = import_module("visa_lsp.cli.launch.zebin")
-        text, sections = programs.program_data(data if elf else read_bytes(zebin), zebin)
+        from visa_lsp.cli.launch.zebin import program_data
+
+        text, sections = program_data(data if elf else read_bytes(zebin), zebin)
     try:
         infos = read(text if elf else text_of(data, source))
     except ZeInfoError as error:
@@ -270,5 +272,6 @@ def _engine(name: str) -> tuple[str, Callable[[Dispatch, Sequence[Observer]], Ru
     if name == "jit" and (find_spec("visa_lsp.sim.jit") is None or find_spec("llvmlite") is None):
         raise LaunchError("the engine 'jit' is not part of this installation; use --engine interp")
     if name == "jit":
+        # By its name, as long as there is no such module: a statement would name what types cannot find.
         return "jit", import_module("visa_lsp.sim.jit").run
     return "interp", interpret

@@ -1,8 +1,8 @@
 """Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
 
-``run_in_subprocess`` is the server's side, ``perform`` the work, ``python -m visa_lsp.cli.services.runs`` the process between them: a
-job as one JSON line on its standard input, the answer as JSON on standard output. Invariant: the process ends when its
-standard input does, so none is left behind by a server that has gone.
+``python -m visa_lsp.cli.services.runs`` is the process, ``perform`` its work; ``cli.services.apart`` starts it. It takes a job
+as one JSON line on standard input and gives the answer as JSON on standard output. Invariant: it ends when its standard
+input does, so none is left behind by a server that has gone.
 """
 
 from __future__ import annotations
@@ -10,58 +10,24 @@ from __future__ import annotations
 import base64
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import threading
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.cli.services.serving import findings, launch_template
 
 if TYPE_CHECKING:
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.cli.launch.forms import Written
     from visa_lsp.cli.launch.report import RunReport
-    from visa_lsp.lsp.services import Result, Stop
+    from visa_lsp.lsp.services import Result
 
 _HEAD: Final = 16
 _MOST_DATA: Final = 64 << 20
 _MOST_PRINTED: Final = 1_000_000
-
-
-# ---- the server's side ----
-
-
-def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Run in another process and give its answer; ``stop`` ends it."""
-    job = json.dumps({"text": text, "path": path, "options": options}).encode()
-    # -P: what lies in the folder the server was started in is none of our modules.
-    command = [sys.executable, "-P", "-m", "visa_lsp.cli.services.runs"]
-    with tempfile.TemporaryFile() as said:
-        try:
-            child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
-        except OSError as error:
-            return {"ok": False, "error": f"a process for the run cannot be started: {error.strerror or error}"}
-        stop.by(child.kill)
-        with child:
-            if child.stdin is None or child.stdout is None:
-                raise AssertionError("both are pipes")
-            try:
-                child.stdin.write(job + b"\n")
-                child.stdin.flush()
-                answer = child.stdout.read()
-            except BrokenPipeError:  # stopped, or ended by the system
-                answer = b""
-        if answer:
-            result: Result = json.loads(answer)
-            return result
-        said.seek(0)
-        words = said.read().decode(errors="replace").strip().splitlines()
-        reason = words[-1] if words else f"its process ended with status {child.returncode}"
-        return {"ok": False, "error": f"the run has no result: {reason}", "stopped": True}
-
-
-# ---- the other process ----
 
 
 def main() -> int:
@@ -88,12 +54,10 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     completed from ze_info), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``opened`` (texts by
     path). Without a text the program is the object ``path``; where that is none either, what the launch file names.
     """
-    try:
-        import_module("numpy")
-    except ModuleNotFoundError:
+    if find_spec("numpy") is None:
         return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
-    runner = import_module("visa_lsp.cli.launch.runner")
-    findings = import_module("visa_lsp.cli.services.serving").findings
+    from visa_lsp.cli.launch import runner
+
     source = Path(path) if path else None
     quick: Written | None = None
     more: Result = {}
@@ -119,14 +83,15 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         }
         more["source"] = str(source) if source else None
         if text is None:
+            assert source is not None  # a program is a text or a file
             report = runner.run_object(runner.read_bytes(source), read, runner.RunOptions(source, **chosen))
         else:
             report = runner.run_text(text, read, runner.RunOptions(source or read.file, **chosen))
     except _LaunchMissing as error:
         return {"ok": False, "error": str(error), "launchMissing": True, **more}
     except runner.TextProblems as problems:
-        mine = text is not None and problems.path in (None, source, read.file)
-        found = findings(text, problems.diagnostics) if mine else []
+        mine = problems.path in (None, source, read.file)
+        found = findings(text, problems.diagnostics) if text is not None and mine else []
         words = "\n".join(problems.lines[:3]) or "the text has errors"
         return {"ok": False, "error": words, "diagnostics": found, **more}
     except (runner.LaunchError, OSError, ValueError) as error:
@@ -146,13 +111,14 @@ def _launch_path(source: Path | None, options: dict[str, Any]) -> Path | None:
 
 
 def _read(launch: Path, options: dict[str, Any], quick: Written | None) -> LaunchFile:
-    files = import_module("visa_lsp.cli.launch.file")
+    from visa_lsp.cli.launch.file import parse_launch, read_launch_file
+
     text = quick.text if quick is not None else options.get("launchText")
     if not text:
         if not launch.is_file():
             raise _LaunchMissing(f"there is no launch file '{launch}'")
-        return cast("LaunchFile", files.read_launch_file(launch))
-    return cast("LaunchFile", files.parse_launch(text, launch))
+        return read_launch_file(launch)
+    return parse_launch(text, launch)
 
 
 def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Path]:
@@ -162,25 +128,27 @@ def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Pat
     opened = options.get("opened") or {}
     if str(read.file) in opened:
         return opened[str(read.file)], read.file
-    runner = import_module("visa_lsp.cli.launch.runner")
-    data = runner.read_bytes(read.file)
+    from visa_lsp.cli.launch.program import read_bytes, text_of
+
+    data = read_bytes(read.file)
     if data[:4] == b"CISA" or read.file.suffix == ".isa":
         return None, read.file
-    return runner.text_of(data, read.file), read.file
+    return text_of(data, read.file), read.file
 
 
 def _quick(text: str | None, path: str | None, options: dict[str, Any]) -> Written:
     """The launch file of a quick launch."""
-    forms = import_module("visa_lsp.cli.launch.forms")
+    from visa_lsp.cli.launch import forms
+
     asked = {"platform": options.get("platform"), "kernel": options["quick"].get("kernel")}
     # An object has no text to make ze_info from; that of a file beside it will do.
-    told: Result = import_module("visa_lsp.cli.services.serving").launch_template(text or "", path, asked)
+    told = launch_template(text or "", path, asked)
     if not told["ok"] and "args" not in options["quick"]:
         raise ValueError(told["error"] if text is not None else "an object without ze_info needs `args`")
     if not told["ok"]:
-        return cast("Written", forms.write(forms.completed(options["quick"], None)))
+        return forms.write(forms.completed(options["quick"], None))
     names = [a["name"] for a in told["arguments"]]
-    return cast("Written", forms.write(forms.completed(options["quick"], told), names, named=told["named"]))
+    return forms.write(forms.completed(options["quick"], told), names, named=told["named"])
 
 
 # ---- the answer ----
@@ -188,7 +156,9 @@ def _quick(text: str | None, path: str | None, options: dict[str, Any]) -> Writt
 
 def _report(report: RunReport, *, whole: bool = False) -> Result:
     """A run as JSON values: those of ``visa-lsp run --format json``, and where asked for the buffers as they are."""
-    values: Result = import_module("visa_lsp.cli.launch.printing").report_values(report, _HEAD)
+    from visa_lsp.cli.launch.printing import report_values
+
+    values = report_values(report, _HEAD)
     values["printed"] = values["printed"][:_MOST_PRINTED]
     for shown, buffer in zip(values["buffers"], report.buffers, strict=True):
         if whole and buffer.array.nbytes <= _MOST_DATA:

@@ -7,33 +7,35 @@ the server starts without NumPy. Invariant: what is wrong with a user's text or 
 from __future__ import annotations
 
 import tempfile
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.cli.exits import CliError
 from visa_lsp.cli.files import replacing
+from visa_lsp.cli.services.apart import run_in_subprocess
 from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.lsp.services import FileRules, Result, Stop
+    from visa_lsp.lsp.services import FileRules, Result, Services
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.emit.document import Doubt
     from visa_lsp.zeinfo.facts import KernelText
 
 
-def services() -> Any:
+def services() -> Services:
     """The services of this program."""
-    return import_module("visa_lsp.lsp.services").Services(
-        assemble_text, run_in_subprocess, disassemble, ze_info, launch_template, explain, file_rules
-    )
+    from visa_lsp.lsp.services import Services
+
+    return Services(assemble_text, run_in_subprocess, disassemble, ze_info, launch_template, explain, file_rules)
 
 
 def places(text: str, spans: Iterable[Span]) -> Iterator[dict[str, int]]:
     """Where spans are in a text, lines and columns from 1."""
-    lines = import_module("visa_lsp.text").LineIndex(text)
+    lines = LineIndex(text)
     for span in spans:
         line, column = lines.position(span.start)
         end_line, end_column = lines.position(span.end)
@@ -53,7 +55,9 @@ def findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any
 
 def assemble_text(text: str, path: str | None, platform: str | None) -> Result:
     """Write the object of a text beside its file (a text without a file: into a new temporary folder)."""
-    result = import_module("visa_lsp.cli.assemble").assemble_text(text, platform)
+    from visa_lsp.cli import assemble
+
+    result = assemble.assemble_text(text, platform)
     answer: Result = {"ok": False, "path": None, "bytes": 0, "diagnostics": findings(text, result.diagnostics)}
     data = result.data
     if data is None:
@@ -80,35 +84,32 @@ def write_whole(target: Path, data: bytes, source: str | None) -> None:
 
 def disassemble(text: str | None, path: str | None, platform: str | None) -> Result:
     """The text that an object's file holds; of a text, what its own object says."""
-    codec_error = import_module("visa_lsp.codec.errors").CodecError
+    from visa_lsp.codec.decode import decode
+    from visa_lsp.codec.errors import CodecError
+    from visa_lsp.isa.platforms import platform_named
+    from visa_lsp.program.text_form import module_text
+
     try:
         if text is None:
             if path is None:
                 return {"ok": False, "error": "an object has to be a file"}
             data = read_file(path, MOST_OBJECT)
         else:
-            result = import_module("visa_lsp.sema.lower").assemble(text, platform)
+            from visa_lsp.analysis.analysis import Analysis
+            from visa_lsp.codec.encode import encode
+            from visa_lsp.sema.lower import assemble
+
+            result = assemble(text, platform)
             if result.module is None:
-                found = import_module("visa_lsp.analysis.analysis").Analysis.of(text, platform).diagnostics
+                found = Analysis.of(text, platform).diagnostics
                 return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, found)}
-            data = import_module("visa_lsp.codec.encode").encode(result.module)
-        module = import_module("visa_lsp.codec.decode").decode(data)
-        chosen = import_module("visa_lsp.isa.platforms").platform_named(platform) if platform else None
-        written = import_module("visa_lsp.program.text_form").module_text(module, chosen)
-    except codec_error as error:
+            data = encode(result.module)
+        written = module_text(decode(data), platform_named(platform) if platform else None)
+    except CodecError as error:
         return {"ok": False, "error": f"{path or 'the text'}: {error}"}
     except (OSError, ValueError) as error:
         return {"ok": False, "error": f"{path}: {getattr(error, 'strerror', None) or error}"}
     return {"ok": True, "text": written, "bytes": len(data)}
-
-
-# ---- running ----
-
-
-def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Run a kernel in a process of its own; see ``cli.services.runs``."""
-    answer: Result = import_module("visa_lsp.cli.services.runs").run_in_subprocess(text, path, options, stop)
-    return answer
 
 
 # ---- ze_info ----
@@ -139,10 +140,14 @@ def ze_info(text: str, path: str | None, platform: str | None) -> Result:
 
 def _kernels(text: str, platform: str | None) -> list[KernelText]:
     """The kernels of a text with their places; ``ValueError`` where there are none."""
-    if platform and import_module("visa_lsp.isa.platforms").platform_named(platform) is None:
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.zeinfo.facts import kernel_texts
+    from visa_lsp.isa.platforms import platform_named
+
+    if platform and platform_named(platform) is None:
         raise ValueError(f"unknown platform '{platform}'")
-    analysis = import_module("visa_lsp.analysis.analysis").Analysis.of(text, platform)
-    found = import_module("visa_lsp.ide.zeinfo.facts").kernel_texts(analysis, "")
+    analysis = Analysis.of(text, platform)
+    found = kernel_texts(analysis, "")
     if not found and analysis.bound.bodies:
         raise ValueError("the text has errors")
     kernels = [kernel for kernel in found if kernel.kernel.is_kernel]
@@ -153,12 +158,13 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
 
 def _made(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
     """A ze_info document for a text, and what is guessed in it; ``ValueError`` where there can be none."""
-    emitter = import_module("visa_lsp.zeinfo.emit.document")
+    from visa_lsp.cli.zeinfo import registers_for
+    from visa_lsp.zeinfo.emit.document import EmitError, emitted
+
     kernels = _kernels(text, platform)
     try:
-        registers = import_module("visa_lsp.cli.zeinfo").registers_for(platform, kernels)
-        made = emitter.emitted([k.kernel for k in kernels], registers)
-    except emitter.EmitError as error:
+        made = emitted([k.kernel for k in kernels], registers_for(platform, kernels))
+    except EmitError as error:
         raise ValueError(str(error)) from error
     return made.text, [_warning(text, kernels, doubt) for doubt in made.doubts]
 
@@ -172,9 +178,11 @@ def _warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str
 
 
 def _element_types(text: str, platform: str | None) -> dict[str, str]:
+    from visa_lsp.cli.launch.forms import element_types
+
     types: dict[str, str] = {}
     for kernel in _kernels(text, platform):
-        types.update(import_module("visa_lsp.cli.launch.forms").element_types(kernel.kernel))
+        types.update(element_types(kernel.kernel))
     return types
 
 
@@ -183,7 +191,8 @@ def launch_template(text: str, path: str | None, options: dict[str, Any]) -> Res
 
     Options: ``platform``, ``kernel`` (else the first), ``quick``: what is filled in already, as an object.
     """
-    forms = import_module("visa_lsp.cli.launch.forms")
+    from visa_lsp.cli.launch import forms
+
     platform = options.get("platform")
     told = ze_info(text, path, platform)
     if not told["ok"]:
@@ -207,32 +216,36 @@ def launch_template(text: str, path: str | None, options: dict[str, Any]) -> Res
 
 def explain(word: str, platform: str | None) -> Result:
     """The page of a word."""
-    module = import_module("visa_lsp.cli.explain")
-    text = module.explain_text(word, platform)
+    from visa_lsp.checks.support.context import near
+    from visa_lsp.cli.explain import explain_text, known_words
+
+    text = explain_text(word, platform)
     if text is None:
-        near = import_module("visa_lsp.checks.support.context").near(word, module.known_words())
-        hint = f"; did you mean `{near}`?" if near else ""
-        return {"ok": False, "error": f"nothing is known of `{word}`{hint}", "suggestion": near}
+        meant = near(word, known_words())
+        hint = f"; did you mean `{meant}`?" if meant else ""
+        return {"ok": False, "error": f"nothing is known of `{word}`{hint}", "suggestion": meant}
     return {"ok": True, "word": word, "markdown": text}
 
 
 def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> FileRules:
     """What the settings files of a folder, and the editor's on top, say of a file: as the check command does it."""
-    rules_type = import_module("visa_lsp.lsp.services").FileRules
-    settings = import_module("visa_lsp.cli.settings")
-    suppress = import_module("visa_lsp.cli.check.suppress")
-    problem, found = "", settings.FolderSettings()
+    from visa_lsp.cli.check.suppress import Selection
+    from visa_lsp.cli.rules import known_rules
+    from visa_lsp.cli.settings import Finder, FolderSettings
+    from visa_lsp.lsp.services import FileRules
+
+    problem, found = "", FolderSettings()
     try:
         if path:
-            found = settings.Finder(import_module("visa_lsp.cli.rules").known_rules()).of_file(path)
-    except (import_module("visa_lsp.cli.common").CliError, OSError, ValueError) as error:
+            found = Finder(known_rules()).of_file(path)
+    except (CliError, OSError, ValueError) as error:
         problem = str(error)
-    selection = suppress.Selection(
+    selection = Selection(
         found.select, (*found.ignore, *ignore), found.per_file_ignores, (*found.extend_select, *extend)
     )
     plain = not (selection.select or selection.ignore or selection.per_file or selection.extend)
     if plain:
-        return rules_type(found.platform or "", frozenset(), problem=problem)  # type: ignore[no-any-return]
-    return rules_type(  # type: ignore[no-any-return]
+        return FileRules(found.platform or "", frozenset(), problem=problem)
+    return FileRules(
         found.platform or "", selection.extra(), lambda rule: selection.shows(rule, path or "untitled"), problem
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -51,7 +50,10 @@ class Inflow:
             try:
                 self.fill()
             except BlockingIOError:  # whoever gave us the pipe wanted it so
-                import_module("select").select([self.fd], [], [])
+                from select import select
+
+                assert self.fd is not None  # nothing else says that there is nothing yet
+                select([self.fd], [], [])
         return body
 
     def unread(self, body: bytes) -> None:
@@ -93,8 +95,9 @@ class Inflow:
 
 def _too_long(size: int) -> None:
     """Log that a message is not read because of its length."""
-    log = import_module("logging").getLogger(__name__)
-    log.error("a message of %d bytes is not read; at most %d are", size, MOST)
+    from logging import getLogger
+
+    getLogger(__name__).error("a message of %d bytes is not read; at most %d are", size, MOST)
 
 
 def inflow_of(stream: BinaryIO) -> Inflow:

@@ -15,7 +15,7 @@ from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.model import Combine, Predicate
 from visa_lsp.sim.faults import FaultKind, KernelFault
-from visa_lsp.sim.operands import Enable, Op, Site, predicate_bits
+from visa_lsp.sim.operands import Enable, Op, Site, nothing, predicate_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -241,12 +241,6 @@ def faddr(site: Site) -> Op:
         store(f, 1, np.frombuffer(data, np.dtype(f"<u{size}")))
 
     return op
-
-
-def nothing(site: Site) -> Op:
-    """No effect on values: labels, source positions, lifetimes."""
-    del site
-    return lambda _f: None
 
 
 # ---- structured control flow of the seed dialect: the partners are found by nesting

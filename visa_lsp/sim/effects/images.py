@@ -12,53 +12,18 @@ import numpy as np
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.program.model import RawOperand
-from visa_lsp.sim import messages
-from visa_lsp.sim.effects import lsc
-from visa_lsp.sim.memory import Buffer, Image
+from visa_lsp.sim import lsc_messages, messages
+from visa_lsp.sim.images import as_image, axes, channels, lane_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.sim.memory import Space
+    from visa_lsp.sim.images import Coordinates
+    from visa_lsp.sim.memory import Image, Space
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Coordinates = tuple[Array, Array, Array]
-
-
-def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") -> Fetch:
-    """One element per lane of a raw operand; zeros for ``%null``."""
-    dtype = np.dtype(kind)
-    view = site.raw_view(operand, kind, 1, lanes, lanes * dtype.itemsize)
-    if view is None:
-        zeros = np.zeros(lanes, dtype)
-        return lambda _f: zeros
-    return lambda f: f.views[view][0]
-
-
-def as_image(found: Space | None) -> Image | None:
-    """An image; a plain buffer counts as a line of dwords."""
-    if isinstance(found, Image) or found is None:
-        return found
-    if isinstance(found, Buffer):
-        if found.line is None:
-            found.line = Image(
-                found.name, found.data, found.address, width=found.size // 4, channels=1, format="uint32", dims=1
-            )
-            found.line.whole, found.line.private = found, found.private
-        return found.line
-    return None
-
-
-def axes(image: Image, u: Array, v: Array, r: Array) -> Coordinates:
-    """Texel x, y, z from the coordinates that the image's shape uses."""
-    zero = np.zeros_like(u)
-    if image.dims == 1:
-        return u, zero, zero
-    if image.dims == 2:
-        return (u, zero, v) if image.layered and image.height == 1 else (u, v, zero)
-    return u, v, r
 
 
 def _count(
@@ -124,11 +89,6 @@ def _typed(
     return op
 
 
-def channels(site: Site) -> list[int]:
-    """Numbers of the channels of a channel mask."""
-    return [c for c in range(4) if site.integer("chan") >> c & 1]
-
-
 def _typed_message(site: Site, *, write: bool) -> Op:
     reads = [lane_reader(site, site.raw(n), site.lanes) for n in ("u", "v", "r")]
     # Page GATHER4_TYPED: outside, ones are returned in the alpha channel and zeros in the others.
@@ -149,7 +109,7 @@ def _lsc_typed(site: Site, *, write: bool, status: bool = False, sampled: bool =
     """Whole texels; ``status`` adds a register of residency, ``sampled`` takes the fourth coordinate as sample number."""
     mask = site.integer("chmask")
     chosen = [c for c in range(4) if mask >> c & 1] or [0]
-    open_, _ = lsc.open_surface(site)
+    open_, _ = lsc_messages.open_surface(site)
     reads = _lsc_reads(site)
     if sampled:
         reads[0] = _first_sample(reads[0], _lsc_reads(site, ("lod",))[0])
@@ -175,7 +135,7 @@ def _lsc_status(site: Site, before: int = 0) -> Op:
     lanes, enable, operand = site.lanes, site.enable(), site.raw("dst")
     row = max(lanes * 4, site.grf)
     view = site.raw_view(RawOperand(operand.var, operand.offset + before * row), "<u4", 1, 1, 4)
-    open_, reads = lsc.open_surface(site)[0], _lsc_reads(site)
+    open_, reads = lsc_messages.open_surface(site)[0], _lsc_reads(site)
 
     def op(f: Frame) -> None:
         mask = enable(f)
@@ -198,7 +158,7 @@ def _lsc_block(site: Site, *, write: bool) -> Op:
         raise site.fault(f"a block of {width} bytes by {height} rows is too large")
     pitch = max(4, 1 << (width - 1).bit_length())
     view = site.raw_view(site.raw("data" if write else "dst"), "u1", height, width, pitch)
-    x_of, y_of, open_ = site.scalar("src0"), site.scalar("src1"), lsc.open_surface(site)[0]
+    x_of, y_of, open_ = site.scalar("src0"), site.scalar("src1"), lsc_messages.open_surface(site)[0]
     at_x, at_y = np.arange(width) + site.integer("immx"), np.arange(height) + site.integer("immy")
     predicate = site.enable() if site.has("pred") else None
 
@@ -207,7 +167,7 @@ def _lsc_block(site: Site, *, write: bool) -> Op:
             return
         found = open_(f)
         image = as_image(found[0])
-        x, y = lsc.signed(x_of(f)) + at_x, lsc.signed(y_of(f)) + at_y
+        x, y = lsc_messages.signed(x_of(f)) + at_x, lsc_messages.signed(y_of(f)) + at_y
         if image is None:
             messages.announce(f, "write" if write else "read", found, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
             f.views[view][...] = f.views[view] if write else 0
@@ -266,8 +226,8 @@ def _typed_atomic(site: Site) -> Op:
 
 
 def _lsc_typed_atomic(site: Site) -> Op:
-    open_, _ = lsc.open_surface(site)
-    return _typed_atomic_at(site, open_, _lsc_reads(site), lsc.atomic_update(site, 4), ("src1", "src2"))
+    open_, _ = lsc_messages.open_surface(site)
+    return _typed_atomic_at(site, open_, _lsc_reads(site), lsc_messages.atomic_update(site, 4), ("src1", "src2"))
 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {

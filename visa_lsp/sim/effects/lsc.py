@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import lsc_codes as codes
-from visa_lsp.program.model import General, Immediate, RawOperand
+from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim import messages
-from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
+from visa_lsp.sim.lsc_messages import atomic_update, open_surface, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,42 +26,6 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _ADDRESS_KIND: Final = {1: "<u2", 2: "<u4", 3: "<u8", 5: "<u4", 6: "<i4"}
-
-
-def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
-    """Where an LSC message goes, and a base to add to its addresses."""
-    kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
-    if site.integer("sfid") == codes.SFID_SLM:
-        return _fixed(SLM_SURFACE), lambda _f: 0
-    if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
-        operand = site.inst.get("surface")
-        base = site.scalar("surface") if isinstance(operand, General) else lambda _f: 0
-        return messages.flat, base
-    operand = site.inst.get("surface")
-    if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
-        return _fixed(operand.bits & 0xFFFFFFFF), lambda _f: 0
-    value = site.scalar("surface")
-    header = site.code.layout.offset(7) + 20
-
-    def find(f: Frame) -> tuple[Space | None, int]:
-        assert f.thread is not None
-        number = value(f) & 0xFFFFFFFF
-        # The state of the thread's scratch space lies where r0.5 says, in units of 16 bytes.
-        if kind == codes.ADDRTYPE_SS and number == f.word(header) >> 4:
-            number = SCRATCH_SURFACE
-        return f.thread.machine.space(f, number), number
-
-    return find, lambda _f: 0
-
-
-def _fixed(value: int) -> messages.Open:
-    def find(f: Frame) -> tuple[Space | None, int]:
-        assert f.thread is not None
-        if value == STATELESS_SURFACE:
-            return messages.flat(f)
-        return f.thread.machine.space(f, value), value
-
-    return find
 
 
 def _addresses(site: Site, operand: RawOperand, lanes: int) -> Fetch:
@@ -196,20 +160,6 @@ def _inside(space: Space, at: Array, size: int) -> Array:
     return np.ones(at.size, bool) if found is None else found
 
 
-def atomic_update(site: Site, size: int) -> messages.Update:
-    """What an LSC atomic does to a word of ``size`` bytes.
-
-    Raises KernelFault where the operation is not modelled for that size.
-    """
-    known = {**messages.integer_updates(size), **messages.float_updates(size)}
-    if size == 2:
-        known |= messages.bfloat_updates()
-    found = known.get(site.inst.row.update)
-    if found is None:
-        raise site.fault("this atomic operation is not modelled")
-    return found
-
-
 def _atomic(site: Site) -> Op:
     data, lanes, enable = _Data.of(site), site.lanes, site.enable()
     open_, base = open_surface(site)
@@ -307,12 +257,6 @@ def _descriptor(site: Site) -> tuple[Callable[[Frame], int], ...]:
 
     low, high = word(0), word(1)
     return (lambda f: low(f) | high(f) << 32, *(word(number) for number in range(2, 7)))
-
-
-def signed(value: int) -> int:
-    """The low 32 bits as a signed number."""
-    value &= 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import SFID_SLM
-from visa_lsp.sim.effects.flow import nothing
-from visa_lsp.sim.observers.happens_before import GLOBAL, SHARED
+from visa_lsp.sim.group import GLOBAL, SHARED, Wait
+from visa_lsp.sim.operands import nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +27,6 @@ _CONSUMER: Final = 2
 
 
 def _await(thread: Thread, barrier: Barrier, generation: int, what: str) -> int:
-    from visa_lsp.sim.interp import Wait
-
     thread.machine.waits(thread, barrier, generation)
     thread.pending = Wait(lambda: barrier.generation != generation, what, barrier.release)
     return _WAIT

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.sim.faults import Fault, FaultKind
+from visa_lsp.sim.faults import Fault, FaultKind, thread_fault
 from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.observers.hooks import Checker
 
@@ -100,8 +100,6 @@ class AccessChecker(Checker):
                 yield row, home[0], home[1]
 
     def _fault(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int, verb: str) -> Fault:
-        from visa_lsp.sim.machine import thread_fault
-
         lane = access.thread.lane(int(access.lanes[min(row, access.lanes.size - 1)]))
         message = f"{verb} {access.size} bytes at byte {offset} of {buffer.name}, which is {buffer.access}"
         return thread_fault(access.thread, FaultKind.ACCESS, message, lane=lane, address=int(access.at[row]))

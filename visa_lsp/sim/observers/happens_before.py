@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.sim.group import GLOBAL, SHARED
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 Place = tuple[int, int]  # a buffer and an offset in it
 
-SHARED: Final = 1  # rows of what a party knows: 0 is the order itself
-GLOBAL: Final = 2
 EVERYTHING: Final = (SHARED, GLOBAL)
 
 MOST_PLACES: Final = 1 << 17  # some 80 MiB

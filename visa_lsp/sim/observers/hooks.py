@@ -13,7 +13,7 @@ import numpy as np
 
 from visa_lsp.isa.lane import Lane
 from visa_lsp.program.model import AddressOf
-from visa_lsp.sim.faults import Fault, FaultKind
+from visa_lsp.sim.faults import Fault, FaultKind, thread_fault
 from visa_lsp.sim.memory import Memory
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Observer:
         """A thread will go on when a round of a barrier is complete."""
 
     def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
-        """A thread executes a fence of some memories: ``SHARED``, ``GLOBAL`` of ``happens_before``."""
+        """A thread executes a fence of some memories: ``SHARED``, ``GLOBAL`` of ``group``."""
 
     def finished(self) -> None:
         """The run is over; findings that waited for its end are taken now."""
@@ -139,8 +139,6 @@ class Checker(Observer):
         **more: Any,
     ) -> None:
         """Keep a finding; ``lane`` and ``lanes`` are counted as the instruction counts them, from its mask offset on."""
-        from visa_lsp.sim.machine import thread_fault
-
         code, pc = thread.frame.code, thread.frame.pc
         if lane is not None:
             lane = code.lane(pc, lane)

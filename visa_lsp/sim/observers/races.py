@@ -21,10 +21,11 @@ import numpy as np
 
 from visa_lsp.isa.lsc_codes import COMPARING
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.sim.faults import Fault, FaultKind, WorkItem
+from visa_lsp.sim.faults import Fault, FaultKind, WorkItem, thread_fault
+from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.memory import Buffer, Memory
 from visa_lsp.sim.messages import update_of
-from visa_lsp.sim.observers.happens_before import GLOBAL, SHARED, Clocks
+from visa_lsp.sim.observers.happens_before import Clocks
 from visa_lsp.sim.observers.hooks import Checker
 
 if TYPE_CHECKING:
@@ -564,8 +565,6 @@ class RaceChecker(Checker):
     def _race(
         self, access: MemoryAccess, part: _Part, first: int, number: int, own: int, what: str, *, note: bool = False
     ) -> None:
-        from visa_lsp.sim.machine import thread_fault
-
         thread = access.thread
         group, other, _, how, code, pc, all_ = (int(n) for n in self._parties[:, number])
         kernel = self._codes[code].kernel

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from visa_lsp.sim.effects.images import axes
+from visa_lsp.sim.images import axes
 
 if TYPE_CHECKING:
     from visa_lsp.sim.memory import Image, Sampler

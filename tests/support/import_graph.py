@@ -1,0 +1,88 @@
+"""Which module of the package imports which, read off the sources, and the loops in that."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+Graph = dict[str, set[str]]
+
+
+def sources_of(package: Path) -> dict[str, str]:
+    """The source of every module below a package's folder, by dotted name; a package is its ``__init__``."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path.read_text(encoding="utf-8")
+    return found
+
+
+def names_of(node: ast.AST) -> Iterator[str]:
+    """The dotted names that a statement or a call imports; ``from a import b`` names ``a.b``, module or not."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "relative imports are refused by the linter"
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("import_module", "__import__"):
+        (name, *_) = node.args
+        assert isinstance(name, ast.Constant), f"line {node.lineno}: what is imported has to be written out"
+        yield str(name.value)
+
+
+def _nodes(tree: ast.AST, *, at_once: bool) -> Iterator[ast.AST]:
+    """Every node but those that only a type checker reads; ``at_once``: but those of functions as well."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING":
+            continue
+        if at_once and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        yield node
+        yield from _nodes(node, at_once=at_once)
+
+
+def _and_above(name: str) -> Iterator[str]:
+    parts = name.split(".")
+    for size in range(len(parts), 0, -1):
+        yield ".".join(parts[:size])
+
+
+def run_time_names(source: str, *, at_once: bool = False) -> set[str]:
+    """The dotted names that a source imports when it runs; ``at_once``: when it is loaded."""
+    return {name for node in _nodes(ast.parse(source), at_once=at_once) for name in names_of(node)}
+
+
+def graph_of(sources: Mapping[str, str], *, at_once: bool = False) -> Graph:
+    """For every module those of the others that it imports when it runs; ``at_once``: when it is loaded.
+
+    Counted are imports at the top, those in functions (unless ``at_once``) and strings given to ``import_module``, and of
+    every name also the packages above it, whose ``__init__`` runs first: even those that the importing module is in.
+    Imports below ``if TYPE_CHECKING:`` are not: they never run, and types may well speak of each other.
+    """
+    graph = {}
+    for module, source in sources.items():
+        names = run_time_names(source, at_once=at_once)
+        graph[module] = {part for name in names for part in _and_above(name) if part in sources} - {module}
+    return graph
+
+
+def reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    """All that a module imports, directly or by way of others; itself only where it is in a loop."""
+    seen: set[str] = set()
+    left = [start]
+    while left:
+        new = graph[left.pop()] - seen
+        seen |= new
+        left.extend(new)
+    return seen
+
+
+def loops_of(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """The groups of modules that all import each other, directly or by way of others (strongly connected components)."""
+    below = {module: reached(graph, module) for module in graph}
+    groups = {frozenset(m for m in below[module] if module in below[m]) for module in graph}
+    return sorted(sorted(group) for group in groups if len(group) > 1)

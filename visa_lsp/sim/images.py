@@ -1,0 +1,56 @@
+"""What all messages about images share: the image behind a surface, coordinates of its shape, operands lane by lane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from visa_lsp.sim.memory import Buffer, Image
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import RawOperand
+    from visa_lsp.sim.memory import Space
+    from visa_lsp.sim.operands import Fetch, Site
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Coordinates = tuple[Array, Array, Array]
+
+
+def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") -> Fetch:
+    """One element per lane of a raw operand; zeros for ``%null``."""
+    dtype = np.dtype(kind)
+    view = site.raw_view(operand, kind, 1, lanes, lanes * dtype.itemsize)
+    if view is None:
+        zeros = np.zeros(lanes, dtype)
+        return lambda _f: zeros
+    return lambda f: f.views[view][0]
+
+
+def as_image(found: Space | None) -> Image | None:
+    """An image; a plain buffer counts as a line of dwords."""
+    if isinstance(found, Image) or found is None:
+        return found
+    if isinstance(found, Buffer):
+        if found.line is None:
+            found.line = Image(
+                found.name, found.data, found.address, width=found.size // 4, channels=1, format="uint32", dims=1
+            )
+            found.line.whole, found.line.private = found, found.private
+        return found.line
+    return None
+
+
+def axes(image: Image, u: Array, v: Array, r: Array) -> Coordinates:
+    """Texel x, y, z from the coordinates that the image's shape uses."""
+    zero = np.zeros_like(u)
+    if image.dims == 1:
+        return u, zero, zero
+    if image.dims == 2:
+        return (u, zero, v) if image.layered and image.height == 1 else (u, v, zero)
+    return u, v, r
+
+
+def channels(site: Site) -> list[int]:
+    """Numbers of the channels of a channel mask."""
+    return [c for c in range(4) if site.integer("chan") >> c & 1]

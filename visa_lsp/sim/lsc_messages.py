@@ -1,0 +1,70 @@
+"""What untyped and typed messages of the load/store controller share: their surface, their atomics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.isa import lsc_codes as codes
+from visa_lsp.program.model import General, Immediate
+from visa_lsp.sim import messages
+from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.sim.memory import Space
+    from visa_lsp.sim.operands import Site
+    from visa_lsp.sim.registers import Frame
+
+
+def atomic_update(site: Site, size: int) -> messages.Update:
+    """What an LSC atomic does to a word of ``size`` bytes."""
+    known = {**messages.integer_updates(size), **messages.float_updates(size)}
+    if size == 2:
+        known |= messages.bfloat_updates()
+    found = known.get(site.inst.row.update)
+    if found is None:
+        raise site.fault("this atomic operation is not modelled")
+    return found
+
+
+def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
+    """Where an LSC message goes, and a base to add to its addresses."""
+    kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
+    if site.integer("sfid") == codes.SFID_SLM:
+        return _fixed(SLM_SURFACE), lambda _f: 0
+    if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
+        operand = site.inst.get("surface")
+        base = site.scalar("surface") if isinstance(operand, General) else lambda _f: 0
+        return messages.flat, base
+    operand = site.inst.get("surface")
+    if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
+        return _fixed(operand.bits & 0xFFFFFFFF), lambda _f: 0
+    value = site.scalar("surface")
+    header = site.code.layout.offset(7) + 20
+
+    def find(f: Frame) -> tuple[Space | None, int]:
+        assert f.thread is not None
+        number = value(f) & 0xFFFFFFFF
+        # The state of the thread's scratch space lies where r0.5 says, in units of 16 bytes.
+        if kind == codes.ADDRTYPE_SS and number == f.word(header) >> 4:
+            number = SCRATCH_SURFACE
+        return f.thread.machine.space(f, number), number
+
+    return find, lambda _f: 0
+
+
+def _fixed(value: int) -> messages.Open:
+    def find(f: Frame) -> tuple[Space | None, int]:
+        assert f.thread is not None
+        if value == STATELESS_SURFACE:
+            return messages.flat(f)
+        return f.thread.machine.space(f, value), value
+
+    return find
+
+
+def signed(value: int) -> int:
+    """The low 32 bits as a signed number."""
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
