@@ -45,7 +45,7 @@ ALLOWED = {
     "isa.rows": {"lane", "lsc_codes", "model", "operands", "platforms", "render_target", "types"},
     "lsp.transport": {"capabilities", "session"},
     "lsp.handlers": {
-        "capabilities", "convert", "encode", "later", "placed", "progress", "published", "services", "session", "transport",
+        "capabilities", "convert", "deferred", "encode", "placed", "progress", "published", "services", "session", "transport",
     },
     "sim.effects": SIM | {"exact", "filtering", "images", "lanes", "lsc_messages", "messages"},
     "sim.observers": SIM | {"dispatch", "effects", "messages"},

@@ -457,6 +457,10 @@ class ExecStyle(Enum):
     SIZE = "(4)"  # only the number counts
 
 
+# Families of rows that compute, with vector operands: the others move or steer.
+COMPUTING: Final = frozenset({"arith", "math", "logic", "compare", "mov"})
+
+
 class Instruction(Struct, frozen=True, eq=False):
     """One row of the instruction table."""
 

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def atomic_update(site: Site, size: int) -> messages.Update:
-    """What an LSC atomic does to a word of ``size`` bytes."""
+    """What an LSC atomic does to a word of ``size`` bytes.
+
+    Raises KernelFault where the operation is not modelled for that size.
+    """
     known = {**messages.integer_updates(size), **messages.float_updates(size)}
     if size == 2:
         known |= messages.bfloat_updates()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words
-from visa_lsp.isa.model import Role, Shape, Slot
+from visa_lsp.isa.model import COMPUTING, Role, Shape, Slot
 from visa_lsp.isa.operands import AO, IM, ST, A, G, I, P, describe_classes
 from visa_lsp.isa.platforms import ALL
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Indirect, PredicateOperand, State
@@ -115,7 +115,7 @@ _CLASS: dict[type, OperandClass] = {
     AddressOf: AO,
 }
 # Their operands are registers or numbers; those of messages without an object form may be absent.
-_COMPUTING = frozenset({"arith", "math", "logic", "compare", "mov", "address"})
+_COMPUTING = COMPUTING | {"address"}
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:

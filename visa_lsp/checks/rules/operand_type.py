@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words, words
 from visa_lsp.checks.support.verifier import by_types, lacking
-from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.model import COMPUTING, Role, Shape
 from visa_lsp.isa.platforms import ALL, MATRIX, PLATFORMS
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import BF, BOOL, FLOAT_TYPES, INT_TYPES, TYPES
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
 RULE = rule("V401", "operand-type", WARNING, __doc__)
 
-
-# Families whose operands the finalizer looks at for `bf`.
-_VERIFIED_FAMILIES = frozenset({"arith", "math", "logic", "compare", "mov"})
 
 
 def _judge(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
@@ -91,7 +88,7 @@ def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> V
     first = next(
         (i for i, (slot, t) in enumerate(typed) if t is BF and (brain is None or slot.name not in brain.unseen)), None
     )
-    if first is None or row.family not in _VERIFIED_FAMILIES:
+    if first is None or row.family not in COMPUTING:
         return None
     if platform is not None and platform.name not in MATRIX:
         return first, f"{platform.name} has no type `bf`; it exists from XeHP_SDV on, but for MTL", ERROR

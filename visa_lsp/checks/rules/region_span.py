@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import HINT, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place
-from visa_lsp.isa.model import Role, Shape
+from visa_lsp.isa.model import COMPUTING, Role, Shape
 from visa_lsp.program.model import General
 from visa_lsp.program.regions import byte_range, destination_elements, origin, source_elements
 
@@ -61,7 +61,7 @@ CHECK = Check(
     RULE,
     instruction=_instruction,
     wants=lambda row: (
-        row.family in ("arith", "math", "logic", "mov", "compare") and any(s.shape is Shape.VECTOR for s in row.slots)
+        row.family in COMPUTING and any(s.shape is Shape.VECTOR for s in row.slots)
     ),
     default=False,
 )

@@ -196,12 +196,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         together=(
             _rounded(frozenset({HF}), frozenset({F}), "PVCXT"),
             _rounded(frozenset({UB}), frozenset({HF}), "PVCXT"),
-            _rounded(frozenset({UB, B}), frozenset({HF, BF}), "CRI"),
+            _rounded(frozenset({UB, B}), frozenset({HF, BF}), "PTL"),
         ),
         unmodified=ALL,
         summary="Stochastic rounding to a narrower float.",
         detail="Adds random bits from src1 below the last kept bit of src0's mantissa and cuts the rest: f becomes hf with"
-        " 13 random bits, hf becomes an eight-bit float (bf8, written ub) with 8. From CRI on the source may be bf as well, and"
+        " 13 random bits, hf becomes an eight-bit float (bf8, written ub) with 8. From PTL on the source may be bf as well, and"
         " the result the eight-bit float with four exponent bits (hf8, written b).",
         pitfalls=(
             "It has to be unmasked (M1_NM), without predicate and source modifiers.",
