@@ -94,7 +94,7 @@ class Texts(Target):
         full = analysis.full_diagnostics
         in_range(text, full)
         same("the short way", analysis.incremental_diagnostics(), full)
-        same("the short way, looked at once", Analysis.of(text, platform).incremental_diagnostics(), full)
+        same("the short way, a second time", Analysis.of(text, platform).incremental_diagnostics(), full)
         visible(analysis)
         features(analysis, draw)
         outcome = assembled(text, platform)

@@ -32,7 +32,7 @@ from visa_lsp.analysis.line_classes import (
     with_values,
 )
 from visa_lsp.analysis.names import Names, Setting
-from visa_lsp.analysis.outline import BROKEN, NAME, Directives, Outline, Place, names_of
+from visa_lsp.analysis.outline import NAME, Directives, Outline, Place, names_of
 from visa_lsp.analysis.rule_sets import CLASSES, SUSPECTS, rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
@@ -365,7 +365,7 @@ class BodyFindings:
     def _lone_subroutines(self) -> set[str]:
         """The subroutines that stand once, and whose name is no label but in their own part."""
         starts, named = self.directives.parts, self.directives.part_names
-        once = {name for name, many in Counter(named).items() if many == 1}
+        once = {name for name, many in Counter(named).items() if many == 1 and name}
         bounds = {
             name: (start, end) for name, start, end in zip(named, starts, [*starts[1:], (1 << 60, 0)], strict=False)
         }
@@ -589,7 +589,9 @@ class BodyFindings:
     def _sort_decls(self, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
         """Sort declarations by the verdicts on their tokens; of those in other lines it is known already."""
         declared, clean, names = self._facts[index].decls, self._verdicts.decls, self._names
-        lines, token_of = self._lines[index], names.tokens.get
+        lines, token_of, strange = self._lines[index], names.tokens.get, self._facts[index].strange
+        if strange:
+            clean = set()
         if offsets is None:
             some: Iterable[int] = [k for k, token in enumerate(map(token_of, declared)) if token not in clean]
             twice = names.doubled | names.setting.broken
@@ -604,7 +606,7 @@ class BodyFindings:
                 dirty |= lines.forget(offset)
             if token in clean:
                 continue
-            if token == SINGLE:
+            if token == SINGLE or strange:
                 lines.alone.add(offset)
                 dirty.add(declared[k])
             else:
@@ -612,7 +614,7 @@ class BodyFindings:
             lines.decls.add(offset)
 
     def _sort_directives(self, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
-        """Inputs that nothing declares, subroutines and broken declarations are judged as lines, not with the outline."""
+        """Inputs that nothing declares, subroutines and irregular directives are judged as lines, not with the outline."""
         here = bisect_left(self.directives.parts, (index, 0))
         for at in range(here, len(self.directives.parts)):
             part, offset = self.directives.parts[at]
@@ -627,7 +629,7 @@ class BodyFindings:
         for offset, text in self._facts[index].specials:
             if offsets is not None and offset not in offsets:
                 continue
-            if BROKEN.match(text):
+            if (index, offset) in self.directives.irregular:
                 self._alone(self._lines[index], offset, text, dirty)
             match = INPUT.match(text)
             name = match.group(1) if match is not None else ""

@@ -271,7 +271,8 @@ def judge(
     subjects = {at: {f"\x0f{rule}\x0f{what}" for rule, what in asked} for at, asked in ctx.subjects.items()}
     missing: dict[int, set[str]] = {}
     for problem in bound.problems:
-        if problem.kind in NAME_PROBLEMS:
+        # A name that is not written yet is nothing that other lines have.
+        if problem.kind in NAME_PROBLEMS and problem.args["name"]:
             mark = ":" if problem.kind == MISSING_LABEL else ""
             missing.setdefault(problem.place.line, set()).add(f"{problem.args['name']}{mark}")
     for body in bound.bodies:

@@ -271,7 +271,8 @@ class Names:
                 match = alias_in(rest)
                 if match is not None:
                     self._aliases.setdefault(match.group(1), []).append(name)
-                token = self._token(name, rest, match, tokens.get(match.group(1)) if match is not None else None)
+                base = match.group(1) if match is not None and match.group(1) not in self.odd else ""
+                token = self._token(name, rest, match, tokens.get(base))
                 if name in special:
                     token = self._whole(name, token)
                 elif match is None:

@@ -35,7 +35,7 @@ _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
 # An attribute; what is wrong with one that no rule about lines asks for shows in the outline alone.
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 # A declaration that is broken so early that only the grammar reads it; it declares its name all the same.
-BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
+_BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 # The first words of what computes nothing.
 _NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is FlowClass.NOTE})
 _NOTE: Final = re.compile(rf"\s*(?:\([^()]*\)\s*)?(?:{'|'.join(_NOTES)})", re.IGNORECASE)
@@ -60,11 +60,12 @@ def names_of(code: str) -> frozenset[str]:
 class Directives:
     """The directives of a body that are no declarations, and what they say of it.
 
-    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them.
+    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them. ``irregular`` ones are none
+    that the body knows: only the grammar tells what they say, be it that ``broken`` names are declared.
     """
 
     __slots__ = (
-        "attributes", "braces", "broken", "functions", "inputs", "opening", "part_names", "parts", "places", "shaping", "texts",
+        "attributes", "braces", "broken", "functions", "inputs", "irregular", "opening", "part_names", "parts", "places", "shaping", "texts",
         "versions",
     )  # fmt: skip
 
@@ -76,6 +77,7 @@ class Directives:
         self.braces: list[tuple[int, int, str]] = []
         self.inputs: dict[str, list[Place]] = {}
         self.broken: set[str] = set()
+        self.irregular: set[Place] = set()
         self.parts: list[Place] = []
         self.part_names: list[str] = []
         self.shaping: set[Place] = set()
@@ -92,14 +94,16 @@ class Directives:
                 self.versions.append((index, offset, text))
             elif text.lstrip()[0] in "{}":
                 self.braces.append((index, offset, text))
-            elif match := BROKEN.match(text):
-                self.broken.add(match.group(1))
-            elif name := _function_in(text):
+            elif (name := _function_in(text)) is not None:
                 self.parts.append((index, offset))
                 self.part_names.append(name)
+            elif not _OPENING.match(text):
+                self.irregular.add((index, offset))
+                if match := _BROKEN.match(text):
+                    self.broken.add(match.group(1))
             self.shaping.add((index, offset))
         self.attributes = tuple(attributes)
-        self.functions = set(self.part_names)
+        self.functions = set(filter(None, self.part_names))
 
 
 _NONE: Final = Directives(())
@@ -247,10 +251,10 @@ class Outline:
         return kind, versions, signs, tuple(map(numbers.get, behind)), tuple(map(numbers.get, order))
 
 
-def _function_in(text: str) -> str:
-    """The subroutine that a directive begins; empty where it begins none."""
+def _function_in(text: str) -> str | None:
+    """The subroutine that a directive begins, which may have no name; None where it begins none."""
     statement = statement_of(text) if FUNCTION.match(text) else None
-    return statement.name.text if isinstance(statement, BodyDirective) and statement.name is not None else ""
+    return statement.name.text if isinstance(statement, BodyDirective) and statement.name is not None else None
 
 
 def _is_code(line: str) -> bool:
@@ -261,7 +265,7 @@ def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
     """Where a body without a directive begins: at the first statement that can stand in one only."""
     for index, chunk in enumerate(chunks):
         for offset, code in enumerate(codes_in(chunk)):
-            if isinstance(statement_of(code), _INSIDE) or _function_in(code):
+            if isinstance(statement_of(code), _INSIDE) or _function_in(code) is not None:
                 return {(index, offset)}
     return set()
 
