@@ -16,6 +16,7 @@ from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, S
 from visa_lsp.isa.operands import MODIFIER_TEXT, ST, OperandModifier
 from visa_lsp.isa.types import DF, UQ, ExecControl, Q
 from visa_lsp.program.model import (
+    NULL_RAW,
     Address,
     AddressOf,
     Combine,
@@ -186,7 +187,7 @@ def operand(names: Names, inst: Inst, slot: Slot) -> str | None:
             return f"{names.general.get(value.var, f'V{value.var}')}({value.row},{value.col})"
         case Shape.RAW | Shape.LSC_PAYLOAD:
             assert isinstance(value, RawOperand)
-            if slot.optional and value.var == 0:
+            if slot.optional and value == NULL_RAW:
                 return None
             return raw(names, value, bare=slot.shape is Shape.LSC_PAYLOAD)
         case Shape.SURFACE | Shape.SAMPLER:
@@ -295,7 +296,7 @@ def _lsc(names: Names, inst: Inst, slot: Slot) -> str:
             items = []
             for name in ("u", "v", "r", "lod"):
                 item = inst.get(name)
-                if isinstance(item, RawOperand) and item.var:
+                if isinstance(item, RawOperand) and item != NULL_RAW:
                     items.append(raw(names, item, bare=True) + _signed(_int(inst, f"{name}off")))
             return f"{_model(names, inst)}[{','.join(items)}]{_size(inst)}"
         case Shape.LSC_ADDRESS_TYPED_2D:
@@ -305,7 +306,7 @@ def _lsc(names: Names, inst: Inst, slot: Slot) -> str:
             ]
             return f"{_model(names, inst)}[{','.join(pair)}]"
         case _:
-            brackets = f"[{register}]" if isinstance(value, RawOperand) and value.var else ""
+            brackets = f"[{register}]" if isinstance(value, RawOperand) and value != NULL_RAW else ""
             return _model(names, inst) + brackets
 
 
@@ -314,7 +315,7 @@ def _signed(offset: int) -> str:
 
 
 def _size(inst: Inst) -> str:
-    return f":{lsc_codes.ADDRSIZE_TEXT.get(_int(inst, 'addrsize'), 'a32')}"
+    return f":{lsc_codes.ADDRSIZE_TEXT.get(_int(inst, 'addrsize', lsc_codes.ADDRSIZE_A32), 'a?')}"
 
 
 def _scalar(names: Names, value: object) -> str:
@@ -327,7 +328,7 @@ def _scalar(names: Names, value: object) -> str:
             return f"{name}({value.row},{value.col})"
         return f"{name}.{value.col}" if value.col else name
     if isinstance(value, State):
-        return (names.sampler if value.sampler else names.surface).get(value.var, "")
+        return _state_name(names, value)
     return ""
 
 

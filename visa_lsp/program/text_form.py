@@ -63,15 +63,26 @@ def names_of(kernel: Kernel, platform: Platform) -> Names:
     predicate = states(kernel.predicates, predefined.FIRST_PREDICATE, "P")
     sampler.update(states(kernel.samplers, predefined.FIRST_SAMPLER, "S"))
     surface.update(states(kernel.surfaces, predefined.FIRST_SURFACE, "T"))
+    labels = _label_names(kernel)
+    return Names(general, types, address, predicate, sampler, surface, labels, kernel.strings, platform.grf_bytes)
+
+
+def _label_names(kernel: Kernel) -> dict[int, str]:
+    """Names of labels: the pool's own where text can say them; a subroutine's stands in quotes and may be any."""
+    subroutines = {inst.values[0] for inst in kernel.instructions if _opens_subroutine(inst)}
     labels: dict[int, str] = {}
     seen: set[str] = set()
     for number, label in enumerate(kernel.labels):
-        name = kernel.string(label.name_index)
-        if not _LABEL.match(name) or name in seen:
+        name = kernel.string(label.name_index) if label.name_index else ""  # an empty name is not stored
+        if name in seen or not (number in subroutines or _LABEL.match(name)):
             name = f"L{number}_{len(kernel.labels)}"
         seen.add(name)
         labels[number] = name
-    return Names(general, types, address, predicate, sampler, surface, labels, kernel.strings, platform.grf_bytes)
+    return labels
+
+
+def _opens_subroutine(inst: Inst) -> bool:
+    return inst.row.opens_label and inst.row.mnemonic == ".function"
 
 
 def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken: set[str]) -> dict[int, str]:
@@ -98,10 +109,11 @@ def _body(kernel: Kernel, platform: Platform, *, comments: bool) -> Iterator[str
     pending: str | None = None
     for number, inst in enumerate(kernel.instructions):
         label = _label_of(inst, names)
-        if label is not None and inst.row.mnemonic == ".function":
+        if label is not None and _opens_subroutine(inst):
             yield f".function {quoted(label)}"
-            yield ""
-            yield f"{label}:"
+            if _LABEL.match(label):  # dumps repeat it, which says nothing
+                yield ""
+                yield f"{label}:"
             continue
         if label is not None:
             yield ""
@@ -167,7 +179,7 @@ def _general(kernel: Kernel, names: Names, name: str, variable: Variable, absent
     if variable.align:
         parts.append(f"align={ALIGN_TEXT.get(variable.align, variable.align)}")
     known = not variable.alias_index or variable.alias_index in names.general
-    if variable.alias_index:
+    if variable.alias_index or variable.alias_offset:
         base = names.general.get(variable.alias_index) or absent.name("V", variable.alias_index)
         parts.append(f"alias=<{base}, {variable.alias_offset}>")
     said = "" if known else _said_absent("general", variable.alias_index)
@@ -233,13 +245,16 @@ def _is_text(data: bytes, number: int) -> bool:
 
 def _attribute(kernel: Kernel, attribute: Attribute, *, comments: bool) -> str:
     name = kernel.string(attribute.name_index)
-    if name == "Target" and attribute.size == 1:
+    if name == "Target" and attribute.data in (b"\0", b"\1"):
         target = "cm" if attribute.data == bytes(1) else "3d"
         return f".kernel_attr Target={quoted(target)}"
     if attribute.size == 0:
         return f".kernel_attr {name}"
     known = KERNEL_ATTRIBUTES.get(name)
-    is_number = known is not None and known.kind is not AttributeKind.STRING
+    if known is not None and known.kind is AttributeKind.FLAG and attribute.size in (1, 2, 4):
+        return f".kernel_attr {name}=1"  # what a flag holds means nothing, and the assembler writes no other
+    is_number = known is not None and known.kind is AttributeKind.INTEGER
+    is_number &= name != "Target" or attribute.size > 1  # of one byte there are only those two
     # Older objects and other writers keep numbers in one or two bytes.
     if len(attribute.data) == attribute.size and (
         (is_number and attribute.size in (1, 2, 4)) or (known is None and attribute.size == 4)
