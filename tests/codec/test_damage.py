@@ -210,6 +210,37 @@ def test_an_attribute_is_shown_as_what_it_is(name: str, data: bytes, shown: str,
         assert f".kernel_attr {name}={shown}\n" in module_text(decode(made))
 
 
+@pytest.mark.parametrize(
+    ("line", "field", "value", "shown"),
+    [
+        (MOV, "src0", General(90, 0, 0, Region(1, 1, 0)), "V90_(0,0)"),
+        (MOV, "src0", General(91, 0, 0, Region(1, 1, 0)), "V91(0,0)"),
+        ("    lifetime.start P1", "var", 90, "P90_"),
+        ("    lifetime.start P1", "var", 91, "P91"),
+    ],
+)
+def test_what_is_absent_has_no_name_of_another(line: str, field: str, value: object, shown: str) -> None:
+    head = HEAD + ".decl V90 v_type=G type=ud num_elts=32 align=GRF\n.decl P90 v_type=P num_elts=16\n"
+    module = assemble(head + line + "\n", "PVCXT").module
+    assert module is not None
+    data = encode(module)
+    one = module.kernels[0].instructions[0]
+    odd = data.replace(write(one), changed(one, **{field: value}))
+    text = module_text(decode(odd), comments=False)
+    assert text.endswith(f" {shown}\n") or f" {shown}<" in text
+    assert assemble_text(text).data is None
+
+
+def test_a_label_that_nothing_names_changes_no_attribute() -> None:
+    """The text cannot have it: so whether Target is said does not depend on it."""
+    module = decode(encode(module_of("L0:\n    ret (M1, 1)")))
+    (kernel,) = module.kernels
+    text = module_text(replace(module, kernels=(replace(kernel, instructions=()),)))
+    made = assemble_text(text).data
+    assert made is not None
+    assert module_text(decode(made)) == text
+
+
 def test_an_alias_of_nothing_is_shown() -> None:
     module = module_of("    ret (M1, 1)")
     (kernel,) = module.kernels

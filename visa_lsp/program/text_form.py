@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _COMMENT_COLUMN: Final = 81
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
 _STRINGS: Final = (FieldKind.STRING16, FieldKind.STRING32)
+_LABELS: Final = (FieldKind.LABEL, FieldKind.LABELS)
 _TAKEN: Final = frozenset(predefined.VARIABLE_BY_NAME) | {"T1", "T2", "TSS", "S31"}
 
 
@@ -64,7 +65,11 @@ def names_of(kernel: Kernel, platform: Platform) -> Names:
     sampler.update(states(kernel.samplers, predefined.FIRST_SAMPLER, "S"))
     surface.update(states(kernel.surfaces, predefined.FIRST_SURFACE, "T"))
     labels = _label_names(kernel)
-    return Names(general, types, address, predicate, sampler, surface, labels, kernel.strings, platform.grf_bytes)
+    every = frozenset(name for table in (general, address, predicate, sampler, surface) for name in table.values())
+    size = platform.grf_bytes
+    return Names(
+        general, types, address, predicate, sampler, surface, labels, kernel.strings, size, taken=every
+    )  # fmt: skip
 
 
 def _label_names(kernel: Kernel) -> dict[int, str]:
@@ -167,11 +172,20 @@ def _implied(kernel: Kernel, attribute: Attribute) -> bool:
     index = attribute.name_index
     if index != len(kernel.strings) - 1 or kernel.string(index) != "Target" or attribute.data != b"\x01":
         return False
-    code = [label.name_index for label in kernel.labels]
+    return max(_named_in_code(kernel), default=index) < index
+
+
+def _named_in_code(kernel: Kernel) -> Iterator[int]:
+    """The strings that instructions name; a label that none of them names has no place in the text."""
     for inst in kernel.instructions:
-        pairs = zip(inst.row.fields, inst.values, strict=True)
-        code += [n for f, n in pairs if f.kind in _STRINGS and isinstance(n, int) and n < len(kernel.strings)]
-    return max(code, default=index) < index
+        for field, value in zip(inst.row.fields, inst.values, strict=True):
+            if field.kind in _STRINGS and isinstance(value, int) and value < len(kernel.strings):
+                yield value
+            elif field.kind in _LABELS:
+                numbers = value if isinstance(value, tuple) else (value,)
+                yield from (
+                    kernel.labels[n].name_index for n in numbers if isinstance(n, int) and n < len(kernel.labels)
+                )
 
 
 def _general(kernel: Kernel, names: Names, name: str, variable: Variable, absent: _Absent) -> str:
