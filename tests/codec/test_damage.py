@@ -93,6 +93,7 @@ def test_a_region_that_no_text_says(region: Region, said: str) -> None:
         (LOAD, {"order": 3}, "order: code 3 has no meaning"),
         (LOAD, {"datasize": 0}, "datasize: code 0 has no meaning"),
         (LOAD, {"elems": 16}, "elems: code 16 has no meaning"),
+        (LOAD, {"elems": 15, "chmask": 15, "order": 2}, "order: a mask cannot be transposed"),
         (LOAD, {"chmask": 2}, "2 is not what the data shape says, 1"),
         (LOAD, {"addrsize": 9}, "addrsize: code 9 has no meaning"),
     ],
@@ -208,6 +209,15 @@ def test_an_attribute_is_shown_as_what_it_is(name: str, data: bytes, shown: str,
     assert (made is not None) == is_taken
     if made is not None:
         assert f".kernel_attr {name}={shown}\n" in module_text(decode(made))
+
+
+def test_a_mask_of_any_message_comes_back() -> None:
+    text = HEAD + LOAD.replace("V32:d32", "V32:d32.xyzw") + "\n"
+    module = assemble(text, "PVCXT").module
+    assert module is not None
+    again = assemble(module_text(decode(encode(module))), "PVCXT").module
+    assert again is not None
+    assert encode(again) == encode(module)
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,10 @@ _ORDERS: Final = frozenset({lsc_codes.ORDER_PLAIN, lsc_codes.ORDER_TRANSPOSED})
 _CODES: Final[dict[str, frozenset[int]]] = {
     "datasize": frozenset(lsc_codes.DATASIZES),
     "order": _ORDERS,
-    "elems": frozenset(lsc_codes.ELEMS_VALUE),
+    "elems": frozenset(range(1, 16)),  # a count or a mask: the text may give any message either
     "addrsize": frozenset(lsc_codes.ADDRSIZE_BYTES) - lsc_codes.ADDRSIZE_TEXT_ONLY,
     "vnni": frozenset({0, 1}),
 }
-_MASKS: Final = frozenset(range(1, 16))
 _NUMBERED_SURFACES: Final = (lsc_codes.ADDRTYPE_FLAT, lsc_codes.ADDRTYPE_SURF)
 _NO_SURFACE: Final = (lsc_codes.ADDRTYPE_FLAT, lsc_codes.ADDRTYPE_ARG)
 
@@ -47,8 +46,9 @@ def checks_of(row: Instruction) -> tuple[tuple[int, Check], ...]:
         elif field.name == "chmask":
             found.append((index, _twice(index, row.index["elems"])))
         elif field.name in _CODES:
-            has_mask = field.name == "elems" and _has_mask(row)
-            found.append((index, _code(index, _MASKS if has_mask else _CODES[field.name])))
+            found.append((index, _code(index, _CODES[field.name])))
+            if field.name == "order" and "elems" in row.index:
+                found.append((index, _plain(index, row.index["elems"], always=_has_mask(row))))
     return tuple(found)
 
 
@@ -59,6 +59,16 @@ def _has_mask(row: Instruction) -> bool:
 def _code(index: int, known: frozenset[int]) -> Check:
     def check(values: list[Value]) -> str:
         return "" if values[index] in known else f"code {values[index]} has no meaning"
+
+    return check
+
+
+def _plain(index: int, elems: int, *, always: bool) -> Check:
+    """Only a count can be transposed: a mask, which is what is no code of a count, has no word for it."""
+
+    def check(values: list[Value]) -> str:
+        is_mask = always or values[elems] not in lsc_codes.ELEMS_VALUE
+        return "a mask cannot be transposed" if is_mask and values[index] != lsc_codes.ORDER_PLAIN else ""
 
     return check
 
