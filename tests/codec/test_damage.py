@@ -13,6 +13,7 @@ from visa_lsp.codec.errors import CodecError
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier, Region
 from visa_lsp.isa.types import TF32, UB, ExecControl
 from visa_lsp.program.model import (
+    AddressOf,
     Attribute,
     General,
     Immediate,
@@ -218,6 +219,18 @@ def test_a_mask_of_any_message_comes_back() -> None:
     again = assemble(module_text(decode(encode(module))), "PVCXT").module
     assert again is not None
     assert encode(again) == encode(module)
+
+
+@pytest.mark.parametrize(("col", "size"), [(7, 32), (8, 64), (15, 64), (16, 32), (255, 32)])
+def test_an_address_behind_every_row_shows_no_size(col: int, size: int) -> None:
+    module = module_of("    mov (M1, 1) A0(0)<1> &V33[32]")
+    one = module.kernels[0].instructions[0]
+    odd = decode(encode(module).replace(write(one), changed(one, src0=AddressOf(33, 0, col))))
+    text = module_text(odd)
+    assert f"// GRF size: {size} bytes" in text
+    made = assemble_text(text).data
+    assert made is not None
+    assert module_text(decode(made)) == text
 
 
 @pytest.mark.parametrize(
