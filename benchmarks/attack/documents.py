@@ -7,6 +7,7 @@ text. Judges nothing.
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -42,12 +43,14 @@ def places(value: Any, found: list[tuple[Any, Any]] | None = None) -> list[tuple
 def changed(draw: random.Random, value: Any, values: tuple[Any, ...] = VALUES) -> Any:
     """The value with one thing in it replaced, dropped, doubled, moved or wrapped; it may be changed in place."""
     inside = places(value)
+    # A copy: what is put in may be changed next, and neither other cases nor the value itself may come to hold that.
+    new = deepcopy(draw.choice(values))
     if not inside:
-        return draw.choice(values)
+        return new
     holder, key = draw.choice(inside)
     match draw.randrange(7):
         case 0 | 1:
-            holder[key] = draw.choice(values)
+            holder[key] = new
         case 2:
             del holder[key]
         case 3:
@@ -61,9 +64,9 @@ def changed(draw: random.Random, value: Any, values: tuple[Any, ...] = VALUES) -
             )
         case _:
             if isinstance(holder, dict):
-                holder[draw.choice(("x", "extra", "groups", "files"))] = draw.choice(values)
+                holder[draw.choice(("x", "extra", "groups", "files"))] = new
             else:
-                holder.insert(key, draw.choice(values))
+                holder.insert(key, new)
     return value
 
 

@@ -32,12 +32,15 @@ from visa_lsp.program.model import (
 )
 from visa_lsp.program.operand_text import string_name
 from visa_lsp.program.text_form import module_text, names_of
+from visa_lsp.sema.names import pool_prefix
 
 if TYPE_CHECKING:
+    from visa_lsp.isa.model import Field
     from visa_lsp.program.model import Inst, Kernel, Module
 
 PLATFORM = platform_named(DEFAULT_PLATFORM)
 _BASES: Final = 60
+_STRINGS: Final = (FieldKind.STRING16, FieldKind.STRING32)
 _OLD: Final = (*((3, minor) for minor in range(8)), (4, 0))
 _EDGES: Final = (0, 1, 2, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 
@@ -68,7 +71,7 @@ def old_object(draw: random.Random, version: tuple[int, int], code: bytes) -> by
     head += struct.pack("<B" if version < (3, 7) else "<H", len(name)) + name
     start = len(head) + 12 + 2 + 2 + 1 + 9 + 2 + 2
     head += struct.pack("<III", start, len(body), start + inputs)
-    head += struct.pack("<HHH", 0, 0, 1) + struct.pack("<BII", 5, start + len(body), 4) + bytes(4)
+    head += struct.pack("<HHB", 0, 0, 1) + struct.pack("<BII", 5, start + len(body), 4) + bytes(4)
     return head + body + b"GEN!"
 
 
@@ -102,10 +105,11 @@ class Objects(Target):
             found = summary(bytes(data)).kernels[0]
             code = data[found.offset + found.size - found.code_size : found.offset + found.size]
             data = bytearray(old_object(draw, draw.choice(_OLD), bytes(code) if draw.random() < 0.5 else b""))
-        elif draw.random() < 0.15:
+        places = code_place(bytes(data)) if draw.random() < 0.5 else None
+        if draw.random() < 0.1:
             data[4:6] = bytes(draw.choice((*_OLD, (4, 2), (3, 255), (255, 255), (0, 0))))
         for _ in range(draw.choice((0, 1, 1, 1, 2, 4))):
-            damaged(draw, data, self.base(draw.randrange(_BASES)))
+            damaged(draw, data, self.base(draw.randrange(_BASES)), places)
         return bytes(data)
 
     def attempt(self, case: bytes, draw: random.Random) -> str:
@@ -157,10 +161,15 @@ class Objects(Target):
                 if mine != others:
                     raise Wrong(f"instruction {number} becomes another: {mine} and {others}")
         # Where the instructions of the case lie is for its header to say, which may be damaged as well.
-        same = codes(encode(module)) == codes(made)
-        if not same and declared_in_order(module):
+        if not all(map(variables_in_order, module.bodies)):
+            return "the same program with other numbers"
+        if codes(encode(unnumbered(module))) != codes(encode(unnumbered(again))):
             raise Wrong("the same instructions have other bytes")
-        return "the same code" if same else "the same program with other numbers"
+        if all(map(numbered_by_mention, module.bodies)):
+            first, second = (encode(unnumbered(m, numbers=True)) for m in (module, again))
+            if codes(first) != codes(second):
+                raise Wrong("labels or strings have other numbers")
+        return "the same code" if codes(encode(module)) == codes(made) else "the same program with other numbers"
 
 
 def clean_object(draw: random.Random) -> bytes:
@@ -176,7 +185,6 @@ def named(kernel: Kernel) -> list[str]:
     """The instructions of a body with the names of strings and variables in place of their numbers."""
     assert PLATFORM is not None
     names = names_of(kernel, PLATFORM)
-    strings = (FieldKind.STRING16, FieldKind.STRING32)
     tables = {General: names.general, AddressOf: names.general, RawOperand: names.general, Address: names.address}
     tables |= {Indirect: names.address, PredicateOperand: names.predicate, Predicate: names.predicate}
 
@@ -185,7 +193,7 @@ def named(kernel: Kernel) -> list[str]:
             return str([said(item, kind) for item in value])
         if isinstance(value, int):
             table = {FieldKind.LABEL: names.labels, FieldKind.LABELS: names.labels, FieldKind.SURFACE: names.surface}
-            if kind in strings:
+            if kind in _STRINGS:
                 return string_name(names, value)
             letter = {FieldKind.LABEL: "L", FieldKind.LABELS: "L", FieldKind.SURFACE: "T", FieldKind.SAMPLER: "S"}.get(
                 kind, ""
@@ -210,38 +218,81 @@ def named(kernel: Kernel) -> list[str]:
     return out
 
 
-def declared_in_order(module: Module) -> bool:
-    """Whether variables stand in the pool in the order of their numbers, before labels, each string once."""
-    for body in module.bodies:
-        own = [
-            v.name_index
-            for kind in (body.variables, body.addresses, body.predicates, body.samplers, body.surfaces)
-            for v in kind
-        ]
-        every = [v.name_index for v in (*body.variables,)]
-        labels = [label.name_index for label in body.labels]
-        if every != sorted(set(every)) or len(set(own)) != len(own) or len(set(body.strings)) != len(body.strings):
-            return False
-        if (own and labels and max(own) > min(labels)) or labels != sorted(labels):
-            return False
-        # Labels are numbered by their first mention; those that the body does not have get a number then.
-        mentioned = dict.fromkeys(number for inst in body.instructions for number in label_numbers(inst))
-        if list(mentioned) != list(range(len(body.labels))):
-            return False
-        if len(body.attributes) and min(a.name_index for a in body.attributes) < max(own, default=0):
+def variables_in_order(body: Kernel) -> bool:
+    """Whether variables stand in the pool in the order of their numbers: so they are declared, and get these again."""
+    for kind in (body.variables, body.addresses, body.predicates, body.samplers, body.surfaces):
+        names = [variable.name_index for variable in kind]
+        if names != sorted(names):
             return False
     return True
 
 
-def label_numbers(inst: Inst) -> list[int]:
-    """The labels of an instruction, in the order of the text."""
-    found: list[int] = []
+def unnumbered(module: Module, *, numbers: bool = False) -> Module:
+    """The module with 0 for each label, string and place of an address in its code: what they mean has been compared.
+
+    With ``numbers`` those of labels and strings stay.
+    """
+
+    def without(body: Kernel) -> Kernel:
+        return structs.replace(body, instructions=tuple(_unnumbered(i, numbers) for i in body.instructions))
+
+    bodies = tuple(map(without, module.kernels)), tuple(map(without, module.functions))
+    return structs.replace(module, kernels=bodies[0], functions=bodies[1])
+
+
+def _unnumbered(inst: Inst, numbers: bool) -> Inst:
+    values = []
     for field, value in zip(inst.row.fields, inst.values, strict=True):
-        if field.kind is FieldKind.LABEL and isinstance(value, int):
-            found.append(value)
+        if isinstance(value, AddressOf):
+            values.append(structs.replace(value, row=0, col=0))  # many forms are one address
+        elif numbers:
+            values.append(value)
+        elif field.kind in (FieldKind.LABEL, *_STRINGS):
+            values.append(0)
         elif field.kind is FieldKind.LABELS and isinstance(value, tuple):
-            found += [one for one in value if isinstance(one, int)]
+            values.append((0,) * len(value))
+        else:
+            values.append(value)
+    return structs.replace(inst, values=tuple(values))
+
+
+def numbered_by_mention(body: Kernel) -> bool:
+    """Whether labels and strings have the numbers that the assembler gives: each string as it comes in the text."""
+    predefined = len(pool_prefix(body.name))
+    found = declared_names(body)
+    labels: dict[int, None] = {}
+    in_text = names_of(body, PLATFORM).labels
+    for inst in body.instructions:
+        for field, value in zip(inst.row.fields, inst.values, strict=True):
+            if field.kind in _STRINGS and isinstance(value, int):
+                found.append(value)
+            for number in label_numbers(field, value):
+                if number in labels:
+                    continue
+                labels[number] = None
+                if in_text[number] != body.string(body.labels[number].name_index):
+                    return False  # the text has another name, which the pool may have or not
+                found.append(body.labels[number].name_index)
+    return list(labels) == list(range(len(labels))) and found == list(range(predefined, predefined + len(found)))
+
+
+def declared_names(body: Kernel) -> list[int]:
+    """The strings of declarations and of attributes, as the text mentions them."""
+    kinds = (body.variables, body.addresses, body.predicates, body.samplers, body.surfaces)
+    variables = sorted((v for kind in kinds for v in kind), key=lambda v: v.name_index)
+    found = [index for v in variables for index in (v.name_index, *(a.name_index for a in v.attributes))]
+    # The assembler appends a Target that it assumes: behind the last name in the code.
+    found += [a.name_index for a in body.attributes if a.name_index != len(body.strings) - 1]
     return found
+
+
+def label_numbers(field: Field, value: object) -> list[int]:
+    """The labels that a field names."""
+    if field.kind is FieldKind.LABEL and isinstance(value, int):
+        return [value]
+    if field.kind is FieldKind.LABELS and isinstance(value, tuple):
+        return [one for one in value if isinstance(one, int)]
+    return []
 
 
 def codes(data: bytes) -> list[bytes]:
@@ -262,9 +313,18 @@ def first_difference(one: str, other: str) -> str:
     return next((f"{a!r} and {b!r}" for a, b in pairs if a != b), "one is longer")
 
 
-def damaged(draw: random.Random, data: bytearray, other: bytes) -> None:
-    """One change, anywhere."""
+def code_place(data: bytes) -> range | None:
+    """Where the instructions of the first kernel lie."""
+    found = summary(data).kernels[0]
+    end = found.offset + found.size
+    return range(end - found.code_size, end) if found.code_size else None
+
+
+def damaged(draw: random.Random, data: bytearray, other: bytes, places: range | None = None) -> None:
+    """One change, anywhere or at one of these places."""
     at = draw.randrange(len(data)) if data else 0
+    if places is not None and data:
+        at = min(draw.choice(places), len(data) - 1)
     match draw.randrange(9):
         case 0 if data:
             data[at] ^= 1 << draw.randrange(8)

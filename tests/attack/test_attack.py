@@ -14,7 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.attack.core import drawer
+from benchmarks.attack.documents import VALUES, changed
+from benchmarks.attack.objects import old_object
 from benchmarks.attack.texts import assembled
+from visa_lsp.codec.decode import decode
 
 ROOT = Path(__file__).parents[2]
 COUNTS = {"texts": 60, "objects": 600, "launches": 40, "npy": 300, "zeinfo": 30, "zebins": 150, "messages": 40}
@@ -115,3 +119,24 @@ def test_an_attribute_behind_a_subroutine_is_late() -> None:
     text = '.version 4.1\n.kernel "k"\n.function "f"\n.kernel_attr SimdSize=16\nf:\n    ret (M1, 1)\n'
     assert assembled(text, None) == "assembled, names in another order"
     assert assembled(text.replace('.function "f"\n', "").replace("f:\n", ""), None) == "assembled"
+
+
+def test_a_number_that_was_a_text_is_one_in_four_bytes() -> None:
+    text = '.version 4.1\n.kernel "k"\n.kernel_attr SLMSize="\\x80"\n    ret (M1, 1)\n'
+    assert assembled(text, None) == "assembled, a number that was a text in four bytes"
+
+
+@pytest.mark.parametrize("version", [*((3, minor) for minor in range(8)), (4, 0)])
+def test_objects_of_old_versions_are_ones(version: tuple[int, int]) -> None:
+    assert len(decode(old_object(drawer("old", 1, 0), version, b"")).kernels) == 1
+
+
+def test_what_is_put_into_a_document_is_a_copy() -> None:
+    before = repr(VALUES)
+    draw = drawer("documents", 1, 0)
+    value: object = {"a": [1, {"b": 2}], "c": {"d": [3]}}
+    for _ in range(300):
+        value = changed(draw, value)
+        if len(repr(value)) > 10_000:
+            value = {"a": [1, {"b": 2}]}
+    assert repr(VALUES) == before

@@ -131,3 +131,9 @@ def test_a_line_of_thousands_of_braces_makes_no_look_up_behind_it_longer():
     while scope is not None:
         scope, steps = scope.outer, steps + 1
     assert steps == 3
+
+
+def test_a_name_as_long_as_a_line_is_not_told_in_full():
+    findings = [d for d in findings_of(".kernel_attr OutputAsmPath=" + "V32(0,0)<" * 1000) if d.code == "V132"]
+    assert findings
+    assert all(len(d.message) < 600 for d in findings)

@@ -193,7 +193,8 @@ def test_rows_of_one_opcode_are_told_apart_by_constants() -> None:
             Instruction("software", FREE_OPCODE, "test", layout("mask:b=0x80"), ()),
         ]
     )
-    found = {byte: read(bytes([FREE_OPCODE, byte]), table)[0] for byte in (0, 0x0F, 0x20, 0x23, 0x80, 0x81)}
+    # From version 4 on the bits beside the constant would be damage.
+    found = {byte: read(bytes([FREE_OPCODE, byte]), table, (3, 8))[0] for byte in (0, 0x0F, 0x20, 0x23, 0x80, 0x81)}
     assert [i.row.mnemonic for i in found.values()] == ["any", "any", "local", "local", "software", "any"]
     for byte, instruction in found.items():
         assert bytes([FREE_OPCODE, byte]) == write(instruction)

@@ -5,6 +5,7 @@ from corpus import at_least, files
 
 from visa_lsp.program.payload import BindingTableEntry, PayloadArgument
 from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.yaml import load
 
 SAXPY = """\
 version: '1.20'
@@ -87,3 +88,8 @@ def test_read_takes_every_ze_info_of_the_corpus():
     infos = [info for path in paths for info in read(path.read_text())]
     assert len(infos) >= at_least(30, 80)
     assert all(info.env.simd_size in (8, 16, 32) for info in infos)
+
+
+def test_an_anchor_may_be_given_again_without_a_warning(recwarn):
+    load("a: &x 1\nb: *x\nc: &x 2\nd: *x\n")
+    assert not recwarn.list

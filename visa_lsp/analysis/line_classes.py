@@ -184,7 +184,8 @@ def _value_class(text: str) -> str:
     if text[:2] not in ("0x", "0X"):
         return "\x04"
     value = int(text, 16)
-    return f"\x03{text[1]}{len(text)}.{value.bit_length()}.{value & (value - 1) == 0};"
+    rest = value ^ ((1 << 4 * (len(text) - 2)) - 1)  # of a negative number the bits that count
+    return f"\x03{text[1]}{len(text)}.{value.bit_length()}.{rest.bit_length()}.{value & (value - 1) == 0};"
 
 
 class Tokens(dict[str, str]):

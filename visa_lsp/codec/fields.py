@@ -235,6 +235,11 @@ def _region(word: int) -> Region:
     region = Region.decode(word)
     if region is None:
         raise MalformedValueError(f"region 0x{word:04x} has a code without meaning")
+    # No text says these, and nothing can be read or written by them.
+    if region.horz_stride is None:
+        raise MalformedValueError(f"region 0x{word:04x} has no horizontal stride")
+    if region.width is None and region.vert_stride is not None:
+        raise MalformedValueError(f"region 0x{word:04x} has a vertical stride and no width")
     return region
 
 

@@ -11,6 +11,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Final, cast
 
+from visa_lsp.codec import fixed_values, lsc_values
 from visa_lsp.codec.errors import CodecError, MalformedValueError
 from visa_lsp.codec.fields import (
     INTEGER_FORMAT,
@@ -23,6 +24,7 @@ from visa_lsp.codec.fields import (
     read_sampler_byte,
     read_word_immediate,
 )
+from visa_lsp.codec.records import STRICT_FROM
 from visa_lsp.isa.model import Dialect, FieldKind, Role, Shape
 from visa_lsp.isa.operands import AO, SCALAR_REGION, G, OperandModifier
 from visa_lsp.isa.types import UW
@@ -31,6 +33,8 @@ from visa_lsp.program.model import NULL_RAW, Address, AddressOf, General, Immedi
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from visa_lsp.codec.fixed_values import Check as Judge
+    from visa_lsp.codec.limits import Limits
     from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Value
@@ -94,12 +98,13 @@ class ExpectedConstant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """A row ready to be read: ``steps`` are (position in the values, reader)."""
+    """A row ready to be read: ``steps`` are (position in the values, reader), ``judges`` look at all values."""
 
     row: Instruction
     template: list[Value]
     steps: tuple[tuple[int, Reader], ...]
     checks: tuple[ExpectedConstant, ...]
+    judges: tuple[tuple[int, Judge], ...] = ()
 
     def matches(self, code: bytes, at: int) -> bool:
         """Whether the constants at fixed distances agree; ``at`` is the byte of ``code`` behind the opcode."""
@@ -133,8 +138,8 @@ class InstructionReader:
         self.readers = Readers(version)
         self.forms: dict[int, tuple[Form, ...]] = {}
 
-    def read_all(self, data: bytes, start: int, end: int, path: str) -> tuple[Inst, ...]:
-        """The instructions of the bytes ``data[start:end]``, which they fill exactly.
+    def read_all(self, data: bytes, start: int, end: int, path: str, limits: Limits | None = None) -> tuple[Inst, ...]:
+        """The instructions of the bytes ``data[start:end]``, which they fill exactly, and which name nothing beyond the limits.
 
         Raises CodecError, with the byte of the file and the field, where an opcode is not known, a value has no
         meaning, or the last instruction is cut off.
@@ -144,7 +149,9 @@ class InstructionReader:
         instructions: list[Inst] = []
         while at < size:
             try:
-                instruction, at = self._read(code, at)
+                instruction, after = self._read(code, at)
+                _in_limits(instruction, at, limits)
+                at = after
             except _InstructionError as error:
                 where = f"{path}.instructions[{len(instructions)}]{error.name and '.' + error.name}"
                 raise CodecError(error.message, start + error.at, where) from None
@@ -175,10 +182,19 @@ class InstructionReader:
                 raise _InstructionError("the instruction is cut off", now, form.row.fields[index].name) from None
             if now > len(code):
                 raise _InstructionError("the instruction is cut off", at)
+            for index, judge in form.judges:
+                if wrong := judge(values):
+                    raise _InstructionError(wrong, at, form.row.fields[index].name)
             return Inst(form.row, tuple(values)), now
         known = list(dict.fromkeys(form.describe() for form in candidates))
         shown = ", ".join(known[:4]) + (", ..." if len(known) > 4 else "")
         raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; it is one of {shown}", at)
+
+
+def _in_limits(inst: Inst, at: int, limits: Limits | None) -> None:
+    absent = limits.absent(inst) if limits else None
+    if absent:
+        raise _InstructionError(absent.message, at, absent.field)
 
 
 def forms(rows: Iterable[Instruction], readers: Readers) -> tuple[Form, ...]:
@@ -220,7 +236,8 @@ def _form(row: Instruction, readers: Readers) -> Form:
                 read = _checked(read, field.const, field.const_mask)
         distance = None if distance is None or size is None else distance + size
         steps.append((index, _null(row, read) if field.name in unsaid else _said(row, index, read, readers.version)))
-    return Form(row, template, tuple(steps), tuple(checks))
+    fixed = fixed_values.checks_of(row) if readers.version >= STRICT_FROM else ()
+    return Form(row, template, tuple(steps), tuple(checks), (*lsc_values.checks_of(row), *fixed))
 
 
 def _unsaid(row: Instruction) -> frozenset[str]:
@@ -254,7 +271,7 @@ def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) 
     if reach == -1:
         return read
     heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
-    unknown = ~reduce(or_, (bit for _, bit in heard), reach) if version >= (4, 0) else 0
+    unknown = ~reduce(or_, (bit for _, bit in heard), reach) if version >= STRICT_FROM else 0
 
     def said(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
         value, end = read(code, at, values)

@@ -29,6 +29,7 @@ from visa_lsp.codec.records import (
 from visa_lsp.isa.predefined import FIRST_SAMPLER, FIRST_SURFACE
 from visa_lsp.isa.types import TYPE_BY_CODE
 from visa_lsp.program.model import Attribute, FileVariable, Input, Kernel, LabelEntry, StateVariable, Variable
+from visa_lsp.program.operand_text import IDENTIFIER
 
 
 def read_header(data: bytes) -> Header:
@@ -106,14 +107,17 @@ def _file_variables(cursor: Cursor, layout: ObjectLayout) -> tuple[FileVariable,
         linkage = cursor.integer("B", "linkage")
         name = cursor.text(cursor.integer("H", "name_len"), "name")
         bits, num_elements = cursor.record(FILE_VARIABLE)
-        attributes = read_attributes(cursor, layout, cursor.integer("B", "attribute_count"))
+        attributes = read_attributes(cursor, layout, cursor.integer("B", "attribute_count"), None)
         variables.append(FileVariable(linkage, name, TYPE_BY_CODE[bits & 15], bits >> 4, num_elements, attributes))
     cursor.path = []
     return tuple(variables)
 
 
-def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int) -> tuple[Attribute, ...]:
-    """``count`` attributes. Raises CodecError where the bytes up to the end of the cursor are too few."""
+def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int, pool: _Pool | None) -> tuple[Attribute, ...]:
+    """``count`` attributes; those of file variables have no pool that is known.
+
+    Raises CodecError where the bytes up to the end of the cursor are too few, or a name is none.
+    """
     if not count:
         return ()
     if count * layout.attribute.size > cursor.end - cursor.pos:
@@ -122,7 +126,11 @@ def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int) -> tuple[A
     attributes = []
     for i in range(count):
         cursor.path[-1] = i
+        at = cursor.pos
         name_index, size = cursor.record(layout.attribute)
+        if pool is not None:
+            pool.check(cursor, name_index, at)
+            pool.check_word(cursor, name_index, at)
         attributes.append(Attribute(name_index, size, cursor.take(size, "value")))
     del cursor.path[-2:]
     return tuple(attributes)
@@ -141,19 +149,20 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
     strings = [cursor.string(f"strings[{i}]") for i in range(cursor.count(layout.index, "string_count", 1))]
     # Entry 0 is the name; in objects that follow seed 000 it is empty, and the header knows the name.
     strings[:1] = [entry.name]
+    pool = _Pool(strings, is_strict=layout.is_strict)
     cursor.integer(layout.index, "name_index")
-    variables = _variables(cursor, layout)
-    addresses = _states(cursor, layout, "H", "addresses")
-    predicates = _states(cursor, layout, "H", "predicates")
-    labels = _labels(cursor, layout)
-    samplers = _states(cursor, layout, "B", "samplers")
-    surfaces = _states(cursor, layout, "B", "surfaces")
-    vmes = _states(cursor, layout, "B", "vmes")
+    variables = _variables(cursor, layout, pool)
+    addresses = _states(cursor, layout, "H", "addresses", pool)
+    predicates = _states(cursor, layout, "H", "predicates", pool)
+    labels = _labels(cursor, layout, pool)
+    samplers = _states(cursor, layout, "B", "samplers", pool)
+    surfaces = _states(cursor, layout, "B", "surfaces", pool)
+    vmes = _states(cursor, layout, "B", "vmes", pool)
     inputs = _inputs(cursor, layout) if entry.is_kernel else ()
     at = cursor.pos
     size, start = cursor.record(SIZE_ENTRY)
     argument_sizes = (0, 0) if entry.is_kernel else cursor.record(FUNCTION_SIZES)
-    attributes = read_attributes(cursor, layout, cursor.integer("H", "attribute_count"))
+    attributes = read_attributes(cursor, layout, cursor.integer("H", "attribute_count"), pool)
     if cursor.pos == cursor.end and any(binary.size for binary in entry.binaries):
         size, start = 0, entry.size  # a fat object from which the instructions have been stripped
     if entry.offset + start < cursor.pos:
@@ -181,15 +190,40 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
     return ObjectBody(kernel, entry.offset + start, entry.offset + start + size)
 
 
-def _variables(cursor: Cursor, layout: ObjectLayout) -> tuple[Variable, ...]:
+class _Pool:
+    """The strings of a body, for what names one by its number."""
+
+    def __init__(self, strings: list[str], *, is_strict: bool) -> None:
+        self.strings = strings
+        self._is_strict = is_strict
+
+    def check(self, cursor: Cursor, index: int, at: int) -> None:
+        """Refuse a number that no string has, of the record at ``at``."""
+        if self._is_strict and index >= len(self.strings):
+            raise cursor.error(
+                f"there is no string {index}: the numbers end before {len(self.strings)}", "name_index", at
+            )
+
+    def check_word(self, cursor: Cursor, index: int, at: int) -> None:
+        """Refuse the name of an attribute that no text can say, or that would be another line of it."""
+        name = self.strings[index] if index < len(self.strings) else ""
+        if not IDENTIFIER.match(name):
+            raise cursor.error(f"{name!r} is no name of an attribute", "name_index", at)
+
+
+def _variables(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[Variable, ...]:
     record = layout.variable
     count = cursor.count(layout.index, "variable_count", record.size)
     cursor.path += ["variables", 0]
     variables = []
     for i in range(count):
         cursor.path[-1] = i
+        at = cursor.pos
         name, bits, elements, alias, alias_offset, alias_scope, attribute_count = cursor.record(record)
-        attributes = read_attributes(cursor, layout, attribute_count)
+        pool.check(cursor, name, at)
+        if layout.is_strict and alias_scope:
+            raise cursor.error(f"alias scope {alias_scope}: only 0, the body, has a text", "alias_scope", at)
+        attributes = read_attributes(cursor, layout, attribute_count, pool)
         variables.append(
             Variable(name, TYPE_BY_CODE[bits & 15], bits >> 4, elements, alias, alias_offset, alias_scope, attributes)
         )
@@ -197,26 +231,30 @@ def _variables(cursor: Cursor, layout: ObjectLayout) -> tuple[Variable, ...]:
     return tuple(variables)
 
 
-def _states(cursor: Cursor, layout: ObjectLayout, count_code: str, kind: str) -> tuple[StateVariable, ...]:
+def _states(cursor: Cursor, layout: ObjectLayout, count_code: str, kind: str, pool: _Pool) -> tuple[StateVariable, ...]:
     count = cursor.count(count_code, f"num_{kind}", layout.state.size)
     cursor.path += [kind, 0]
     states = []
     for i in range(count):
         cursor.path[-1] = i
+        at = cursor.pos
         name, elements, attribute_count = cursor.record(layout.state)
-        states.append(StateVariable(name, elements, read_attributes(cursor, layout, attribute_count)))
+        pool.check(cursor, name, at)
+        states.append(StateVariable(name, elements, read_attributes(cursor, layout, attribute_count, pool)))
     del cursor.path[-2:]
     return tuple(states)
 
 
-def _labels(cursor: Cursor, layout: ObjectLayout) -> tuple[LabelEntry, ...]:
+def _labels(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[LabelEntry, ...]:
     count = cursor.count("H", "label_count", layout.label.size)
     cursor.path += ["labels", 0]
     labels = []
     for i in range(count):
         cursor.path[-1] = i
+        at = cursor.pos
         name, kind, attribute_count = cursor.record(layout.label)
-        labels.append(LabelEntry(name, kind, read_attributes(cursor, layout, attribute_count)))
+        pool.check(cursor, name, at)
+        labels.append(LabelEntry(name, kind, read_attributes(cursor, layout, attribute_count, pool)))
     del cursor.path[-2:]
     return tuple(labels)
 
@@ -227,7 +265,11 @@ def _inputs(cursor: Cursor, layout: ObjectLayout) -> tuple[Input, ...]:
     inputs = []
     for i in range(count):
         cursor.path[-1] = i
-        inputs.append(Input(*cursor.record(layout.input)))
+        at = cursor.pos
+        item = Input(*cursor.record(layout.input))
+        if layout.is_strict and item.kind & 7 > 2:
+            raise cursor.error(f"class {item.kind & 7} of an input is not 0 to 2", "kind", at)
+        inputs.append(item)
     del cursor.path[-2:]
     return tuple(inputs)
 

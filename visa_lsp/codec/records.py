@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MAGIC: Final = b"CISA"
 WRITTEN_VERSION: Final = (4, 1)
 OLDEST_VERSION: Final = (3, 0)
+# Before this version what has no meaning may hold anything; from it on that is damage.
+STRICT_FROM: Final = (4, 0)
 
 FILE_HEADER: Final = Record(magic="I", major="B", minor="B")
 PLACE: Final = Record(offset="I", size="I")
@@ -33,6 +35,11 @@ class ObjectLayout:
     """The records whose width depends on the version."""
 
     version: tuple[int, int]
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether what has no meaning is damage."""
+        return self.version >= STRICT_FROM
 
     @property
     def name_length(self) -> str:

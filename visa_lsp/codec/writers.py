@@ -29,6 +29,7 @@ from visa_lsp.program.model import (
 
 if TYPE_CHECKING:
     from visa_lsp.isa.operands import Region
+    from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import ListItem, Value
 
 Writer: TypeAlias = Callable[["Value"], bytes]
@@ -57,8 +58,8 @@ def write_operand(value: Value) -> bytes:
             return _GENERAL.pack(tag, var, row & 0xFF, col & 0xFF, _region(region))
         case Immediate(data_type, bits):
             if data_type.code in WIDE_TYPES:
-                return _WIDE.pack(5, data_type.code, bits & 0xFFFFFFFFFFFFFFFF)
-            return _NARROW.pack(5, data_type.code, bits & 0xFFFFFFFF)
+                return _WIDE.pack(5, _type(data_type), bits & 0xFFFFFFFFFFFFFFFF)
+            return _NARROW.pack(5, _type(data_type), bits & 0xFFFFFFFF)
         case AddressOf(var, row, col):
             return _GENERAL.pack(0, var, row & 0xFF, col & 0xFF, _SCALAR)
         case Address(var, offset, width):
@@ -69,7 +70,7 @@ def write_operand(value: Value) -> bytes:
             return struct.pack("<BH", 2, var & 0xFFFF)
         case Indirect(var, addr_offset, offset, data_type, region, modifier):
             tag = 3 | modifier.value << 3
-            return struct.pack("<BHBhBH", tag, var, addr_offset, offset, data_type.code, _region(region))
+            return struct.pack("<BHBhBH", tag, var, addr_offset, offset, _type(data_type), _region(region))
         case State(sampler, var, offset):
             return struct.pack("<BBHB", 6, sampler, var, offset)
         case _:
@@ -87,6 +88,13 @@ def _region(region: Region) -> int:
         return region.encode()
     except KeyError as error:
         raise MalformedValueError(f"region {region} cannot be written: {error.args[0]} has no code") from None
+
+
+def _type(data_type: DataType) -> int:
+    """The code of a type; none of those that an object knows has more than four bits."""
+    if data_type.code > 15:
+        raise MalformedValueError(f"the type {data_type.name} is of text 4.2: it has no code in an object")
+    return data_type.code
 
 
 def _raw(value: Value) -> bytes:

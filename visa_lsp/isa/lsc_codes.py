@@ -308,6 +308,8 @@ def data_shape_text(
     word = (size.text42 if v42 else size.text41) if size else f"d?{datasize}"
     if quad:
         return f":{word}.{chmask_text(chmask)}"
+    if elems not in ELEMS_VALUE and elems == chmask < 16:
+        return f":{word}.{chmask_text(elems)}"  # the finalizer takes a mask in any message
     count = ELEMS_VALUE.get(elems, elems)
     return f":{word}{f'x{count}' if count != 1 else ''}{'t' if order == ORDER_TRANSPOSED else ''}"
 

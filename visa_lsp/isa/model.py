@@ -281,7 +281,7 @@ class Modifier(Struct, frozen=True, eq=False):
             return ""
         match self.kind:
             case Modifier.Kind.WORD:
-                text = next((w for w, v in self.words.items() if v == value), str(value))
+                text = next((w for w, v in self.words.items() if v == value), "") or self._wordless(value)
             case Modifier.Kind.CHANNELS:
                 text = "".join(c for i, c in enumerate("RGBA") if value >> i & 1)
             case Modifier.Kind.HEX:
@@ -293,6 +293,10 @@ class Modifier(Struct, frozen=True, eq=False):
             case Modifier.Kind.ANGLE:
                 text = "".join(f"<{w}>" for w, v in self.words.items() if value & v)
         return "." + text
+
+    def _wordless(self, value: int) -> str:
+        """What is shown of a value that no word stands for: its number, where that is not the word of another value."""
+        return f"code{value}" if str(value) in self.words else str(value)
 
 
 SAT: Final = Modifier("sat", {"sat": 1}, optional=True, doc="clamp the result to the destination type's range")

@@ -16,6 +16,7 @@ from visa_lsp.isa.model import ExecStyle, FieldKind, Instruction, Role, Shape, S
 from visa_lsp.isa.operands import MODIFIER_TEXT, ST, OperandModifier
 from visa_lsp.isa.types import DF, UQ, ExecControl, Q
 from visa_lsp.program.model import (
+    NULL_RAW,
     Address,
     AddressOf,
     Combine,
@@ -52,6 +53,16 @@ class OperandNames(Struct, frozen=True):
     strings: tuple[str, ...]
     grf_bytes: int
     v42: bool = False
+    taken: frozenset[str] = frozenset()  # the names of all variables
+
+    def of(self, table: Mapping[int, str], letter: str, number: int) -> str:
+        """The name of a variable; for one that the program does not have its number, and no name of another."""
+        name = table.get(number)
+        if name is None:
+            name = f"{letter}{number}"
+            while name in self.taken:
+                name += "_"
+        return name
 
 
 def quoted(text: str) -> str:
@@ -75,7 +86,7 @@ def word(text: str) -> str:
 def predicate(names: OperandNames, value: Predicate) -> str:
     """``(!P1.any) ``, with the blank behind it."""
     combine = "" if value.combine is Combine.NONE else f".{value.combine.name.lower()}"
-    return f"({'!' if value.inverse else ''}{names.predicate.get(value.var, f'P{value.var}')}{combine}) "
+    return f"({'!' if value.inverse else ''}{names.of(names.predicate, 'P', value.var)}{combine}) "
 
 
 def immediate(value: Immediate) -> str:
@@ -88,13 +99,13 @@ def vector(names: OperandNames, value: Value) -> str:
     """A vector operand."""
     match value:
         case General(var, row, col, region, modifier):
-            return f"{MODIFIER_TEXT[modifier]}{names.general.get(var, f'V{var}')}({row},{col}){region}"
+            return f"{MODIFIER_TEXT[modifier]}{names.of(names.general, 'V', var)}({row},{col}){region}"
         case Address(var, offset, width):
-            return f"{names.address.get(var, f'A{var}')}({offset})<{width}>"
+            return f"{names.of(names.address, 'A', var)}({offset})<{width}>"
         case PredicateOperand(var):
-            return names.predicate.get(var, f"P{var}")
+            return names.of(names.predicate, "P", var)
         case Indirect(var, index, offset, type_, region, modifier):
-            name = names.address.get(var, f"A{var}")
+            name = names.of(names.address, "A", var)
             return f"{MODIFIER_TEXT[modifier]}r[{name}({index}),{offset}]{region}:{type_.name}"
         case Immediate():
             return immediate(value)
@@ -103,7 +114,7 @@ def vector(names: OperandNames, value: Value) -> str:
         case AddressOf(var, row, col):
             size = names.types[var].size if var in names.types else 1
             offset = row * names.grf_bytes + col * size
-            return f"&{names.general.get(var, f'V{var}')}" + (f"[{offset}]" if offset else "")
+            return f"&{names.of(names.general, 'V', var)}" + (f"[{offset}]" if offset else "")
         case RawOperand():
             return raw(names, value)
         case _:
@@ -112,12 +123,12 @@ def vector(names: OperandNames, value: Value) -> str:
 
 def _state_name(names: OperandNames, value: State) -> str:
     table, letter = (names.sampler, "S") if value.sampler else (names.surface, "T")
-    return table.get(value.var, f"{letter}{value.var}")
+    return names.of(table, letter, value.var)
 
 
 def raw(names: OperandNames, value: RawOperand, *, bare: bool = False) -> str:
     """``V1.32``; where ``bare``, ``V1`` for offset zero."""
-    name = names.general.get(value.var, f"V{value.var}")
+    name = names.of(names.general, "V", value.var)
     return name if bare and not value.offset else f"{name}.{value.offset}"
 
 
@@ -184,10 +195,10 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
             return vector(names, value)
         case Shape.SIMPLE:
             assert isinstance(value, General)
-            return f"{names.general.get(value.var, f'V{value.var}')}({value.row},{value.col})"
+            return f"{names.of(names.general, 'V', value.var)}({value.row},{value.col})"
         case Shape.RAW | Shape.LSC_PAYLOAD:
             assert isinstance(value, RawOperand)
-            if slot.optional and value.var == 0:
+            if slot.optional and value == NULL_RAW:
                 return None
             return raw(names, value, bare=slot.shape is Shape.LSC_PAYLOAD)
         case Shape.SURFACE | Shape.SAMPLER:
@@ -247,7 +258,7 @@ def _state(names: OperandNames, slot: Slot, value: Value) -> str:
     sampler = slot.shape is Shape.SAMPLER
     if isinstance(value, int):
         letter = "S" if sampler else "T"
-        return (names.sampler if sampler else names.surface).get(value, f"{letter}{value}")
+        return names.of(names.sampler if sampler else names.surface, letter, value)
     if isinstance(value, State):
         return f"({_state_name(names, value)},{value.offset})"
     return vector(names, value)
@@ -257,7 +268,7 @@ def _variable(names: OperandNames, inst: Inst, value: Value) -> str:
     prop = inst.get("prop")
     cls = (prop if isinstance(prop, int) else 0) >> 4 & 3
     table = (names.general, names.address, names.predicate)[min(cls, 2)]
-    return table.get(value, f"V{value}") if isinstance(value, int) else ""
+    return names.of(table, "VAPP"[cls], value) if isinstance(value, int) else ""
 
 
 def _int(inst: Inst, name: str, default: int = 0) -> int:
@@ -295,7 +306,7 @@ def _lsc(names: OperandNames, inst: Inst, slot: Slot) -> str:
             items = []
             for name in ("u", "v", "r", "lod"):
                 item = inst.get(name)
-                if isinstance(item, RawOperand) and item.var:
+                if isinstance(item, RawOperand) and item != NULL_RAW:
                     items.append(raw(names, item, bare=True) + _signed(_int(inst, f"{name}off")))
             return f"{_model(names, inst)}[{','.join(items)}]{_size(inst)}"
         case Shape.LSC_ADDRESS_TYPED_2D:
@@ -305,7 +316,7 @@ def _lsc(names: OperandNames, inst: Inst, slot: Slot) -> str:
             ]
             return f"{_model(names, inst)}[{','.join(pair)}]"
         case _:
-            brackets = f"[{register}]" if isinstance(value, RawOperand) and value.var else ""
+            brackets = f"[{register}]" if isinstance(value, RawOperand) and value != NULL_RAW else ""
             return _model(names, inst) + brackets
 
 
@@ -314,7 +325,7 @@ def _signed(offset: int) -> str:
 
 
 def _size(inst: Inst) -> str:
-    return f":{lsc_codes.ADDRSIZE_TEXT.get(_int(inst, 'addrsize'), 'a32')}"
+    return f":{lsc_codes.ADDRSIZE_TEXT.get(_int(inst, 'addrsize', lsc_codes.ADDRSIZE_A32), 'a?')}"
 
 
 def _scalar(names: OperandNames, value: Value) -> str:
@@ -322,12 +333,12 @@ def _scalar(names: OperandNames, value: Value) -> str:
     if isinstance(value, Immediate):
         return f"0x{value.bits:x}"
     if isinstance(value, General):
-        name = names.general.get(value.var, f"V{value.var}")
+        name = names.of(names.general, "V", value.var)
         if value.row:
             return f"{name}({value.row},{value.col})"
         return f"{name}.{value.col}" if value.col else name
     if isinstance(value, State):
-        return (names.sampler if value.sampler else names.surface).get(value.var, "")
+        return _state_name(names, value)
     return ""
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _COMMENT_COLUMN: Final = 81
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
 _STRINGS: Final = (FieldKind.STRING16, FieldKind.STRING32)
+_LABELS: Final = (FieldKind.LABEL, FieldKind.LABELS)
 _TAKEN: Final = frozenset(predefined.VARIABLE_BY_NAME) | {"T1", "T2", "TSS", "S31"}
 
 
@@ -63,17 +64,30 @@ def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
     predicate = states(kernel.predicates, predefined.FIRST_PREDICATE, "P")
     sampler.update(states(kernel.samplers, predefined.FIRST_SAMPLER, "S"))
     surface.update(states(kernel.surfaces, predefined.FIRST_SURFACE, "T"))
+    labels = _label_names(kernel)
+    every = frozenset(name for table in (general, address, predicate, sampler, surface) for name in table.values())
+    size = platform.grf_bytes
+    return OperandNames(
+        general, types, address, predicate, sampler, surface, labels, kernel.strings, size, taken=every
+    )  # fmt: skip
+
+
+def _label_names(kernel: Kernel) -> dict[int, str]:
+    """Names of labels: the pool's own where text can say them; a subroutine's stands in quotes and may be any."""
+    subroutines = {inst.values[0] for inst in kernel.instructions if _opens_subroutine(inst)}
     labels: dict[int, str] = {}
     seen: set[str] = set()
     for number, label in enumerate(kernel.labels):
-        name = kernel.string(label.name_index)
-        if not _LABEL.match(name) or name in seen:
+        name = kernel.string(label.name_index) if label.name_index else ""  # an empty name is not stored
+        if name in seen or not (number in subroutines or _LABEL.match(name)):
             name = f"L{number}_{len(kernel.labels)}"
         seen.add(name)
         labels[number] = name
-    return OperandNames(
-        general, types, address, predicate, sampler, surface, labels, kernel.strings, platform.grf_bytes
-    )
+    return labels
+
+
+def _opens_subroutine(inst: Inst) -> bool:
+    return inst.row.opens_label and inst.row.flow is FlowClass.SUBROUTINE
 
 
 def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken: set[str]) -> dict[int, str]:
@@ -100,10 +114,11 @@ def _body(kernel: Kernel, platform: Platform, *, comments: bool) -> Iterator[str
     pending: str | None = None
     for number, inst in enumerate(kernel.instructions):
         label = _label_of(inst, names)
-        if label is not None and inst.row.flow is FlowClass.SUBROUTINE:
+        if label is not None and _opens_subroutine(inst):
             yield f"{inst.row.mnemonic} {quoted(label)}"
-            yield ""
-            yield f"{label}:"
+            if _LABEL.match(label):  # dumps repeat it, which says nothing
+                yield ""
+                yield f"{label}:"
             continue
         if label is not None:
             yield ""
@@ -157,11 +172,20 @@ def _implied(kernel: Kernel, attribute: Attribute) -> bool:
     index = attribute.name_index
     if index != len(kernel.strings) - 1 or kernel.string(index) != "Target" or attribute.data != b"\x01":
         return False
-    code = [label.name_index for label in kernel.labels]
+    return max(_named_in_code(kernel), default=index) < index
+
+
+def _named_in_code(kernel: Kernel) -> Iterator[int]:
+    """The strings that instructions name; a label that none of them names has no place in the text."""
     for inst in kernel.instructions:
-        pairs = zip(inst.row.fields, inst.values, strict=True)
-        code += [n for f, n in pairs if f.kind in _STRINGS and isinstance(n, int) and n < len(kernel.strings)]
-    return max(code, default=index) < index
+        for field, value in zip(inst.row.fields, inst.values, strict=True):
+            if field.kind in _STRINGS and isinstance(value, int) and value < len(kernel.strings):
+                yield value
+            elif field.kind in _LABELS:
+                numbers = value if isinstance(value, tuple) else (value,)
+                yield from (
+                    kernel.labels[n].name_index for n in numbers if isinstance(n, int) and n < len(kernel.labels)
+                )
 
 
 def _general(kernel: Kernel, names: OperandNames, name: str, variable: Variable, absent: _Absent) -> str:
@@ -169,7 +193,7 @@ def _general(kernel: Kernel, names: OperandNames, name: str, variable: Variable,
     if variable.align:
         parts.append(f"align={ALIGN_TEXT.get(variable.align, variable.align)}")
     known = not variable.alias_index or variable.alias_index in names.general
-    if variable.alias_index:
+    if variable.alias_index or variable.alias_offset:
         base = names.general.get(variable.alias_index) or absent.name("V", variable.alias_index)
         parts.append(f"alias=<{base}, {variable.alias_offset}>")
     said = "" if known else _said_absent("general", variable.alias_index)
@@ -235,13 +259,16 @@ def _is_text(data: bytes, number: int) -> bool:
 
 def _attribute(kernel: Kernel, attribute: Attribute, *, comments: bool) -> str:
     name = kernel.string(attribute.name_index)
-    if name == "Target" and attribute.size == 1:
+    if name == "Target" and attribute.data in (b"\0", b"\1"):
         target = "cm" if attribute.data == bytes(1) else "3d"
         return f".kernel_attr Target={quoted(target)}"
     if attribute.size == 0:
         return f".kernel_attr {name}"
     known = KERNEL_ATTRIBUTES.get(name)
-    is_number = known is not None and known.kind is not AttributeKind.STRING
+    if known is not None and known.kind is AttributeKind.FLAG and attribute.size in (1, 2, 4):
+        return f".kernel_attr {name}=1"  # what a flag holds means nothing, and the assembler writes no other
+    is_number = known is not None and known.kind is AttributeKind.INTEGER
+    is_number &= name != "Target" or attribute.size > 1  # of one byte there are only those two
     # Older objects and other writers keep numbers in one or two bytes.
     if len(attribute.data) == attribute.size and (
         (is_number and attribute.size in (1, 2, 4)) or (known is None and attribute.size == 4)

@@ -138,6 +138,7 @@ def _composer(limits: Limits, places: _MarkPlaces) -> type[Composer]:
     class Counted(Composer):
         def __init__(self, loader: Any = None) -> None:
             super().__init__(loader)
+            self.warn_double_anchors = False  # YAML allows them, and a warning would be one of Python
             self.nodes = self.entries = self.level = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:

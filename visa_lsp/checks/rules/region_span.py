@@ -60,8 +60,6 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 CHECK = Check(
     RULE,
     instruction=_instruction,
-    wants=lambda row: (
-        row.family in COMPUTING and any(s.shape is Shape.VECTOR for s in row.slots)
-    ),
+    wants=lambda row: row.family in COMPUTING and any(s.shape is Shape.VECTOR for s in row.slots),
     default=False,
 )

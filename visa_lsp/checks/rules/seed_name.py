@@ -17,16 +17,26 @@ from __future__ import annotations
 
 from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
 
+_SHOWN = 200
+
 RULE = rule("V132", "seed-name", WARNING, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     text = str(problem.args["text"])
+    shown = _short(text)
     if text.startswith('"'):
-        return ctx.report(RULE, problem.place, f'the string `{text}` is never closed; a `"` is missing', severity=ERROR)
+        return ctx.report(
+            RULE, problem.place, f'the string `{shown}` is never closed; a `"` is missing', severity=ERROR
+        )
     quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    fix = ctx.fix(f"write `{quoted}`", problem.place, quoted, safe=True)
-    return ctx.report(RULE, problem.place, f"`{text}` needs quotes: `{quoted}`", fixes=(fix,))
+    fix = ctx.fix(f"write `{_short(quoted)}`", problem.place, quoted, safe=True)
+    return ctx.report(RULE, problem.place, f"`{shown}` needs quotes: `{_short(quoted)}`", fixes=(fix,))
+
+
+def _short(text: str) -> str:
+    """What a message says of a name: it may be as long as a line, and is said more than once."""
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
 CHECK = Check(RULE, {"seed-string": _report})

@@ -1,0 +1,154 @@
+"""Fields that the assembler fills by itself: an object with another value there has no text.
+
+It does so where the text says nothing, and where the real tool writes the same whatever the text says.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from visa_lsp.isa.model import ExecStyle, FieldKind, FlowClass, Shape, Trait
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.program.model import General, Indirect, PredicateOperand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.isa.model import Instruction
+    from visa_lsp.program.model import Value
+
+# Gives what is wrong with a value of an instruction, or nothing.
+Check: TypeAlias = "Callable[[list[Value]], str]"
+
+_NO_EXEC: Final = ExecControl(1, 0, no_mask=True)
+_NUMBERS: Final = (FieldKind.U8, FieldKind.U16, FieldKind.U32, FieldKind.S32)
+_EXEC: Final = (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)
+
+
+def checks_of(row: Instruction) -> tuple[tuple[int, Check], ...]:
+    """The checks of a row, each with the position of the field that it is about."""
+    return (
+        *_executions(row), *_predicates(row), *_repeated(row), *_unsaid(row), *_unsaid_bits(row), *_classes(row),
+        *_saturations(row),
+    )  # fmt: skip
+
+
+def _executions(row: Instruction) -> list[tuple[int, Check]]:
+    at = next((index for index, field in enumerate(row.fields) if field.kind in _EXEC), None)
+    if at is None:
+        return []
+    if row.exec_style is ExecStyle.NONE and row.fields[at].stored:
+        return [(at, _always(at, _NO_EXEC))]
+    if row.exec_style is ExecStyle.SIZE:
+        return [(at, _unmasked(at))]
+    if row.flow is FlowClass.JUMP:
+        return [(at, _always(at, ExecControl(1)))]
+    if row.has(Trait.COPIES) and "src0" in row.index:
+        return [(at, _always(at, _NO_EXEC, row.index["src0"]))]
+    return []
+
+
+def _unmasked(at: int) -> Check:
+    def check(values: list[Value]) -> str:
+        control = values[at]
+        masked = isinstance(control, ExecControl) and (control.mask_offset or control.no_mask)
+        return f"{control} where the text has only a size" if masked else ""
+
+    return check
+
+
+def _predicates(row: Instruction) -> list[tuple[int, Check]]:
+    if row.family != "logic" or "pred" not in row.index or "dst" not in row.index:
+        return []
+    return [(row.index["pred"], _always(row.index["pred"], None, row.index["dst"]))]
+
+
+def _always(at: int, wanted: Value, predicate: int | None = None) -> Check:
+    """The field is always the same, or only where another is a whole predicate."""
+
+    def check(values: list[Value]) -> str:
+        if values[at] == wanted or not (predicate is None or isinstance(values[predicate], PredicateOperand)):
+            return ""
+        return f"{values[at]} where there can only be {'no predicate' if wanted is None else wanted}"
+
+    return check
+
+
+def _repeated(row: Instruction) -> list[tuple[int, Check]]:
+    """Operands that stand twice in the record and once in the text."""
+    named = {slot.name for slot in row.slots}
+    if not all(slot.shape is Shape.VECTOR for slot in row.slots):
+        return []
+    return [
+        (index + 1, _same(index + 1, index))
+        for index, (before, field) in enumerate(pairwise(row.fields))
+        if field.kind is before.kind is FieldKind.VECTOR and field.name not in named and before.name in named
+        if field.stored
+    ]
+
+
+def _same(at: int, other: int) -> Check:
+    def check(values: list[Value]) -> str:
+        return "" if values[at] == values[other] else "not the operand before it, which the text says once for both"
+
+    return check
+
+
+def _unsaid(row: Instruction) -> list[tuple[int, Check]]:
+    """Numbers that neither an operand nor a word behind the mnemonic says."""
+    if row.family == "lsc" or not row.slots:
+        return []
+    said = {name for slot in row.slots for name in slot.name.split(",")} | {m.field for m in row.modifiers}
+    return [
+        (index, _always(index, field.default))
+        for index, field in enumerate(row.fields)
+        if field.kind in _NUMBERS and field.stored and field.const is None and field.name not in said
+    ]
+
+
+def _unsaid_bits(row: Instruction) -> list[tuple[int, Check]]:
+    """Numbers of which the row fixes some bits, where nothing says the others."""
+    said = {name for slot in row.slots for name in slot.name.split(",")} | {m.field for m in row.modifiers} | {"prop"}
+    return [
+        (index, _always(index, field.const))
+        for index, field in enumerate(row.fields)
+        if field.const is not None and field.stored and field.kind in _NUMBERS and field.name not in said
+    ]
+
+
+def _saturations(row: Instruction) -> list[tuple[int, Check]]:
+    """Saturation is a word behind the mnemonic, and of the result alone."""
+    saturated = "dst" if any(modifier.field == "sat" for modifier in row.modifiers) else ""
+    kinds = (FieldKind.VECTOR, FieldKind.VECTORS)
+    return [
+        (index, _unsaturated(index))
+        for index, field in enumerate(row.fields)
+        if row.slots and field.kind in kinds and field.name != saturated
+    ]
+
+
+def _unsaturated(at: int) -> Check:
+    def check(values: list[Value]) -> str:
+        value = values[at]
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, (General, Indirect)) and one.modifier is OperandModifier.SAT:
+                return "an operand that cannot be saturated, but is"
+        return ""
+
+    return check
+
+
+def _classes(row: Instruction) -> list[tuple[int, Check]]:
+    """The field that tells the class of what a bare name names: bits 4 and 5; the text says no other bit."""
+    if not any(field.kind is FieldKind.VARIABLE for field in row.fields) or "prop" not in row.index:
+        return []
+    at = row.index["prop"]
+    own = row.fields[at].const or 0
+    known = {own | cls << 4 for cls in range(3)}
+
+    def check(values: list[Value]) -> str:
+        return "" if values[at] in known else f"{values[at]} has bits without meaning"
+
+    return [(at, check)]

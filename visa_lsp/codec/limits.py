@@ -1,0 +1,53 @@
+"""What the instructions of a body may name: labels and strings that it has.
+
+An assembler gives what is named and not there a number of its own, so that a text could not say the object.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.isa.model import FieldKind
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.model import Instruction
+    from visa_lsp.program.model import Inst
+
+_LABELS: Final = (FieldKind.LABEL, FieldKind.LABELS)
+_STRINGS: Final = (FieldKind.STRING16, FieldKind.STRING32)
+
+
+class Absent(NamedTuple):
+    """What an instruction names and its body does not have, and the field that names it."""
+
+    message: str
+    field: str
+
+
+class Limits:
+    """How many labels and strings a body has."""
+
+    def __init__(self, labels: int, strings: int) -> None:
+        self._labels = labels
+        self._strings = strings
+        self._places: dict[Instruction, tuple[tuple[int, bool], ...]] = {}
+
+    def absent(self, inst: Inst) -> Absent | None:
+        """The first label or string of an instruction that the body does not have."""
+        places = self._places.get(inst.row)
+        if places is None:
+            places = self._places[inst.row] = _places(inst.row)
+        for index, is_label in places:
+            value = inst.values[index]
+            limit, what = (self._labels, "label") if is_label else (self._strings, "string")
+            for number in value if isinstance(value, tuple) else (value,):
+                if isinstance(number, int) and number >= limit:
+                    message = f"there is no {what} {number}: the numbers end before {limit}"
+                    return Absent(message, inst.row.fields[index].name)
+        return None
+
+
+def _places(row: Instruction) -> tuple[tuple[int, bool], ...]:
+    """The fields of a row that name labels (true) or strings (false)."""
+    kinds = enumerate(one.kind for one in row.fields)
+    return tuple((index, kind in _LABELS) for index, kind in kinds if kind in _LABELS or kind in _STRINGS)
