@@ -64,6 +64,7 @@ OTHERS = (
     ("consequences.py", {"not"}, "the modifier `(not)` of a source"),
     ("shapes.py", {"not"}, "the modifier `(not)` of a source"),
     ("facts.py", {"or"}, "English: the last two of a list"),
+    ("limits.py", {"label"}, "a kind of number"),
     ("lsc_message.py", {"and"}, "English: the last two of a list"),
     ("narrow_conversion.py", {"and"}, "English: the last two of a list"),
     ("wrong_platform.py", {"and"}, "English: the last two of a list"),

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.instruction_reader import InstructionReader
 from visa_lsp.codec.layout import read_body, read_header
-from visa_lsp.codec.limits import Limits
+from visa_lsp.codec.limits import BodyLimits
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.model import GenBinary, Module
 
@@ -36,7 +36,7 @@ def decode(data: bytes, table: InstructionTable = TABLE) -> Module:
     def body(entry: BodyEntry) -> Kernel:
         found = read_body(data, header, entry)
         kernel = found.kernel
-        limits = Limits(len(kernel.labels), len(kernel.strings)) if header.layout.is_strict else None
+        limits = BodyLimits(len(kernel.labels), len(kernel.strings)) if header.layout.is_strict else None
         instructions = reader.read_all(data, found.code_start, found.code_end, entry.path, limits)
         return replace(kernel, instructions=instructions, gen_binaries=binaries.read(entry))
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.codec.fixed_values import Check as Judge
-    from visa_lsp.codec.limits import Limits
+    from visa_lsp.codec.limits import BodyLimits
     from visa_lsp.isa.model import Field, Instruction
     from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Value
@@ -138,7 +138,9 @@ class InstructionReader:
         self.readers = Readers(version)
         self.forms: dict[int, tuple[Form, ...]] = {}
 
-    def read_all(self, data: bytes, start: int, end: int, path: str, limits: Limits | None = None) -> tuple[Inst, ...]:
+    def read_all(
+        self, data: bytes, start: int, end: int, path: str, limits: BodyLimits | None = None
+    ) -> tuple[Inst, ...]:
         """The instructions of the bytes ``data[start:end]``, which they fill exactly, and which name nothing beyond the limits.
 
         Raises CodecError, with the byte of the file and the field, where an opcode is not known, a value has no
@@ -191,7 +193,7 @@ class InstructionReader:
         raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; it is one of {shown}", at)
 
 
-def _in_limits(inst: Inst, at: int, limits: Limits | None) -> None:
+def _in_limits(inst: Inst, at: int, limits: BodyLimits | None) -> None:
     absent = limits.absent(inst) if limits else None
     if absent:
         raise _InstructionError(absent.message, at, absent.field)

@@ -24,7 +24,7 @@ class Absent(NamedTuple):
     field: str
 
 
-class Limits:
+class BodyLimits:
     """How many labels and strings a body has."""
 
     def __init__(self, labels: int, strings: int) -> None:
