@@ -31,6 +31,7 @@ ALLOWED = {
     "lsp": {"ide", "analysis", "syntax", "text", "diagnostics", "kept", "reading"},
     "dap": {"debug", "ide", "text", "diagnostics"},
     # Rooms inside of rooms: what of the room around them they may import.
+    "analysis.disk": {"line_classes"},
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
     "cli.check": {"common", "files", "rules", "settings"},

@@ -11,8 +11,8 @@ from corpus import files
 from benchmarks.inputs import kernel
 from visa_lsp.analysis import body, line_classes
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.storing import storing
-from visa_lsp.analysis.verdict_store import VerdictStore
+from visa_lsp.analysis.disk.storing import storing
+from visa_lsp.analysis.disk.verdict_store import VerdictStore
 from visa_lsp.kept import Kept
 
 if TYPE_CHECKING:

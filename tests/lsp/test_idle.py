@@ -69,7 +69,7 @@ async def test_a_quiet_time_makes_everything_ready() -> None:
     document = opened.analysis.document
     kept, index = pieces_of(document), index_of(document)
     assert all(kept.get(index, at, "utf-16") is not None for at in range(len(document.chunks)))
-    assert all(part.knows_words and part.knows_decls for part in index.parts)
+    assert all(part.chunk.words and part.knows_decls for part in index.parts)
     # Once is enough: there is nothing left for the next quiet time.
     assert quiet(server, protocol) == 1
 

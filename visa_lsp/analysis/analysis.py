@@ -10,9 +10,9 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.rule_sets import UNCHECKED
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
+from visa_lsp.checks.support.limits import UNCHECKED
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document

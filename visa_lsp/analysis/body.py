@@ -11,6 +11,8 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from visa_lsp.analysis.chunk_facts import INPUT, decl_lines, facts_in, instructions_in, label_lines
 from visa_lsp.analysis.findings import Change, ChunkLines, Dormant, Finding, Kept, names_in
 from visa_lsp.analysis.line_classes import (
@@ -33,14 +35,15 @@ from visa_lsp.analysis.line_classes import (
 )
 from visa_lsp.analysis.names import Names, Setting
 from visa_lsp.analysis.outline import NAME, Directives, Outline, Place, names_of
-from visa_lsp.analysis.rule_sets import CLASSES, SUSPECTS, rule_sets
+from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
+from visa_lsp.checks.support.limits import CLASSES, SUSPECTS
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.document import common
 from visa_lsp.syntax.parse import MAX_LINE
-from visa_lsp.syntax.words import AT_ONCE, chunks_with, learn_words
+from visa_lsp.syntax.words import AT_ONCE, chunks_with, learn_words, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -76,43 +79,22 @@ _SINGLE_LABEL: Final = SINGLE + ":"
 Ends = tuple[Place | None, Place | None, Place | None, Place | None]
 
 
-class Setup:
+class Setup(Struct):
     """What the text says to all of its bodies: one object for each update."""
 
-    def __init__(
-        self, platform: Platform | None, versions: tuple[str, ...], version_lines: set[int], dialect: object
-    ) -> None:
-        self.platform = platform
-        self.versions = versions
-        self.version_lines = version_lines
-        self.dialect = dialect
-        self.classes = CLASSES  # how many classes may still be judged
+    platform: Platform | None
+    versions: tuple[str, ...]
+    version_lines: set[int]
+    dialect: object
+    classes: int = CLASSES  # how many classes may still be judged
 
 
 class BodyFindings:
     """A body with what is known of its lines. ``first`` is the number of its first chunk in the text."""
 
     __slots__ = (
-        "_change",
-        "_dormant",
-        "_facts",
-        "_key",
-        "_label_parts",
-        "_lines",
-        "_lone",
-        "_names",
-        "_outline",
-        "_outline_findings",
-        "_part_names",
-        "_renamed",
-        "_setting",
-        "_stale_outline",
-        "_stale_parts",
-        "_unjudged_chunks",
-        "_verdicts",
-        "chunks",
-        "cut",
-        "first",
+        "_change", "_dormant", "_facts", "_key", "_label_parts", "_lines", "_lone", "_names", "_outline", "_outline_findings",
+        "_part_names", "_renamed", "_setting", "_stale_outline", "_stale_parts", "_unjudged_chunks", "_verdicts", "chunks", "cut", "first",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -441,7 +423,7 @@ class BodyFindings:
             if not few:
                 todo[index] = None
                 continue
-            lines = _mentions(self.chunks[index].text, changed)
+            lines = list(lines_with(self.chunks[index].text, changed))
             if lines or known:
                 todo[index] = sorted({*known, *lines})
 
@@ -588,10 +570,8 @@ class BodyFindings:
 
     def _sort_decls(self, index: int, offsets: list[int] | None, dirty: set[str]) -> None:
         """Sort declarations by the verdicts on their tokens; of those in other lines it is known already."""
-        declared, clean, names = self._facts[index].decls, self._verdicts.decls, self._names
-        lines, token_of, strange = self._lines[index], names.tokens.get, self._facts[index].strange
-        if strange:
-            clean = set()
+        declared, names, strange = self._facts[index].decls, self._names, self._facts[index].strange
+        lines, token_of, clean = self._lines[index], names.tokens.get, set() if strange else self._verdicts.decls
         if offsets is None:
             some: Iterable[int] = [k for k, token in enumerate(map(token_of, declared)) if token not in clean]
             twice = names.doubled | names.setting.broken
@@ -1027,17 +1007,3 @@ def _braces_in(chunks: Iterable[Chunk]) -> list[str]:
         for _, text in facts_in(c).specials
         if text.strip()[0] in "{}"
     ]
-
-
-def _mentions(text: str, names: Iterable[str]) -> set[int]:
-    """The lines of a text that have one of some names in them, be it in a comment."""
-    found: set[int] = set()
-    for name in names:
-        at, line, counted = text.find(name), 0, 0
-        while at >= 0:
-            # What stands beside a name may belong to a longer one: a line too many does no harm.
-            line += text.count("\n", counted, at)
-            found.add(line)
-            counted = at
-            at = text.find(name, max(text.find("\n", at), at + 1))
-    return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -18,17 +18,11 @@ from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
-from visa_lsp.isa import lsc_codes
-from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
-from visa_lsp.isa.operands import ALIGN_CODE
-from visa_lsp.isa.table import TABLE
-from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.context import MISSING_LABEL
-from visa_lsp.sema.names import predefined_symbols
+from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import declares, statement_of
 from visa_lsp.syntax.document import Document
-from visa_lsp.syntax.grammar import grammar_text
 from visa_lsp.syntax.tree import LINE_MARK
 
 if TYPE_CHECKING:
@@ -123,24 +117,6 @@ def verdicts_of(key: object) -> Verdicts:
             _verdicts.popitem(last=False)
     _verdicts.move_to_end(key)
     return found
-
-
-@cache
-def special_words() -> frozenset[str]:
-    """Words that may mean something besides a declared name: keywords, mnemonics, predefined names."""
-    words: set[str] = set(_WORD.findall(grammar_text()))
-    for row in TABLE.rows:
-        words.update(row.mnemonic.split("."))
-        for modifier in row.modifiers:
-            words.update(modifier.words)
-        for slot in row.slots:
-            words.update(slot.words or ())
-    words.update(predefined_symbols(32), lsc_codes.ADDRTYPE, lsc_codes.ADDRSIZE)
-    words.update(f"V{number}" for number in range(21))
-    words.update(f"M{number}{end}" for number in range(21) for end in ("", "_NM"))
-    words.update(("NoMask", "NM", "GRF", "P0", "T0", "T1", "T2", "T3", "T4", "T5", "T252", "TSS", "S31"))
-    words.update(("abs", "not", "r", *"APSTG"), ALIGN_CODE, KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, TYPE_BY_NAME)
-    return frozenset(words)
 
 
 _VALUES: Final = re.compile(rf"0[xX][0-9a-fA-F]{{3,}}(?=:)|(?<={re.escape(LINE_MARK)} )[0-9]+")

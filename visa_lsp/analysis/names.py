@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from visa_lsp.analysis.chunk_facts import INPUT, alias_in, base_of
-from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token, special_words
+from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
 from visa_lsp.checks.support.name_index import MOST_PLAIN, Spelling, is_likened, spelling
+from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 from visa_lsp.syntax.document import same_head, same_tail
 
@@ -92,11 +93,8 @@ class Names:
 
     def decl_token(self, name: str) -> str:
         """The token of a declared name."""
-        return (
-            self.tokens[name]
-            if name in self.decl and name not in self.odd | self.doubled | self.setting.broken
-            else SINGLE
-        )
+        plain = name in self.decl and name not in self.odd | self.doubled | self.setting.broken
+        return self.tokens[name] if plain else SINGLE
 
     def coupled(self, names: Iterable[str]) -> list[str]:
         """Those of some names that findings about in one line depend on other lines that have them."""
@@ -115,14 +113,11 @@ class Names:
             if name in found:
                 continue
             found.add(name)
-            home = self.decl.get(name)
-            if home is not None:
-                facts = home.facts
-                number = facts.decls.index(name)
+            if name in self.decl:
+                index, number = self.place(name)
                 if name not in self.doubled:
-                    places.append((self._index[id(facts)], number))
-                base = base_of(facts.rests[number])
-                if base:
+                    places.append((index, number))
+                if base := base_of(self._facts[index].rests[number]):
                     waiting.append(base)
         return found, [*places, *self._twice_declared(found)]
 
@@ -132,22 +127,14 @@ class Names:
         return [*once, *self._twice_declared(names)]
 
     def _twice_declared(self, names: set[str]) -> Iterator[tuple[int, int]]:
-        for index in self.chunks_declaring(some := names & self.doubled):
-            yield from [(index, k) for k, name in enumerate(self._facts[index].decls) if name in some]
-
-    def chunk_of(self, name: str) -> int:
-        """The chunk that declares a name."""
-        return self._index[id(self.decl[name].facts)]
+        some = names & self.doubled
+        for index, facts in enumerate(self._facts if some else ()):
+            yield from [(index, k) for k, name in enumerate(facts.decls) if name in some]
 
     def place(self, name: str) -> tuple[int, int]:
         """(chunk, number of the declaration in it) of a declared name: the first, where there are two."""
-        return self.chunk_of(name), self.decl[name].facts.decls.index(name)
-
-    def chunks_declaring(self, names: set[str]) -> set[int]:
-        """The chunks that declare some names."""
-        if not names.isdisjoint(self.doubled):
-            return {i for i, f in enumerate(self._facts) if not names.isdisjoint(f.decls)}
-        return {self.chunk_of(name) for name in names if name in self.decl}
+        facts = self.decl[name].facts
+        return self._index[id(facts)], facts.decls.index(name)
 
     def spelt_like(self, word: str) -> set[str]:
         """Every declared name and label that a rule could suggest for a missing one."""
@@ -165,10 +152,6 @@ class Names:
         """The chunks that define labels of some names."""
         some = self._label_count.keys() & names
         return [i for i, f in enumerate(self._facts) if f.labels and not some.isdisjoint(f.labels)] if some else []
-
-    def declaring(self) -> list[int]:
-        """The chunks that declare something, in order."""
-        return sorted(self._index.values())
 
     # ---- changes ----
 

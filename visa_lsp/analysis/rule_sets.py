@@ -1,9 +1,4 @@
-"""What the engine has to know of the rules, derived from what each of them declares: the one place that goes through them.
-
-And how much of a text is looked at line by line: enough for every text that somebody writes, and an end for every other.
-A text of a million lines of a million kinds, or of nothing but mistakes, would be judged for ten minutes at every
-keystroke. Beyond these limits one finding says that there may be more.
-"""
+"""What the engine has to know of the rules, derived from what each of them declares: the one place that goes through them."""
 
 from __future__ import annotations
 
@@ -13,10 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import Scope
-from visa_lsp.diagnostics import Diagnostic, Rule, Severity
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.context import MISSING_LABEL, MISSING_NAME, READ_ATTRIBUTES
-from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,43 +65,3 @@ def rule_sets() -> RuleSets:
 
 def _any_row(_row: Instruction) -> bool:
     return True
-
-
-# Kinds of lines that one look at a text judges; a text of 200,000 lines that a compiler wrote has some thousands of them.
-CLASSES: Final = 40_000
-# Lines that may have a finding and are bound and checked one by one, in each body; bodies in one go, and in all;
-# bodies whose name another one has.
-SUSPECTS: Final = 2_000
-BODIES: Final = 250
-MOST_BODIES: Final = 20_000
-REPEATED: Final = 1_000
-
-UNCHECKED: Final = Rule(
-    code="V008",
-    name="unchecked-lines",
-    severity=Severity.WARNING,
-    doc=f"""A text has so many findings, or lines of so many kinds, that what follows was not looked at.
-
-At most {SUSPECTS:,} lines of a kernel that may have a finding are looked at one by one; lines of more than {CLASSES:,} kinds count among
-them. At most {MOST_BODIES:,} kernels of a text are looked at.
-
-Why: a text that is nothing but mistakes would take minutes to check, at every keystroke; its first findings tell what is
-wrong with it.
-
-Example:
-
-    a binary file with the ending of a text
-
-Instead:
-
-    mend the findings that are shown, and check again
-
-Authority: none; the limit is visa-lsp's own.
-""",
-)
-
-
-def unchecked(line: int, start: int) -> Diagnostic:
-    """The finding that says that the text is not looked at from a line on; ``start`` is the line's offset."""
-    message = f"from line {line + 1} on, lines that may have findings are not looked at: there are too many of them"
-    return Diagnostic(UNCHECKED, Span(start, start), message)

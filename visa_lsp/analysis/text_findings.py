@@ -15,13 +15,15 @@ from visa_lsp.analysis.body import BodyFindings, Setup
 from visa_lsp.analysis.chunk_facts import NOTHING, facts_in
 from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.line_classes import judge
-from visa_lsp.analysis.rule_sets import BODIES, MOST_BODIES, REPEATED, rule_sets, unchecked
+from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
+from visa_lsp.checks.support.limits import BODIES, MOST_BODIES, REPEATED, unchecked
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunks import codes_in
+from visa_lsp.syntax.document import common
 from visa_lsp.syntax.tree import Version
 
 if TYPE_CHECKING:
@@ -99,29 +101,19 @@ class TextFindings:
         self._end = opening[MOST_BODIES - 1] if len(opening) >= MOST_BODIES else None
         groups = [(at, list(chunks[at:end])) for at, end in pairwise([0, *opening, len(chunks)][: MOST_BODIES + 1])]
         old = self._bodies
-        new: list[BodyFindings | None] = [None] * len(groups)
-        first = 0
-        while first < min(len(old), len(groups)) and old[first].chunks == groups[first][1]:
-            new[first] = old[first]
-            first += 1
-        last = 0
-        while last < min(len(old), len(groups)) - first and old[-1 - last].chunks == groups[-1 - last][1]:
-            new[-1 - last] = old[-1 - last]
-            last += 1
-        middle = old[first : len(old) - last]
-        for offset in range(len(groups) - first - last):
-            if offset < len(middle):
-                new[first + offset] = middle[offset]
-            else:
-                known = self._dormant.get(id(groups[first + offset][1][0]))
-                new[first + offset] = known if known and known.chunks == groups[first + offset][1] else None
-        awake = {id(state) for state in new}
+        head, tail = common([body.chunks for body in old], [group for _, group in groups])
+        middle, bodies = old[head : len(old) - tail], old[:head]
+        for offset, (_, group) in enumerate(groups[head : len(groups) - tail]):
+            known = middle[offset] if offset < len(middle) else self._dormant.get(id(group[0]))
+            stays = known is not None and (offset < len(middle) or known.chunks == group)
+            bodies.append(known if known is not None and stays else BodyFindings())
+        bodies += old[len(old) - tail :]
+        awake = {id(state) for state in bodies}
         plain = {id(chunk.plain) for chunk in chunks if chunk.plain is not None}
         dropped = [*self._dormant.values(), *middle] if plain else []
         self._dormant = {
             id(b.chunks[0]): b for b in dropped if id(b) not in awake and b.chunks and id(b.chunks[0]) in plain
         }
-        bodies = [state or BodyFindings() for state in new]
         for state, (index, group) in zip(bodies, groups, strict=True):
             state.moved(index, group)
         self._bodies = bodies

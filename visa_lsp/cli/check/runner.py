@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.storing import storing
+from visa_lsp.analysis.disk.storing import storing
 from visa_lsp.cli.check.report import FileResult, findings_of
 from visa_lsp.cli.common import CliError, SourceText, read_source
 from visa_lsp.cli.files import write_output

@@ -12,12 +12,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.line_classes import special_words
 from visa_lsp.ide.index.focus import WHOLE, Focus, family_names, focus, focus_at
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import line_tokens, name_span, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.sema.model import Role, SymbolKind
+from visa_lsp.sema.special_words import special_words
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:

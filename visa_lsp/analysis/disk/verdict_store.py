@@ -109,7 +109,7 @@ def _is_verdict(columns: object) -> bool:
 
 def store_of_user() -> VerdictStore | None:
     """The store of this user and this installation; None where nothing is kept on disk."""
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parents[2]
     files = [*package.glob("*.py"), *(path for room in _ROOMS for path in (package / room).rglob("*.py"))]
     try:
         kept = kept_for_user("verdicts", [*sorted(files), grammar_path()])

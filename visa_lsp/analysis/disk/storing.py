@@ -13,8 +13,8 @@ from visa_lsp.analysis.line_classes import stores
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from visa_lsp.analysis.disk.verdict_store import VerdictStore
     from visa_lsp.analysis.line_classes import Verdicts
-    from visa_lsp.analysis.verdict_store import VerdictStore
 
 
 class _LazyStore:
@@ -44,7 +44,7 @@ class _LazyStore:
 
 
 def _of_user() -> VerdictStore | None:
-    from visa_lsp.analysis.verdict_store import store_of_user
+    from visa_lsp.analysis.disk.verdict_store import store_of_user
 
     return store_of_user()
 
