@@ -64,8 +64,6 @@ _FEW_CLASSES: Final = 40
 _MANY_CLASSES: Final = 64
 # Up to so many changed names lines are looked for one by one, else their chunks are sorted anew.
 _FEW_NAMES: Final = 16
-# Up to so many lines of a chunk are taken by themselves.
-_FEW_LINES: Final = 8
 # Passes of judging in one update: the second is for lines that depend on what the first has found. More are not seen.
 _PASSES: Final = 6
 # What findings about missing names depend on besides those: the spelling of declared names and labels, where the
@@ -326,7 +324,7 @@ class BodyFindings:
             scoped is not None
             or setting.scoped is not None
             or (directives.texts, late, self._lone, parts)
-            != (setting.specials, setting.late, setting.lone, setting.parts)
+            != (setting.specials, setting.declared_late, setting.lone, setting.parts)
         ):
             self._setting = Setting(
                 directives.texts, directives.functions, late, self._lone, directives.broken, parts, scoped
@@ -389,7 +387,7 @@ class BodyFindings:
         if not braces:
             return None
         body = ScopedBody(self.chunks, self._facts)
-        return lambda doubled: scoped_names(braces, body, doubled)
+        return lambda redeclared: scoped_names(braces, body, redeclared)
 
     def _put_aside(self, known: list[tuple[Chunk, ChunkLines]], added: range) -> None:
         """Remember what is known of chunks that are comment now."""
@@ -487,17 +485,14 @@ class BodyFindings:
             code = instructions_of(code_in(chunk), self._facts[index])
             found = classes(code, names.tokens, names.pattern)
         else:
-            if len(offsets) > _FEW_LINES:
-                split = instructions_in(chunk)
-            else:
-                base = self._line(document, index, 0)
-                split = {offset: instruction_of(document.code(base + offset)) for offset in offsets}
+            base = self._line(document, index, 0)
+            split = {offset: instruction_of(document.code(base + offset)) for offset in offsets}
             found = classes("".join(["\n" + split[o] for o in offsets]), names.tokens, names.pattern)
             for offset in offsets:
                 dirty |= lines.forget(offset)
-        readers, odd = rule_sets().value_readers, self._odd_in(chunk)
-        new = set(found).difference(clean) if readers is None and not odd and self._label_parts is None else None
-        if new is not None and not new and not names.setting.late:
+        readers, irregular = rule_sets().value_readers, self._irregular_in(chunk)
+        new = set(found).difference(clean) if readers is None and not irregular and self._label_parts is None else None
+        if new is not None and not new and not names.setting.declared_late:
             return
         if offsets is None:
             split = instructions_in(chunk)
@@ -513,7 +508,7 @@ class BodyFindings:
                 line_class = with_values(plain, line, readers)
             if (
                 SINGLE in line_class
-                or (odd and not odd.isdisjoint(NAME.findall(line)))
+                or (irregular and not irregular.isdisjoint(NAME.findall(line)))
                 or self._is_out_of_place(index, offset, line_class, line)
             ):
                 self._alone(lines, offset, line, dirty)
@@ -525,8 +520,8 @@ class BodyFindings:
                 else:
                     self._place(lines, offset, line, verdict, dirty)
 
-    def _odd_in(self, chunk: Chunk) -> set[str]:
-        return {name for name in self._names.odd if name in chunk.text} if self._names.odd else set()
+    def _irregular_in(self, chunk: Chunk) -> set[str]:
+        return {name for name in self._names.irregular if name in chunk.text} if self._names.irregular else set()
 
     def _is_out_of_place(self, index: int, offset: int, line_class: str, line: str) -> bool:
         """Whether a line stands before the declaration of a name in it, or in another part than a label that it names."""
@@ -537,7 +532,7 @@ class BodyFindings:
         if LATE in line_class:
             for name in NAME.findall(line):
                 if (
-                    name in self._names.setting.late
+                    name in self._names.setting.declared_late
                     and name in self._names.decl
                     and self._decl_place(name) > (index, offset)
                 ):
@@ -574,7 +569,7 @@ class BodyFindings:
         lines, token_of, clean = self._lines[index], names.tokens.get, set() if strange else self._verdicts.decls
         if offsets is None:
             some: Iterable[int] = [k for k, token in enumerate(map(token_of, declared)) if token not in clean]
-            twice = names.doubled | names.setting.broken
+            twice = names.redeclared | names.setting.broken
             if twice:
                 some = sorted({*some, *[k for k, name in enumerate(declared) if name in twice]})
         else:

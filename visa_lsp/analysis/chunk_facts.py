@@ -64,14 +64,14 @@ def _derived(chunk: Chunk) -> Facts | None:
         if known.specials or new.specials:
             return None
         has_code = not code_in(chunk).isspace()
-    decls, rests = known.decls, known.rests
+    decls, properties = known.decls, known.properties
     if decls or new.decls:
         if has_code or known.has_code:
             return None
         first = bisect_left(decl_lines(base), head)
         behind = first + len(old.decls)
         decls = decls[:first] + new.decls + decls[behind:]
-        rests = rests[:first] + new.rests + rests[behind:]
+        properties = properties[:first] + new.properties + properties[behind:]
     specials = known.specials
     if specials or new.specials:
         end, shift = base.count - origin.tail, chunk.count - base.count
@@ -79,7 +79,7 @@ def _derived(chunk: Chunk) -> Facts | None:
         below = [(line + shift, text) for line, text in specials if line >= end]
         specials = (*above, *[(line + head, text) for line, text in new.specials], *below)
     scopes = any(text.lstrip()[0] in "{}" for _, text in specials)
-    return Facts(decls, rests, specials, known.labels, has_code, False, False, scopes, True, opens_body(specials))
+    return Facts(decls, properties, specials, known.labels, has_code, False, False, scopes, True, opens_body(specials))
 
 
 @lru_cache(maxsize=64)

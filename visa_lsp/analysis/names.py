@@ -32,7 +32,7 @@ _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 class Setting(Struct):
     """What of a body besides declarations and labels names mean something by.
 
-    ``specials`` are the directives that are no declarations, ``functions`` the subroutines, ``late`` the names declared
+    ``specials`` are the directives that are no declarations, ``functions`` the subroutines, ``declared_late`` the names declared
     behind the first instruction, ``lone`` the subroutines that stand once and whose label only repeats the name;
     ``broken`` the names that only broken declarations, or those as well, declare; ``parts`` gives the part of the body that a label stands in, where there are several.
     ``scoped`` tells, from the names that are declared twice, which do not mean the same everywhere because of braces.
@@ -40,7 +40,7 @@ class Setting(Struct):
 
     specials: Sequence[str] = ()
     functions: set[str] = field(default_factory=set)
-    late: set[str] = field(default_factory=set)
+    declared_late: set[str] = field(default_factory=set)
     lone: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
     parts: Mapping[str, int] | None = None
@@ -57,17 +57,18 @@ class Home:
 
 
 class Names:
-    """Names of a body. ``doubled`` are declared twice; ``odd`` ones have signs in them that references cannot have."""
+    """Names of a body. ``redeclared`` are declared twice; ``irregular`` ones have signs in them that references cannot have."""
 
     __slots__ = (
-        "_aliases", "_facts", "_homes", "_label_count", "_places", "_plain", "_spellings", "before", "decl", "doubled", "inputs", "odd", "pattern", "scoped", "setting", "tokens",
+        "_aliases", "_facts", "_homes", "_label_count", "_places", "_plain", "_spellings", "before", "decl", "inputs", "irregular",
+        "pattern", "redeclared", "scoped", "setting", "tokens",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.decl: dict[str, Home] = {}
         self.tokens = Tokens()
-        self.doubled: set[str] = set()
-        self.odd: set[str] = set()
+        self.redeclared: set[str] = set()
+        self.irregular: set[str] = set()
         self.setting = Setting()
         self.scoped: set[str] = set()
         self.before: dict[str, str | None] = {}  # the tokens before the last update, of names that it touched
@@ -93,13 +94,13 @@ class Names:
 
     def decl_token(self, name: str) -> str:
         """The token of a declared name."""
-        plain = name in self.decl and name not in self.odd | self.doubled | self.setting.broken
+        plain = name in self.decl and name not in self.irregular | self.redeclared | self.setting.broken
         return self.tokens[name] if plain else SINGLE
 
     def coupled(self, names: Iterable[str]) -> list[str]:
         """Those of some names that findings about in one line depend on other lines that have them."""
-        tokens, odd = self.tokens, self.odd
-        return [name for name in names if tokens[name] in _COUPLED or name in odd]
+        tokens, irregular = self.tokens, self.irregular
+        return [name for name in names if tokens[name] in _COUPLED or name in irregular]
 
     def tokens_of(self, code: str) -> list[tuple[int, str, str]]:
         """(column, text, token) of the names and values of a line."""
@@ -115,19 +116,19 @@ class Names:
             found.add(name)
             if name in self.decl:
                 index, number = self.place(name)
-                if name not in self.doubled:
+                if name not in self.redeclared:
                     places.append((index, number))
-                if base := base_of(self._facts[index].rests[number]):
+                if base := base_of(self._facts[index].properties[number]):
                     waiting.append(base)
         return found, [*places, *self._twice_declared(found)]
 
     def declared(self, names: set[str]) -> list[tuple[int, int]]:
         """(chunk, number of the declaration in it) of all declarations of some names."""
-        once = [self.place(name) for name in names - self.doubled if name in self.decl]
+        once = [self.place(name) for name in names - self.redeclared if name in self.decl]
         return [*once, *self._twice_declared(names)]
 
     def _twice_declared(self, names: set[str]) -> Iterator[tuple[int, int]]:
-        some = names & self.doubled
+        some = names & self.redeclared
         for index, facts in enumerate(self._facts if some else ()):
             yield from [(index, k) for k, name in enumerate(facts.decls) if name in some]
 
@@ -182,8 +183,10 @@ class Names:
         if inputs is not self.inputs:
             changed.update(n for n in inputs.keys() | self.inputs.keys() if inputs.get(n) != self.inputs.get(n))
             self.inputs = inputs
-        scoped = setting.scoped(self.doubled) if setting.scoped is not None else set[str]()
-        changed |= (setting.functions ^ old.functions) | (scoped ^ self.scoped) | (setting.late ^ old.late)
+        scoped = setting.scoped(self.redeclared) if setting.scoped is not None else set[str]()
+        changed |= (
+            (setting.functions ^ old.functions) | (scoped ^ self.scoped) | (setting.declared_late ^ old.declared_late)
+        )
         changed |= (setting.lone ^ old.lone) | (setting.broken ^ old.broken)
         self.scoped = scoped
         if setting.parts is not old.parts:
@@ -203,7 +206,7 @@ class Names:
                 self._label_count[name] = many
             else:
                 del self._label_count[name]
-        self.odd.update(n for n in changed if not PLAIN_NAME.fullmatch(n))
+        self.irregular.update(n for n in changed if not PLAIN_NAME.fullmatch(n))
         return changed
 
     def _build(self, facts: list[Facts], inputs: dict[str, str], *, wide: bool) -> None:
@@ -211,17 +214,17 @@ class Names:
         self.inputs = inputs
         self.scoped = setting.scoped(declared_twice(facts)) if setting.scoped is not None else set()
         self.pattern = WIDE_TOKEN if wide else TOKEN
-        self.decl, self.tokens, self.doubled, self.odd = {}, Tokens(), set(), set()
+        self.decl, self.tokens, self.redeclared, self.irregular = {}, Tokens(), set(), set()
         self._aliases, self._spellings = {}, None
         self._homes = {id(f): Home(f) for f in facts if f.decls}
         self._label_count = Counter([name for f in facts for name in f.labels])
         special = special_words().union(
-            inputs, setting.functions, setting.late, setting.broken, self.scoped, self._label_count
+            inputs, setting.functions, setting.declared_late, setting.broken, self.scoped, self._label_count
         )
         plain = dict[str, str]()
         for f in facts:
             if not f.narrow:
-                self.odd.update(n for n in (*f.decls, *f.labels) if not PLAIN_NAME.fullmatch(n))
+                self.irregular.update(n for n in (*f.decls, *f.labels) if not PLAIN_NAME.fullmatch(n))
             if f.decls:
                 self._first(f, special, plain)
         if setting.parts is None and special_words().isdisjoint(self._label_count):
@@ -233,7 +236,7 @@ class Names:
                 self.tokens[name] = self._whole(name, "")
         for name in setting.functions | setting.broken:
             self.tokens[name] = SINGLE
-        for name in self.odd:
+        for name in self.irregular:
             self.tokens.pop(name, None)
 
     def _first(self, facts: Facts, special: frozenset[str], plain: dict[str, str]) -> None:
@@ -245,16 +248,16 @@ class Names:
         declared, home = facts.decls, self._homes[id(facts)]
         twice = len(set(declared)) < len(declared) or not decl.keys().isdisjoint(declared)
         by_name = not special.isdisjoint(declared)
-        for name, rest in zip(declared, facts.rests, strict=True):
+        for name, rest in zip(declared, facts.properties, strict=True):
             if twice and name in decl:
-                self.doubled.add(name)
+                self.redeclared.add(name)
                 continue
             token = plain.get(rest)
             if token is None or by_name:
                 match = alias_in(rest)
                 if match is not None:
                     self._aliases.setdefault(match.group(1), []).append(name)
-                base = match.group(1) if match is not None and match.group(1) not in self.odd else ""
+                base = match.group(1) if match is not None and match.group(1) not in self.irregular else ""
                 token = self._token(name, rest, match, tokens.get(base))
                 if name in special:
                     token = self._whole(name, token)
@@ -279,21 +282,21 @@ class Names:
         setting, labels = self.setting, self._label_count.get(name, 0)
         if declared == SINGLE or labels > 1 or name in self.scoped | setting.functions | setting.broken:
             return SINGLE
-        found = LATE + declared if name in setting.late else declared
+        found = LATE + declared if name in setting.declared_late else declared
         if labels:
             found += LABEL if setting.parts is None else f"{LABEL}{setting.parts.get(name, 0)};"
         return name + found if name in special_words() else found
 
     def _rest(self, name: str) -> str:
         facts = self.decl[name].facts
-        return facts.rests[facts.decls.index(name)]
+        return facts.properties[facts.decls.index(name)]
 
     def _differences(self, added: list[Facts], gone: list[Facts]) -> set[str]:
         """Bring ``decl`` up to date; the names whose declaration went, came or moved."""
         old, new = [n for f in gone for n in f.decls], [n for f in added for n in f.decls]
         if not old and not new:
             return set()
-        was, now = [r for f in gone for r in f.rests], [r for f in added for r in f.rests]
+        was, now = [r for f in gone for r in f.properties], [r for f in added for r in f.properties]
         head = min(same_head(old, new), same_head(was, now))
         most = min(len(old), len(new)) - head
         tail = min(same_tail(old, new, most), same_tail(was, now, most))
@@ -308,22 +311,22 @@ class Names:
             before[0].facts = declaring[0]
             self._homes[id(declaring[0])] = before[0]
         else:
-            slow.update(self.doubled.intersection((*old, *new)))
+            slow.update(self.redeclared.intersection((*old, *new)))
             for f in declaring:
                 home = self._homes[id(f)] = Home(f)
                 self.decl.update(dict.fromkeys([name for name in f.decls if name not in changed], home))
         for f in declaring:
             if not f.narrow:
-                self.odd.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
+                self.irregular.update(n for n in f.decls if not PLAIN_NAME.fullmatch(n))
             fresh = changed.intersection(f.decls)
             for name in fresh:
                 known = self.decl.get(name)
-                if twice[name] > 1 or name in self.doubled or (known is not None and known not in ours):
+                if twice[name] > 1 or name in self.redeclared or (known is not None and known not in ours):
                     slow.add(name)
                 else:
                     self.decl[name] = self._homes[id(f)]
         for name in lost:
-            if name in self.doubled:
+            if name in self.redeclared:
                 slow.add(name)
             elif not twice[name]:
                 self._forget(name)
@@ -334,8 +337,8 @@ class Names:
     def _forget(self, name: str) -> None:
         self.decl.pop(name, None)
         self.before[name] = self.tokens.pop(name, None)
-        self.odd.discard(name)
-        self.doubled.discard(name)
+        self.irregular.discard(name)
+        self.redeclared.discard(name)
 
     def _recount(self, names: set[str]) -> None:
         found: dict[str, list[Facts]] = {}
@@ -350,7 +353,7 @@ class Names:
                 self._forget(name)
                 continue
             self.decl[name] = self._homes[id(where[0])]
-            (self.doubled.add if len(where) > 1 else self.doubled.discard)(name)
+            (self.redeclared.add if len(where) > 1 else self.redeclared.discard)(name)
 
     def _retokened(self, changed: set[str]) -> set[str]:
         """New tokens for changed names and for all that are aliases of them; those whose token is another now."""
@@ -365,13 +368,13 @@ class Names:
         places = {name: self.place(name) for name in affected if name in self.decl}
         for name in affected - places.keys():
             self.tokens.pop(name, None)
-            if name not in self.odd and (
+            if name not in self.irregular and (
                 name in self._label_count or name in self.setting.functions | self.setting.broken
             ):
                 self.tokens[name] = self._whole(name, "")
         for name in sorted(places, key=places.__getitem__):
             self.tokens.pop(name, None)
-            if name in self.odd:
+            if name in self.irregular:
                 continue
             rest = self._rest(name)
             match = alias_in(rest)

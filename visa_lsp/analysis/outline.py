@@ -222,7 +222,7 @@ class Outline:
         apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
         for index, number in names.declared(apart):
             facts = facts_in(chunks[index])
-            yield index, decl_lines(chunks[index])[number], facts.decls[number] + facts.rests[number]
+            yield index, decl_lines(chunks[index])[number], facts.decls[number] + facts.properties[number]
         if apart:
             yield from self.directives.braces
 

@@ -57,8 +57,8 @@ def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[
     return closed, [Region(start, (1 << 60, 0)) for start in waiting]
 
 
-def scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, doubled: set[str]) -> set[str]:
-    """The names that do not mean the same everywhere in the body; ``doubled`` are those that are declared twice."""
+def scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, redeclared: set[str]) -> set[str]:
+    """The names that do not mean the same everywhere in the body; ``redeclared`` are those that are declared twice."""
     closed, endless = regions(braces)
     declaring = [index for index, facts in enumerate(body.facts) if facts.decls]
     declared: list[tuple[Region, set[str]]] = []
@@ -75,10 +75,10 @@ def scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, doubl
     else:
         for region, names in declared:
             found |= _named_outside(body, region, names)
-    if doubled and (closed or endless):
+    if redeclared and (closed or endless):
         first = min(region.start for region in (*closed, *endless))
         for facts in body.facts[first[0] :]:
-            found |= doubled.intersection(facts.decls)
+            found |= redeclared.intersection(facts.decls)
     return found
 
 

@@ -79,14 +79,14 @@ def declares(code: str) -> bool:
 
 
 class Facts(Struct):
-    """What a block says by itself. ``decls`` and ``rests`` go together; ``specials`` are all other directives.
+    """What a block says by itself. ``decls`` and ``properties`` go together; ``specials`` are all other directives.
 
     ``braced`` blocks may have braces on the lines of statements: nothing here tells what these lines are.
     ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
     """
 
     decls: tuple[str, ...]
-    rests: tuple[str, ...]
+    properties: tuple[str, ...]
     specials: tuple[tuple[int, str], ...]
     labels: tuple[str, ...]
     has_code: bool
@@ -118,7 +118,7 @@ def facts_of(code: str) -> Facts:
         scopes = scopes or text.lstrip()[0] in "{}"
     labels = tuple(_LABEL.findall(code + "\n")) if ":" in code else ()
     decls = tuple([intern(name) for name, _ in pairs])
-    rests = tuple([intern(r) for r in [rest.rstrip() for _, rest in pairs]])
+    properties = tuple([intern(r) for r in [rest.rstrip() for _, rest in pairs]])
     rest = _DIRECTIVE.sub("\n", code) if pairs or specials else code
     has_code = bool(rest) and not rest.isspace()
     if has_code and decls:
@@ -131,7 +131,9 @@ def facts_of(code: str) -> Facts:
     strange = strange or (len(code) > _LONG and max(map(len, code.split("\n"))) > _LONG)
     opens = opens_body(specials)
     scopes = scopes or braced
-    return Facts(decls, rests, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens, braced=braced)
+    return Facts(
+        decls, properties, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens, braced=braced
+    )
 
 
 def _only_declarations(code: str) -> Facts | None:
@@ -148,8 +150,8 @@ def _only_declarations(code: str) -> Facts | None:
     names = [intern(name) for _, name, _ in parts]
     if _NARROW_LINES.fullmatch("\n".join([*names, ""])) is None:
         return None
-    rests = [intern(r) for r in [rest.rstrip() for _, _, rest in parts]]
-    return Facts(tuple(names), tuple(rests), (), (), False, False, False, False, True, False)
+    properties = [intern(r) for r in [rest.rstrip() for _, _, rest in parts]]
+    return Facts(tuple(names), tuple(properties), (), (), False, False, False, False, True, False)
 
 
 def opens_body(specials: Sequence[tuple[int, str]]) -> bool:

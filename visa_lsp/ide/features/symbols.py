@@ -156,7 +156,7 @@ def _members(part: ChunkIndex, chosen: Iterable[int], *, detailed: bool = True) 
         if number < len(offsets):
             name, line = part.facts.decls[number], offsets[number]
             column = lines[line].find(name, lines[line].find(".decl") + 5)
-            rest = part.facts.rests[number]
+            rest = part.facts.properties[number]
             kind, letter = _kind_of(rest)
             yield Member(line, column, name, kind, _detail(letter, rest) if detailed else "")
         else:

@@ -92,7 +92,7 @@ class ChunkIndex:
         if self._decls is None:
             found: dict[str, list[tuple[int, str]]] = {}
             if self.facts.decls:
-                places = zip(self.facts.decls, decl_offsets(self.code), self.facts.rests, strict=False)
+                places = zip(self.facts.decls, decl_offsets(self.code), self.facts.properties, strict=False)
                 for name, offset, rest in places:
                     found.setdefault(name, []).append((offset, rest))
             self._decls = found
@@ -103,7 +103,7 @@ class ChunkIndex:
         """(name, what it is an alias of) of each declaration that says so."""
         if self._aliases is None:
             pairs = (
-                zip(self.facts.decls, self.facts.rests, strict=True)
+                zip(self.facts.decls, self.facts.properties, strict=True)
                 if self.facts.decls and "alias" in self.chunk.text
                 else ()
             )
@@ -114,7 +114,7 @@ class ChunkIndex:
     def signs(self) -> dict[str, str]:
         """Declared name to a sign for its class and length (``line_keys.Signs``)."""
         if self._signs is None:
-            pairs = zip(self.facts.decls, self.facts.rests, strict=True)
+            pairs = zip(self.facts.decls, self.facts.properties, strict=True)
             self._signs = {name: sign_of(name, class_letter(rest)) for name, rest in pairs}
         return self._signs
 
