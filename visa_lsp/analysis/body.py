@@ -737,7 +737,7 @@ class BodyFindings:
             }
             # Lines with a missing name are judged with all that have it. What a rule tells of the first time only shows when
             # a line is judged: the first pass may have had one line of each class, and not the first.
-            shared = {s for s in shared if s not in (joint if s[0] == "\x0f" else dirty)}
+            shared = {s for s in shared if s not in (joint if s[:1] == "\x0f" else dirty)}
             if shared:
                 joint |= shared
                 dirty |= shared
@@ -810,7 +810,7 @@ class BodyFindings:
 
     def _first_uses(self, names: set[str]) -> Iterator[Place]:
         """The lines with nothing wrong but that a name is missing, where they are the first ones with one of some names."""
-        unknown = {name for name in names if name[0] != "\x0f" and self._names.tokens[name] == UNKNOWN}
+        unknown = {name for name in names if name[:1] != "\x0f" and self._names.tokens[name] == UNKNOWN}
         if not unknown:
             return
         seen: set[str] = set()
@@ -838,7 +838,7 @@ class BodyFindings:
         wanted: set[str] = set(more)
         for index, offset in places:
             wanted.update(self._names.coupled(self._words(document, index, offset)))
-        unknown = {n for n in wanted if n[0] != "\x0f" and self._names.tokens[n] == UNKNOWN}
+        unknown = {n for n in wanted if n[:1] != "\x0f" and self._names.tokens[n] == UNKNOWN}
         # Names without a digit stand in classes as they are, where all declared names have one.
         plain = [name for name in unknown if not any(map(str.isdigit, name))]
         found: set[Place] = set()
@@ -877,7 +877,7 @@ class BodyFindings:
             subjects = told.union(self._names.coupled(self._words(document, index, offset)))
             news |= told if (index, offset) not in known else set()
             needs: set[str] = set()
-            if any(self._names.tokens[name] == SINGLE for name in subjects if name[0] != "\x0f"):
+            if any(self._names.tokens[name] == SINGLE for name in subjects if name[:1] != "\x0f"):
                 needs.add(_BRACES)
             for name in names_in(missing):
                 needs |= {_HEADER, _LAST, _SPELT + "".join(spelling(name))}

@@ -170,7 +170,7 @@ class Tokens(dict[str, str]):
     __slots__ = ()
 
     def __missing__(self, name: str) -> str:
-        if name[0].isdigit():
+        if name[:1].isdigit():
             return _value_class(name)
         if name in special_words():
             self[name] = name
@@ -248,8 +248,7 @@ def judge(
     subjects = {at: {f"\x0f{rule}\x0f{what}" for rule, what in asked} for at, asked in ctx.subjects.items()}
     missing: dict[int, set[str]] = {}
     for problem in bound.problems:
-        # A name that is not written yet is nothing that other lines have.
-        if problem.kind in NAME_PROBLEMS and problem.args["name"]:
+        if problem.kind in NAME_PROBLEMS:
             mark = ":" if problem.kind == MISSING_LABEL else ""
             missing.setdefault(problem.place.line, set()).add(f"{problem.args['name']}{mark}")
     for body in bound.bodies:
