@@ -42,6 +42,11 @@ EDITS = {
         ".input V40",
         ".input%undefined V40",
     ),
+    "a declaration becomes broken, behind which new ones are put": (
+        HEAD + ".decl V39 v_type=G type=d num_elts=8 align=GRF\n" + CODE.replace("V41", "Q9") + RET,
+        ".decl V39 v_type=G type=d num_elts=8 align=GRF\n",
+        ".decl V40 v_type=G type=d num_elts=8 align=GRF\n.decl V39\n",
+    ),
     "a label that has no name yet": (HEAD + DECLS + CODE + '    goto (M1, 8) "x"\n' + RET, '"x"', '""'),
 }  # fmt: skip
 # Texts of which a first look, or the second one in a process, was wrong.

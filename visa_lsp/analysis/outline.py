@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.chunk_facts import FUNCTION, INPUT, decl_lines, facts_in, first_instruction, instructions_in
@@ -65,7 +66,7 @@ class Directives:
     """
 
     __slots__ = (
-        "attributes", "braces", "broken", "functions", "inputs", "irregular", "opening", "part_names", "parts", "places", "shaping", "texts",
+        "attributes", "braces", "broken", "broken_places", "functions", "inputs", "irregular", "opening", "part_names", "parts", "places", "shaping", "texts",
         "versions",
     )  # fmt: skip
 
@@ -77,6 +78,7 @@ class Directives:
         self.braces: list[tuple[int, int, str]] = []
         self.inputs: dict[str, list[Place]] = {}
         self.broken: set[str] = set()
+        self.broken_places: list[Place] = []
         self.irregular: set[Place] = set()
         self.parts: list[Place] = []
         self.part_names: list[str] = []
@@ -101,6 +103,7 @@ class Directives:
                 self.irregular.add((index, offset))
                 if match := _BROKEN.match(text):
                     self.broken.add(match.group(1))
+                    self.broken_places.append((index, offset))
             self.shaping.add((index, offset))
         self.attributes = tuple(attributes)
         self.functions = set(filter(None, self.part_names))
@@ -152,7 +155,7 @@ class Outline:
     def place(self, chunks: Sequence[Chunk]) -> None:
         """Find the lines anew."""
         first_chunk = next((i for i, chunk in enumerate(chunks) if facts_in(chunk).has_code), len(chunks))
-        self.first_code = self.last_leading = None
+        self.first_code = None
         for index in range(first_chunk, len(chunks)):
             lines = enumerate(instructions_in(chunks[index]))
             offset = next((i for i, line in lines if line.strip() and _is_code(line)), -1)
@@ -162,28 +165,27 @@ class Outline:
         self.first_statement = self.first_code
         if self.directives.parts:
             self.first_code = min(self.directives.parts[0], self.first_code or (len(chunks), 0))
-        for index in range(self.first_code[0] if self.first_code else len(chunks) - 1, -1, -1):
-            before = [i for i in decl_lines(chunks[index]) if self.first_code is None or (index, i) < self.first_code]
+        end = self.first_code or (len(chunks), 0)
+        leading = [place for place in self.directives.broken_places if place < end]
+        for index in range(min(end[0], len(chunks) - 1), -1, -1):
+            before = [(index, i) for i in decl_lines(chunks[index]) if (index, i) < end]
             if before:
-                self.last_leading = index, before[-1]
+                leading.append(before[-1])
                 break
+        self.last_leading = max(leading, default=None)
         self.last_code = list(_last_code(chunks, len(chunks), 0, first_chunk))
         last = [(index, offset) for index, offset in self.last_code if _is_code(instructions_in(chunks[index])[offset])]
         self.end = max([*last, *self.directives.parts], default=None)
         places = {(index, offset) for index, offset, _ in self.directives.places}
         for index, offset in [*self.directives.parts, (len(chunks), 0)]:
             places.update(_last_code(chunks, index, offset, first_chunk))
-        first = set[Place]()
-        for index in range(first_chunk, len(chunks)):
-            at = first_instruction(chunks[index]) if facts_in(chunks[index]).has_code else -1
-            if at >= 0:
-                first = {(index, at)}
-                break
+        coded = [index for index in range(first_chunk, len(chunks)) if facts_in(chunks[index]).has_code]
+        starts = ((index, first_instruction(chunks[index])) for index in coded)
+        first = set(islice((place for place in starts if place[1] >= 0), 1))
         beginning = _beginning(chunks) if self.directives.opening is None else set[Place]()
         self.places = sorted(places | beginning | first)
-        self.start = (
-            self.directives.places[0][:2] if self.directives.opening is not None else min(beginning, default=None)
-        )
+        opened = self.directives.opening is not None
+        self.start = self.directives.places[0][:2] if opened else min(beginning, default=None)
         # Whether there are several parts shows in where the first instruction stands.
         self.shaping = sorted(self.directives.shaping | beginning | (first if self.directives.parts else set()))
         codes = tuple([codes_in(chunks[index])[offset] for index, offset in self.places])
