@@ -17,7 +17,7 @@ from visa_lsp.syntax.tree import Scope
 from visa_lsp.syntax.words import chunks_with
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.syntax.bulk import Facts
     from visa_lsp.syntax.chunks import Chunk
@@ -73,8 +73,11 @@ def scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, redec
         for region in _outermost(closed):
             found |= _declared(body, region, declaring)
     else:
+        every = set[str]().union(*[names for _, names in declared])
+        some = chunks_with(body.chunks, every, len(body.chunks)) if every else ()
+        named = {index: every.intersection(_NAME.findall(code_in(body.chunks[index]))) for index in some}
         for region, names in declared:
-            found |= _named_outside(body, region, names)
+            found |= _named_outside(body, region, names, named)
     if redeclared and (closed or endless):
         first = min(region.start for region in (*closed, *endless))
         for facts in body.facts[first[0] :]:
@@ -105,13 +108,10 @@ def _declared(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set
     return found
 
 
-def _named_outside(body: ScopedBody, region: Region, names: set[str]) -> set[str]:
-    """Those of the names of a scope that stand somewhere outside of it."""
+def _named_outside(body: ScopedBody, region: Region, names: set[str], named: Mapping[int, set[str]]) -> set[str]:
+    """Those of the names of a scope that stand somewhere outside of it; ``named`` gives those of each chunk."""
     (first, head), (last, tail) = region
-    found: set[str] = set()
-    others = [*body.chunks[:first], *body.chunks[last + 1 :]]
-    for index in chunks_with(others, names):
-        found.update(names.intersection(_NAME.findall(code_in(others[index]))))
+    found = set[str]().union(*[names & some for index, some in named.items() if not first <= index <= last])
     for index, outside in ((first, slice(0, head + 1)), (last, slice(tail + 2, None))):
         text = "\n".join(code_in(body.chunks[index]).split("\n")[outside])
         found.update(names.intersection(_NAME.findall(text)))
