@@ -19,6 +19,7 @@ read from `%slm`, nor blocks of owords before ICLLP.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
@@ -29,10 +30,11 @@ from visa_lsp.isa.platforms import ALL
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Indirect, PredicateOperand, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from visa_lsp.isa.model import Instruction
     from visa_lsp.isa.operands import OperandClass
+    from visa_lsp.sema.model import BoundOperand
 
 RULE = rule("V205", "operand-class", ERROR, __doc__)
 _EXPECTED = {
@@ -119,26 +121,29 @@ _COMPUTING = COMPUTING | {"address"}
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    assert bound.row is not None
-    if bound.row.family in _COMPUTING or bound.row.opcode is not None:
-        yield from _null(ctx, bound)
-    if bound.row.family in _COMPUTING:
-        yield from _company(ctx, bound, bound.row)
-    yield from _barred(ctx, bound)
+    row = bound.row
+    assert row is not None
+    computes = row.family in _COMPUTING
+    # Most instructions have nothing of the kind, and this runs for all of them.
+    if computes or row.opcode is not None:
+        nulls = [o for o in bound.operands if type(o.value) is General and o.value.var == 0]
+        if nulls:
+            yield from _null(ctx, bound, nulls)
+    if computes and (row.needs or row.unmixed):
+        yield from _company(ctx, bound, row)
+    if _bars(row):
+        yield from _barred(ctx, bound)
 
 
-def _null(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
+@cache
+def _bars(row: Instruction) -> bool:
+    return any(slot.barred is not None for slot in row.slots)
+
+
+def _null(ctx: CheckContext, bound: Bound, nulls: Iterable[BoundOperand]) -> Iterator[Diagnostic]:
     """A source that is no variable: the finalizer crashes."""
-    for operand in bound.operands:
-        value = operand.value
-        if operand.slot.ignored:
-            continue
-        if (
-            operand.slot.role is Role.READ
-            and operand.slot.shape is Shape.VECTOR
-            and isinstance(value, General)
-            and value.var == 0
-        ):
+    for operand in nulls:
+        if operand.slot.role is Role.READ and operand.slot.shape is Shape.VECTOR and not operand.slot.ignored:
             message = f"`%null` has no value and cannot be {slot_words(operand.slot)}; write a number such as `0x0:ud`"
             yield ctx.report(RULE, operand_place(bound, operand), message)
 

@@ -132,6 +132,9 @@ _by_types = by_types(RULE, _judge)
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     yield from _by_types(ctx, body, bound)
+    assert bound.row is not None
+    if not _takes_flags(bound.row):
+        return
     flag = next((o for o in bound.operands if isinstance(o.value, PredicateOperand)), None)
     result = next((o for o in bound.operands if o.slot.role is Role.WRITE), None)
     if flag is None or result is None or flag.slot.flag_result is None or bound.row is None:
@@ -141,6 +144,11 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         words_ = type_words(flag.slot.flag_result)
         message = f"`{result.slot.name}` has type `{type_.name}`; a predicate is copied to {words_}"
         yield ctx.report(RULE, operand_place(bound, result), message, severity=ERROR)
+
+
+@cache
+def _takes_flags(row: Instruction) -> bool:
+    return any(slot.flag_result is not None for slot in row.slots)
 
 
 CHECK = Check(
