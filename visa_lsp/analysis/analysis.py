@@ -1,7 +1,7 @@
 """One snapshot of a text with everything that is known of it, each part made when it is first asked for.
 
 An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output, but for one
-switch: with ``VISA_LSP_VERIFY=1`` in the environment every answer is compared with the full path, for fuzzers and tests.
+switch: with ``VISA_LSP_VERIFY=1`` in the environment findings are compared with the full path's, for fuzzers and tests.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Between the protocol's positions and ours: lines and columns in the client's units, offsets in code points.
 
-The only module that knows both. Invariant: a position outside the text means the nearest place in it, as the protocol
+No other module makes offsets of a client's positions. Invariant: a position outside the text means the nearest place in it, as the protocol
 asks.
 """
 

@@ -1,6 +1,6 @@
 """The files of the open folders: which there are, and what is in them, kept until they change.
 
-The only module of the room that reads files. A document that is open counts as the editor has it. Invariant: what is
+Besides it only commands read files: those that they are given. A document that is open counts as the editor has it. Invariant: what is
 given for a file belongs to the bytes that its time and size stand for.
 """
 
