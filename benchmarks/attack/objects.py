@@ -20,6 +20,7 @@ from visa_lsp.codec.layout import summary
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
+from visa_lsp.program.grf import default_platform, grf_of
 from visa_lsp.program.model import (
     Address,
     AddressOf,
@@ -36,6 +37,7 @@ from visa_lsp.sema.names import pool_prefix
 
 if TYPE_CHECKING:
     from visa_lsp.isa.model import Field
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Inst, Kernel, Module
 
 PLATFORM = platform_named(DEFAULT_PLATFORM)
@@ -146,16 +148,16 @@ class Objects(Target):
             raise Wrong(
                 f"what our text assembles to is printed otherwise: {first_difference(text, module_text(again, platform))}"
             )
-        return self._compared(made.data, module, again)
+        return self._compared(made.data, module, again, platform or default_platform(grf_of(module).bytes))
 
-    def _compared(self, made: bytes, module: Module, again: Module) -> str:
+    def _compared(self, made: bytes, module: Module, again: Module, platform: Platform) -> str:
         """Names may be stored otherwise; the bytes of the instructions may not."""
         for one, other in zip(module.bodies, again.bodies, strict=True):
             if len(one.instructions) != len(other.instructions):
                 raise Wrong(f"{len(one.instructions)} instructions become {len(other.instructions)}")
         if module.version < (4, 1):
             return "the same program, written as 4.1"
-        first, second = (tuple(map(named, m.bodies)) for m in (module, again))
+        first, second = (tuple(named(body, platform) for body in m.bodies) for m in (module, again))
         for one, other in zip(first, second, strict=True):
             for number, (mine, others) in enumerate(zip(one, other, strict=True)):
                 if mine != others:
@@ -181,10 +183,9 @@ def clean_object(draw: random.Random) -> bytes:
             return made
 
 
-def named(kernel: Kernel) -> list[str]:
+def named(kernel: Kernel, platform: Platform) -> list[str]:
     """The instructions of a body with the names of strings and variables in place of their numbers."""
-    assert PLATFORM is not None
-    names = names_of(kernel, PLATFORM)
+    names = names_of(kernel, platform)
     tables = {General: names.general, AddressOf: names.general, RawOperand: names.general, Address: names.address}
     tables |= {Indirect: names.address, PredicateOperand: names.predicate, Predicate: names.predicate}
 
