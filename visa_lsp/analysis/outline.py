@@ -237,12 +237,11 @@ class Outline:
         """
         if sum(map(len, self._codes)) > _LONGEST:
             return None
-        known = names.decl.keys() | self.directives.functions
         numbers: dict[str, str] = {}
 
         def sign(match: re.Match[str]) -> str:
             name = match.group()
-            if name not in known:
+            if name not in names.decl and name not in self.directives.functions:
                 return name
             return numbers.setdefault(name, f"\x01{len(numbers)}{names.tokens.get(name)}")
 
