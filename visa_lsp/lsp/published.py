@@ -31,16 +31,28 @@ class Template(NamedTuple):
 
 
 class PublishedChunk(NamedTuple):
-    """The findings of one chunk as text, with the first lines of the chunks that the findings have places in."""
+    """The findings of one chunk as text. ``holes`` are the lines that go into ``form``: (number of a chunk, line in it)."""
 
     findings: tuple[Finding, ...]
-    chunks: tuple[tuple[int, int], ...]  # by ``id``, with the first line
-    first: int  # the line of the first one
-    text: str
+    chunks: tuple[int, ...]  # those that the findings have places in, by ``id``
+    form: str
+    holes: tuple[tuple[int, int], ...]
+    lines: tuple[int, ...] = ()  # where the chunks begin in the text
+    text: str = ""
 
-    def stands(self, findings: tuple[Finding, ...], line_of: Mapping[int, int]) -> bool:
-        """Whether the text is that of some findings, where chunks begin in these lines."""
-        return self.findings is findings and all(line_of.get(chunk) == line for chunk, line in self.chunks)
+    @property
+    def first(self) -> int:
+        """The line of the first finding."""
+        chunk, offset = self.holes[0]
+        return self.lines[chunk] + offset
+
+    def filled(self, line_of: Mapping[int, int]) -> PublishedChunk:
+        """The same with the lines of another snapshot."""
+        lines = tuple(map(line_of.__getitem__, self.chunks))
+        if lines == self.lines:
+            return self
+        text = self.form % tuple([lines[chunk] + offset for chunk, offset in self.holes])
+        return self._replace(lines=lines, text=text)
 
 
 class PublishOptions(NamedTuple):
@@ -70,11 +82,11 @@ class Published:
         line_of = found.chunk_lines
         for chunk, some in found.parts:
             known = self._parts.get(id(chunk))
-            if known is None or known[0] is not chunk or not known[1].stands(some, line_of):
-                known = chunk, self._part(found, some, setting)
-            parts[id(chunk)] = known
-            if known[1].text:
-                pieces.append((known[1].first, known[1].text))
+            stands = known is not None and known[0] is chunk and known[1].findings is some
+            part = (known[1] if known is not None and stands else self._part(found, some, setting)).filled(line_of)
+            parts[id(chunk)] = chunk, part
+            if part.form:
+                pieces.append((part.first, part.text))
         for other in found.others:
             if setting.shows(other.rule):
                 line = found.document.position(other.span.start)[0]
@@ -89,22 +101,20 @@ class Published:
         return ", ".join([text for _, text in pieces])
 
     def _part(self, found: Findings, some: tuple[Finding, ...], setting: PublishOptions) -> PublishedChunk:
-        texts = []
+        forms = []
+        holes: list[tuple[int, int]] = []
         chunks: dict[int, int] = {}
-        first = -1
         for finding in some:
             if not setting.shows(finding.judged.rule):
                 continue
-            for anchor in finding.anchors:
-                chunks[id(anchor.chunk)] = found.chunk_lines[id(anchor.chunk)]
-            lines = [found.line_of(anchor) for anchor in finding.anchors]
-            first = lines[0] if first < 0 else first
             # A finding that has moved along with its lines is the same but for its anchors.
             template = self._templates.get(id(finding.judged))
             if template is None or template.judged is not finding.judged:
                 template = self._templates[id(finding.judged)] = _template(finding, found, setting)
-            texts.append(template.text % tuple([lines[anchor] + down for anchor, down in template.holes]))
-        return PublishedChunk(some, tuple(chunks.items()), first, ", ".join(texts))
+            forms.append(template.text)
+            places = [(chunks.setdefault(id(a.chunk), len(chunks)), a.offset) for a in finding.anchors]
+            holes += [(places[anchor][0], places[anchor][1] + down) for anchor, down in template.holes]
+        return PublishedChunk(some, tuple(chunks), ", ".join(forms), tuple(holes))
 
 
 def _template(finding: Finding, found: Findings, setting: PublishOptions) -> Template:
