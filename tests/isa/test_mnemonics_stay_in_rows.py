@@ -60,7 +60,7 @@ OTHERS = (
     ("cli", {"file", "line", "select"}, "keys of settings, launch files and reports"),
     ("cli", {"FILE"}, "stands for an argument in the help"),
     ("hover.py", {"not"}, "the modifier `(not)` of a source"),
-    ("line_classes.py", {"not"}, "the modifier `(not)` of a source"),
+    ("special_words.py", {"not"}, "the modifier `(not)` of a source"),
     ("consequences.py", {"not"}, "the modifier `(not)` of a source"),
     ("shapes.py", {"not"}, "the modifier `(not)` of a source"),
     ("facts.py", {"or"}, "English: the last two of a list"),
