@@ -21,6 +21,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from benchmarks.asked import AT_PLACE, COMMANDS, OTHER, WHOLE
 from benchmarks.client_text import apply, line_starts
 from benchmarks.inputs import CORPUS
 from visa_lsp.analysis.analysis import VERIFY
@@ -158,19 +159,6 @@ CAPABILITIES: dict[str, Any] = {
         "completion": {"completionItem": {"snippetSupport": True}},
     },
 }
-AT_PLACE = (
-    "hover", "definition", "declaration", "typeDefinition", "implementation", "references", "documentHighlight",
-    "completion", "signatureHelp", "prepareRename", "rename", "prepareCallHierarchy", "linkedEditingRange",
-    "selectionRange", "onTypeFormatting",
-)  # fmt: skip
-WHOLE = (
-    "documentSymbol", "foldingRange", "semanticTokens/full", "semanticTokens/full/delta", "semanticTokens/range",
-    "inlayHint", "codeLens", "documentLink", "formatting", "rangeFormatting", "codeAction", "diagnostic", "inlineValue",
-)  # fmt: skip
-COMMANDS = (
-    "visa.assemble", "visa.disassemble", "visa.run", "visa.showControlFlow", "visa.showZeInfo", "visa.explain",
-    "visa.launchTemplate", "visa.none",
-)  # fmt: skip
 GARBAGE: tuple[Any, ...] = (
     None,
     7,
@@ -287,17 +275,12 @@ class Fuzz:
             if self.draw.random() < 0.3:
                 uri = self.draw.choice(self.strange)
             argument = self.draw.choice((uri, {"uri": uri}, {"word": "mad"}, "V101", self.draw.choice(GARBAGE)))
-            self.request("workspace/executeCommand", {"command": self.draw.choice(COMMANDS), "arguments": [argument]})
-        elif kind < 0.82:
-            method = self.draw.choice(
-                (
-                    "workspace/symbol",
-                    "workspace/diagnostic",
-                    "visa/disassembly",
-                    "completionItem/resolve",
-                    "codeLens/resolve",
-                )
+            self.request(
+                "workspace/executeCommand",
+                {"command": self.draw.choice((*COMMANDS, "visa.none")), "arguments": [argument]},
             )
+        elif kind < 0.82:
+            method = self.draw.choice((*OTHER, "visa/disassembly"))
             good = {
                 "query": "v",
                 "previousResultIds": [],
@@ -383,7 +366,7 @@ class Fuzz:
             "textDocument": {"uri": uri}, "position": where, "positions": [where], "newName": self.piece(text), "ch": "\n",
             "context": {"includeDeclaration": True}, "options": {"tabSize": 4, "insertSpaces": True},
         }  # fmt: skip
-        self.request(f"textDocument/{self.draw.choice(AT_PLACE)}", params, broken=self.draw.random() < 0.03)
+        self.request(self.draw.choice(AT_PLACE), params, broken=self.draw.random() < 0.03)
 
     def whole(self, uri: str) -> None:
         """Ask about a text or a range."""
@@ -393,14 +376,14 @@ class Fuzz:
             "context": {"diagnostics": [], "frameId": 0, "stoppedLocation": self.range(text)},
             "options": {"tabSize": 4, "insertSpaces": True},
         }  # fmt: skip
-        self.request(f"textDocument/{self.draw.choice(WHOLE)}", params, broken=self.draw.random() < 0.03)
+        self.request(self.draw.choice(WHOLE), params, broken=self.draw.random() < 0.03)
 
     def rubbish(self, uri: str) -> None:
         """What no client should send."""
         rubbish = self.draw.choice(GARBAGE)
         match self.draw.randrange(9):
             case 0:
-                self.request(f"textDocument/{self.draw.choice(AT_PLACE + WHOLE)}", rubbish)
+                self.request(self.draw.choice(AT_PLACE + WHOLE), rubbish)
             case 1:
                 self.request(self.draw.choice(("none/such", "", "textDocument/none", "initialize")), rubbish)
             case 2:

@@ -14,6 +14,7 @@ import logging
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
+from benchmarks import asked
 from benchmarks.attack.core import Target, Wrong
 from benchmarks.attack.documents import changed
 from benchmarks.attack.kernels import Kernels
@@ -31,32 +32,22 @@ if TYPE_CHECKING:
 URI: Final = "untitled:case"
 OTHER: Final = "file:///nowhere/other.visaasm"
 _MOST: Final = 2**31 - 1
-_POSITION: Final = (
-    "hover", "definition", "declaration", "typeDefinition", "implementation", "references", "documentHighlight", "completion",
-    "signatureHelp", "prepareRename", "rename", "prepareCallHierarchy", "linkedEditingRange", "selectionRange", "onTypeFormatting",
-)  # fmt: skip
-_WHOLE: Final = (
-    "documentSymbol", "foldingRange", "semanticTokens/full", "semanticTokens/full/delta", "semanticTokens/range", "inlayHint",
-    "codeLens", "documentLink", "formatting", "rangeFormatting", "codeAction", "diagnostic", "inlineValue",
-)  # fmt: skip
 _OTHERS: Final = (
-    "workspace/symbol", "workspace/diagnostic", "completionItem/resolve", "codeLens/resolve", "callHierarchy/incomingCalls",
-    "callHierarchy/outgoingCalls", "visa/disassembly", "none/such", "", "initialize", "$/none", "workspace/willRenameFiles",
-)  # fmt: skip
+    *asked.OTHER,
+    "visa/disassembly",
+    "none/such",
+    "",
+    "initialize",
+    "$/none",
+    "workspace/willRenameFiles",
+)
 _TOLD: Final = (
     "textDocument/didSave", "workspace/didChangeWatchedFiles", "workspace/didChangeWorkspaceFolders", "$/setTrace", "$/cancelRequest",
     "workspace/didChangeConfiguration", "visa/didChangeTrust", "textDocument/willSave", "window/workDoneProgress/cancel", "none/such",
     "initialized", "textDocument/didClose", "notebookDocument/didOpen", "$/progress",
 )  # fmt: skip
-_COMMANDS: Final = (
-    "visa.assemble",
-    "visa.disassemble",
-    "visa.showControlFlow",
-    "visa.showZeInfo",
-    "visa.explain",
-    "visa.launchTemplate",
-    "x",
-)
+# A run takes long, and has a target of its own.
+_COMMANDS: Final = (*(name for name in asked.COMMANDS if name != "visa.run"), "x")
 GARBAGE: Final[tuple[Any, ...]] = (
     None, True, 0, -1, 7, 1e300, 2**31, 2**63, 10**30, 0.5, "", "x", "1", "\ud800", "\U0001f600", [], {}, [[]], [1, "a"], {"a": {}}, {"uri": 5},
     {"token": []}, [None], {"line": -1, "character": -1}, {"line": 0}, {"line": "0", "character": 0}, {"start": None}, "a" * 5000, [{}] * 50,
@@ -133,9 +124,9 @@ class Conversation:
         if kind < 0.4:
             self.edit()
         elif kind < 0.55:
-            self.ask(f"textDocument/{pick.choice(_POSITION)}", self.at_place())
+            self.ask(pick.choice(asked.AT_PLACE), self.at_place())
         elif kind < 0.67:
-            self.ask(f"textDocument/{pick.choice(_WHOLE)}", self.at_place())
+            self.ask(pick.choice(asked.WHOLE), self.at_place())
         elif kind < 0.73:
             argument = pick.choice((URI, {"uri": URI}, {"word": "mad"}, pick.choice(GARBAGE)))
             self.ask("workspace/executeCommand", {"command": pick.choice(_COMMANDS), "arguments": [argument]})
@@ -155,8 +146,8 @@ class Conversation:
                 self.text = None
             self.tell(method, value)
         elif kind < 0.94:
-            method = pick.choice((*_POSITION, *_WHOLE))
-            self.ask(f"textDocument/{method}", changed(pick, self.at_place(), GARBAGE))
+            method = pick.choice((*asked.AT_PLACE, *asked.WHOLE))
+            self.ask(method, changed(pick, self.at_place(), GARBAGE))
         elif kind < 0.97:
             self.bodies.append(pick.choice(_BYTES))
         else:

@@ -11,6 +11,7 @@ import sys
 import pytest
 from check_support import check, run, words  # noqa: F401 - fixtures
 
+from visa_lsp.cli.check.formats.table import FORMATS
 from visa_lsp.cli.check.watch import watch
 
 pytestmark = pytest.mark.usefixtures("words")
@@ -53,7 +54,7 @@ def test_missing_file_is_one_line_and_the_others_are_checked(words, run):
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe BAD\n", b"\x00BAD", b"// \xc3\n/* BAD", b"\xef\xbb\xbfBAD"])
-@pytest.mark.parametrize("form", ["full", "concise", "json", "sarif", "junit", "github", "gitlab", "rdjson", "jsonl"])
+@pytest.mark.parametrize("form", FORMATS)
 def test_bytes_that_are_no_text_do_not_crash(words, run, data, form):
     write(words, "a.visaasm", data)
     status, out, err = run("check", "--format", form, "a.visaasm")
@@ -288,7 +289,7 @@ def test_one_files_crash_is_one_line(words, run, monkeypatch):
         run("check", "a.visaasm")
 
 
-@pytest.mark.parametrize("form", ["concise", "json", "sarif", "junit"])
+@pytest.mark.parametrize("form", FORMATS)
 def test_report_is_the_same_from_one_and_many_processes(words, run, form):
     for n in range(40):
         write(words, f"d/{n:02}.visaasm", "BAD ODD\n" * (n % 4))

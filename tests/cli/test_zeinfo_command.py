@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from visa_lsp.cli.check.formats.table import FORMATS
 from visa_lsp.cli.main import main
 from visa_lsp.zeinfo.zebin import read_zebin
 
@@ -58,7 +59,7 @@ def test_check_with_a_text_by_name(capsys):
     )
 
 
-@pytest.mark.parametrize("form", ["full", "concise", "jsonl", "sarif", "github", "gitlab", "junit", "rdjson"])
+@pytest.mark.parametrize("form", FORMATS)
 def test_check_in_every_format(form, capsys):
     Path("bad.yaml").write_text("version: 1.14\n")
     assert main(["zeinfo", "check", "bad.yaml", "--format", form]) == 1

@@ -6,11 +6,14 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.lane import S0, S1, Lane
+from visa_lsp.isa.model import Instruction, layout
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.isa.rows.shapes import EVERY, lane_row
+from visa_lsp.isa.rows.shapes import EVERY, dst, lane_row, src
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import INT_TYPES
 from visa_lsp.program.text_form import module_text
@@ -49,6 +52,22 @@ def test_a_row_more_is_parsed_encoded_decoded_and_printed():
     assert encode(again.module) == data
 
 
+def test_a_row_whose_opcode_is_taken_is_refused():
+    taken = lane_row("frob", 0x01, "misc", INT_TYPES, 2, Lane(S0 - S1), "Frob.", "Frobs.", doc_page=None, seed=None)
+    message = "`add` and `frob` have the opcode 0x01, and no constant field tells them apart"
+    with pytest.raises(ValueError, match=message):
+        TABLE.with_rows(taken)
+
+
+def test_an_opcode_is_shared_by_spellings_and_by_rows_with_different_constants():
+    spelling = lane_row("plus", 0x01, "misc", INT_TYPES, 2, Lane(S0 + S1), "Add.", "Adds.", doc_page=None, seed=None)
+    parts = [
+        Instruction(name, 0xF0, "misc", layout(f"E P sub:b={number} dst:v src0:v"), (dst(), src(0)), meaning=Lane(S0))
+        for number, name in enumerate(("frob", "frobnicate"))
+    ]
+    assert set(TABLE.with_rows(spelling, *parts).mnemonics) - TABLE.mnemonics == {"plus", "frob", "frobnicate"}
+
+
 def test_without_the_row_nothing_knows_it():
     assert assemble(TEXT, "TGLLP").module is None
     assert "frobnicate" not in TABLE.mnemonics
@@ -80,7 +99,7 @@ print(json.dumps({
 """
 SOURCE = """
 from visa_lsp.isa.lane import S0, S1, Lane
-from visa_lsp.isa.rows.shapes import EVERY, lane_row
+from visa_lsp.isa.rows.shapes import EVERY, dst, lane_row, src
 from visa_lsp.isa.types import INT_TYPES
 ROW = lane_row("frobnicate", 0xF0, "misc", INT_TYPES, 2, Lane(S0 + S1), "Frobnicate two numbers.", "Adds them, as it happens.",
     dialects=EVERY)

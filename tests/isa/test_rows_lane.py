@@ -12,7 +12,7 @@ import corpus
 import pytest
 
 from visa_lsp.isa.lane import VOCABULARY, Effect, Expr, Lane, Unmodelled
-from visa_lsp.isa.model import EVERY_DIALECT, Dialect, ExecStyle, FieldKind, Instruction, Modifier, Shape
+from visa_lsp.isa.model import EVERY_DIALECT, Dialect, ExecStyle, FieldKind, Instruction, Modifier, Shape, Trait
 
 FAMILIES = ("mov", "arith", "math", "logic", "compare", "address", "flow", "simd_flow", "sync", "matrix", "misc")
 ROWS: list[Instruction] = [row for family in FAMILIES for row in import_module(f"visa_lsp.isa.rows.{family}").ROWS]
@@ -195,3 +195,9 @@ def test_record_is_as_long_as_the_real_one(form: str, data: bytes) -> None:
     words = re.sub(r"^\([^)]*\)\s*", "", form)
     names = [row.mnemonic for row in fits]
     assert any(re.match(re.escape(name) + r"(?![A-Za-z0-9_])", words) for name in names), names
+
+
+def test_shifts_are_the_rows_whose_lanes_shift() -> None:
+    words = {"shl", "shr", "asr", "rol", "ror"}
+    shifting = {row.mnemonic for row in ROWS if isinstance(row.meaning, Lane) and row.meaning.expr.word in words}
+    assert {row.mnemonic for row in ROWS if row.has(Trait.SHIFT)} == shifting == words

@@ -13,11 +13,13 @@ import pytest
 import pytest_lsp
 from lsprotocol import types
 from lsprotocol.converters import get_converter
-from pygls.capabilities import ServerCapabilitiesBuilder
 
 from visa_lsp.cli.services.serving import services
+from visa_lsp.generate.offers import source
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
+from visa_lsp.lsp.by_handlers import offers_of, plain_offers
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting
+from visa_lsp.lsp.offered import OFFERED
 from visa_lsp.lsp.server import create_server
 from visa_lsp.lsp.transport.greeting import greet
 from visa_lsp.lsp.transport.inflow import inflow_of
@@ -109,22 +111,6 @@ async def initialized(params: object) -> tuple[VisaServer, dict[str, Any]]:
     return server, answer
 
 
-def by_the_library(server: VisaServer) -> dict[str, Any]:
-    """The capabilities that the library makes of the handlers and of what the client said, without any options."""
-    methods = server.protocol.fm
-    built = ServerCapabilitiesBuilder(
-        server.client_capabilities,
-        {*methods.features, *methods.builtin_features},
-        {},
-        list(methods.commands),
-        types.TextDocumentSyncKind.Incremental,
-        None,
-        ServerCapabilitiesBuilder.choose_position_encoding(server.client_capabilities),
-    ).build()
-    found: dict[str, Any] = get_converter().unstructure(built)
-    return found
-
-
 # What of a capability follows from the methods that are handled; the rest are options.
 FROM_HANDLERS = (
     "resolveProvider",
@@ -159,7 +145,7 @@ async def test_the_early_answer_is_the_servers(name):
 async def test_what_is_offered_is_what_is_handled():
     for name, capabilities in some_clients().items():
         server, answer = await initialized({"capabilities": capabilities})
-        said, built = answer["result"]["capabilities"], by_the_library(server)
+        said, built = answer["result"]["capabilities"], offers_of(server, server.client_capabilities)
         # What the library offers only with options, which stand in our answer alone.
         methods = server.protocol.fm.features
         assert "completionItem/resolve" in methods
@@ -171,6 +157,17 @@ async def test_what_is_offered_is_what_is_handled():
             k: without_options(said[k], v) for k, v in built.items()
         }, name
         assert built["positionEncoding"] == said["positionEncoding"] == server.encoding, name
+
+
+def test_what_the_generated_file_offers_follows_from_handlers_and_commands():
+    server = create_server(services(), "0")
+    assert plain_offers(server) == OFFERED
+    server.command("visa.more")(lambda *_: None)
+    del server.protocol.fm.features[types.TEXT_DOCUMENT_HOVER]
+    made: dict[str, Any] = {}
+    exec(source(plain_offers(server)), made)  # noqa: S102 - the module that would be written
+    assert OFFERED.keys() - made["OFFERED"].keys() == {"hoverProvider"}
+    assert made["OFFERED"]["executeCommandProvider"]["commands"][-1] == "visa.more"
 
 
 async def test_the_answer_is_of_the_protocols_form():

@@ -37,8 +37,9 @@ class Check(Struct, frozen=True):
     ``wants`` picks the rows whose instructions are shown; ``default`` is False for rules that only an option turns on.
     A rule that is on by default says here all that it looks at, for an edit has only those lines checked again whose
     findings it can have changed: ``scope``, and ``reads_values`` where it asks for more of an immediate of three digits
-    and more than its length, its bit length, and whether it is a power of two. In a body, a rule of scope LINE sees only
-    some of the lines; one that reports the first of several lines asks ``CheckContext.first_use`` in each of them.
+    and more than its length, its bit length, and whether it is a power of two ("is it zero" needs no flag, "is it 255"
+    does). In a body, a rule of scope LINE sees only some of the lines; one that reports the first of several lines asks
+    ``CheckContext.first_use`` in each of them.
     ``attributes`` names the attributes of the kernel that a rule of scope LINE or BODY asks for. No rule but those about
     problems of binding tells declared names, or the names of kernels, from others of the same length.
     """

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.generate import check_formats, extension_settings, rule_pages, snippets, support_table, textmate
+from visa_lsp.generate import check_formats, extension_settings, offers, rule_pages, snippets, support_table, textmate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +24,7 @@ MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
     snippets.made,
     textmate.made,
     extension_settings.made,
+    offers.made,
 )
 
 

@@ -365,6 +365,7 @@ class Trait(Flag):
     COMPARES = auto()
     PRODUCT = auto()  # a product of its first two sources is part of the result
     SUM = auto()
+    SHIFT = auto()  # moves the bits of its first source, round or over the end, by as many as its second one says
     MOVES_STATE = auto()  # between surface or sampler variables and numbers
     BARRIER = auto()
     FENCE = auto()

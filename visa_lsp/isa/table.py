@@ -1,4 +1,6 @@
-"""The instruction table: all rows collected, indexed, duplicates refused.
+"""The instruction table: all rows collected and indexed.
+
+Refused are two rows of one key, and two of one opcode that an object does not tell apart.
 
 The table is the one piece of module state in the product. ``InstructionTable`` is a value: tests make their own with a
 row more.
@@ -52,6 +54,7 @@ class InstructionTable:
         by_mnemonic: dict[str, list[Instruction]] = defaultdict(list)
         by_opcode: dict[int, list[Instruction]] = defaultdict(list)
         keys = set()
+        records: dict[tuple[object, ...], Instruction] = {}
         for row in self.rows:
             key = row.key
             if key in keys:
@@ -62,6 +65,12 @@ class InstructionTable:
             by_mnemonic[row.mnemonic].append(row)
             if row.opcode is not None:
                 by_opcode[row.opcode].append(row)
+                first = records.setdefault(key[1:], row)
+                # Another word for the same record is none too many: ``FILE`` and ``.file``.
+                if first.fields != row.fields or first.meaning != row.meaning:
+                    raise ValueError(
+                        f"`{first.mnemonic}` and `{row.mnemonic}` have the opcode 0x{row.opcode:02x}, and no constant field tells them apart"
+                    )
         self.by_mnemonic: dict[str, tuple[Instruction, ...]] = {k: tuple(v) for k, v in by_mnemonic.items()}
         self.by_opcode: dict[int, tuple[Instruction, ...]] = {k: tuple(v) for k, v in by_opcode.items()}
 

@@ -1,4 +1,4 @@
-"""What the server answers to ``initialize``: all that it can do, said in this one place.
+"""What the server answers to ``initialize``: what follows from its handlers (``offered``), with the options of some.
 
 The answer follows from a few words of the client and from nothing else, so it can be given before the server is loaded
 (``greeting``), and is what the loaded server gives. Loads no library. Invariant: every method that is offered here has a
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
+from visa_lsp.lsp.offered import OFFERED
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -28,51 +29,18 @@ LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"
 
-_INCREMENTAL: Final = 2
-_OFFERS: Final[dict[str, Any]] = {
-    "textDocumentSync": {"openClose": True, "change": _INCREMENTAL, "save": True},
+# What no handler tells: options, and requests that are offered only with some.
+_OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},
-    "hoverProvider": True,
     "signatureHelpProvider": {"triggerCharacters": [" ", "("], "retriggerCharacters": [" ", ","]},
-    "declarationProvider": True,
-    "definitionProvider": True,
-    "typeDefinitionProvider": True,
-    "implementationProvider": True,
-    "referencesProvider": True,
-    "documentHighlightProvider": True,
-    "documentSymbolProvider": True,
     "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll"]},
-    "codeLensProvider": {"resolveProvider": True},
-    "documentLinkProvider": {"resolveProvider": False},
-    "workspaceSymbolProvider": {"resolveProvider": False},
-    "documentFormattingProvider": True,
-    "documentRangeFormattingProvider": True,
     "documentOnTypeFormattingProvider": {"firstTriggerCharacter": "\n", "moreTriggerCharacter": [":", "}"]},
-    "foldingRangeProvider": True,
-    "selectionRangeProvider": True,
-    "executeCommandProvider": {
-        "commands": [
-            ASSEMBLE,
-            DISASSEMBLE,
-            RUN,
-            SHOW_CONTROL_FLOW,
-            SHOW_ZE_INFO,
-            EXPLAIN,
-            LAUNCH_TEMPLATE,
-            SHOW_REFERENCES,
-        ]
-    },
-    "callHierarchyProvider": True,
-    "linkedEditingRangeProvider": True,
     "semanticTokensProvider": {
         "legend": {"tokenTypes": list(TYPES), "tokenModifiers": list(MODIFIERS)},
         "range": True,
         "full": {"delta": True},
     },
-    "inlineValueProvider": True,
-    "inlayHintProvider": {"resolveProvider": False},
     "diagnosticProvider": {"interFileDependencies": True, "workspaceDiagnostics": True, "identifier": NAME},
-    "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}, "fileOperations": {}},
 }
 _PREPARES: Final = ("capabilities", "textDocument", "rename", "prepareSupport")
 _ENCODINGS: Final[dict[str, Encoding]] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
@@ -87,7 +55,8 @@ def initialize_result(params: object, version: str) -> dict[str, Any]:
     """The answer to these parameters of ``initialize``, as JSON has them; parts of a wrong type count as absent."""
     capabilities = {
         "positionEncoding": position_encoding(params),
-        **_OFFERS,
+        **OFFERED,
+        **_OPTIONS,
         # The options may be given only to a client that knows them.
         "renameProvider": {"prepareProvider": True} if _said(params, *_PREPARES) is True else True,
     }

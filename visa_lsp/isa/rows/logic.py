@@ -56,6 +56,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         lacks=(Lack(LONG, _NO_LONG_SHIFT),),
         negates=True,
+        traits=Trait.SHIFT,
         foreign={"lsl": ""},
     ),
     lane_row(
@@ -66,6 +67,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         lacks=(Lack(frozenset({UQ}), _NO_LONG_SHIFT),),
         negates=True,
+        traits=Trait.SHIFT,
         foreign={"lsr": ""},
     ),
     lane_row(
@@ -74,6 +76,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Shifts src0 right by src1 and fills with copies of the sign bit. {_COUNT}",
         dialects=EVERY,
         negates=True,
+        traits=Trait.SHIFT,
         foreign={"sar": ""},
     ),
     lane_row(
@@ -84,6 +87,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("Rotating quadwords needs a PVC or newer.",),
         source=LOGIC - {B, UB}, lacks=(_NO_LONG_ROTATION,),
         negates=True,
+        traits=Trait.SHIFT,
     ),
     lane_row(
         "ror", 0x81, "logic", _ROTATED, 2, Lane(word("ror", S0, S1)),
@@ -93,6 +97,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("Rotating quadwords needs a PVC or newer.",),
         source=LOGIC - {B, UB}, lacks=(_NO_LONG_ROTATION,),
         negates=True,
+        traits=Trait.SHIFT,
     ),
     lane_row(
         "bfe", 0x46, "logic", _DWORDS, 3, Lane(word("bfe", S0, S1, S2)),
