@@ -657,13 +657,16 @@ class BodyFindings:
             self._take_verdicts(document, judged, some)
             judged.forget()
 
-    def _judge_declarations(self, document: Document, setup: Setup, chunks: Iterable[int]) -> None:
-        """Judge one declaration of each kind in some chunks, where there are many: most are clean."""
+    def _judge_declarations(self, document: Document, setup: Setup, chunks: Sequence[int]) -> None:
+        """Judge one declaration of each kind in some chunks, where there are many: so many do not wait for each other."""
+        many = sum([len(self._facts[index].decls) for index in chunks])
+        if many > _MANY_CLASSES:
+            self._verdicts.ask_store()
+        if many <= _BATCH:
+            return
         token_of, clean, chosen = self._names.tokens.get, self._verdicts.decls, dict[str, Place]()
-        many = 0
         for index in chunks:
             declared = self._facts[index].decls
-            many += len(declared)
             new = {token for token in set(map(token_of, declared)) - clean if token is not None and SINGLE not in token}
             new = {token for token in new if DECLARATION + token not in chosen}
             for name, offset in zip(declared, decl_lines(self.chunks[index]), strict=True) if new else ():
@@ -671,9 +674,7 @@ class BodyFindings:
                 if token in new:
                     new.discard(token)
                     chosen[DECLARATION + token] = index, offset
-        if many > _MANY_CLASSES and self._verdicts.ask_store():
-            chosen = {line_class: place for line_class, place in chosen.items() if line_class[1:] not in clean}
-        if chosen and many > _FEW_CLASSES and len(chosen) <= setup.classes:
+        if chosen and len(chosen) <= setup.classes:
             self._judge_classes(document, setup, chosen)
 
     def _take_verdicts(self, document: Document, judged: Judged, classes_of: dict[int, str]) -> None:
