@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 # hand at once; and judged for their classes so many at a time.
 _GROUP: Final = 16
 _BATCH: Final = 4096
-# Up to so many new classes are judged together with the lines that may have findings: with more, a second pass over those
-# of classes that turn out to have some is all but certain, and judging the classes by themselves is quicker.
+# Up to so many new classes of an edit are judged together with the lines that may have findings: with more, a second pass
+# over those of classes that turn out to have some is all but certain. Of whole chunks the classes come first.
 _FEW_CLASSES: Final = 40
 # From so many new classes on it is worth while to look at what other processes found.
 _MANY_CLASSES: Final = 64
@@ -429,28 +429,28 @@ class BodyFindings:
 
     def _sort(self, document: Document, setup: Setup, todo: dict[int, list[int] | None], dirty: set[str]) -> None:
         every = list(todo.items())
-        suspects = 0
+        suspects, few = 0, 0 if None in todo.values() else _FEW_CLASSES
         self._judge_declarations(document, setup, [i for i, some in every if some is None and self._facts[i].decls])
         for at in range(0, len(every), _GROUP):
             group = dict(every[at : at + _GROUP])
             for index, offsets in group.items():
                 self._sort_chunk(document, index, offsets, dirty)
             # What is wrong with lines that will not be shown does not matter.
-            self._settle_classes(document, setup, group, dirty, enough=suspects > 2 * SUSPECTS)
+            self._settle_classes(document, setup, group, dirty, few, enough=suspects > 2 * SUSPECTS)
             suspects += sum([len(self._lines[index].alone) for index in group])
-        self._settle_classes(document, setup, todo, dirty, enough=False)
+        self._settle_classes(document, setup, todo, dirty, few, enough=False)
 
     def _settle_classes(
-        self, document: Document, setup: Setup, group: Iterable[int], dirty: set[str], *, enough: bool
+        self, document: Document, setup: Setup, group: Iterable[int], dirty: set[str], few: int, *, enough: bool
     ) -> None:
-        """Find verdicts on the classes that lines of some chunks wait for, if they are many; ``enough``: for no more."""
+        """Find verdicts on the classes that lines of some chunks wait for, if not ``few``; ``enough``: for no more."""
         pending = self._representatives(group)
         if len(pending) > _MANY_CLASSES and self._verdicts.ask_store():
             self._settle(group, dirty)
             pending = self._representatives(group)
         if enough or setup.classes < len(pending):
             self._give_up(group)
-        elif len(pending) > _FEW_CLASSES:
+        elif len(pending) > few:
             self._judge_classes(document, setup, pending)
             self._settle(group, dirty)
             self._give_up(group)
