@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -73,6 +74,7 @@ _HEADER: Final = "\x0fheader"
 _LAST: Final = "\x0flast"
 # What findings about names depend on that do not mean the same everywhere: which braces there are, in what order.
 _BRACES: Final = "\x0fbraces"
+_ALONE, _KEPT = attrgetter("alone"), attrgetter("kept")
 _SINGLE_LABEL: Final = SINGLE + ":"
 Ends = tuple[Place | None, Place | None, Place | None, Place | None]
 
@@ -783,7 +785,7 @@ class BodyFindings:
     def _limit(self) -> None:
         """Find the first line that is left out, where there are too many."""
         self.cut = None
-        if sum([len(lines.alone) + len(lines.kept) for lines in self._lines]) <= SUSPECTS:
+        if sum(map(len, map(_ALONE, self._lines))) + sum(map(len, map(_KEPT, self._lines))) <= SUSPECTS:
             return
         many = 0
         for index, lines in enumerate(self._lines):

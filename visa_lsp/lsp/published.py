@@ -49,8 +49,6 @@ class PublishedChunk(NamedTuple):
     def filled(self, line_of: Mapping[int, int]) -> PublishedChunk:
         """The same with the lines of another snapshot."""
         lines = tuple(map(line_of.__getitem__, self.chunks))
-        if lines == self.lines:
-            return self
         text = self.form % tuple([lines[chunk] + offset for chunk, offset in self.holes])
         return self._replace(lines=lines, text=text)
 
@@ -77,27 +75,28 @@ class Published:
         same = setting.uri, setting.encoding, setting.related, setting.shows
         if same != self._setting:
             self._setting, self._templates, self._parts = same, {}, {}
-        pieces: list[tuple[int, str]] = []
         parts: dict[int, tuple[Chunk, PublishedChunk]] = {}
         line_of = found.chunk_lines
+        line, known_of = line_of.__getitem__, self._parts.get
         for chunk, some in found.parts:
-            known = self._parts.get(id(chunk))
-            stands = known is not None and known[0] is chunk and known[1].findings is some
-            part = (known[1] if known is not None and stands else self._part(found, some, setting)).filled(line_of)
-            parts[id(chunk)] = chunk, part
-            if part.form:
-                pieces.append((part.first, part.text))
+            known = known_of(id(chunk))
+            if known is None or known[0] is not chunk or known[1].findings is not some:
+                known = chunk, self._part(found, some, setting).filled(line_of)
+            elif tuple(map(line, known[1].chunks)) != known[1].lines:
+                known = chunk, known[1].filled(line_of)
+            parts[id(chunk)] = known
+        self._parts = parts
+        pieces = [(part.first, part.text) for _, part in parts.values() if part.form] if found.others else []
         for other in found.others:
             if setting.shows(other.rule):
-                line = found.document.position(other.span.start)[0]
                 text = diagnostic_text(found.document, setting.uri, other, setting.encoding, related=setting.related)
-                pieces.append((line, text))
-        self._parts = parts
+                pieces.append((found.document.position(other.span.start)[0], text))
         if len(self._templates) > 2 * len(found) + 64:
             kept = [id(finding.judged) for _, some in found.parts for finding in some]
             self._templates = {key: self._templates[key] for key in kept if key in self._templates}
-        if found.others:
-            pieces.sort(key=lambda piece: piece[0])
+        if not found.others:
+            return ", ".join([part.text for _, part in parts.values() if part.form])
+        pieces.sort(key=lambda piece: piece[0])
         return ", ".join([text for _, text in pieces])
 
     def _part(self, found: Findings, some: tuple[Finding, ...], setting: PublishOptions) -> PublishedChunk:
