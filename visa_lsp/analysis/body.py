@@ -729,18 +729,18 @@ class BodyFindings:
                     del lines_of.waiting[place[1]]
                     lines_of.alone.add(place[1])
                     lines_of.changed()
+            # Lines with a missing name are judged with all that have it. What a rule tells of the first time only shows when
+            # a line is judged: the first pass may have had one line of each class, and not the first.
+            news = {s for s in news if s not in (joint if s[:1] == "\x0f" else dirty)}
             # What these lines turned out to depend on and others do as well: those were judged without them.
             shared = {
                 subject
-                for index, known in enumerate(self._lines)
+                for index, known in enumerate(self._lines if news else ())
                 if not news.isdisjoint(known.subjects)
                 for offset, kept in known.kept.items()
                 if (index, offset) not in places
                 for subject in news & kept.subjects
             }
-            # Lines with a missing name are judged with all that have it. What a rule tells of the first time only shows when
-            # a line is judged: the first pass may have had one line of each class, and not the first.
-            shared = {s for s in shared if s not in (joint if s[:1] == "\x0f" else dirty)}
             if shared:
                 joint |= shared
                 dirty |= shared

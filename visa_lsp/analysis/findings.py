@@ -10,7 +10,7 @@ one whose class has no verdict yet. What was found of it stays until something t
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
@@ -289,8 +289,8 @@ class Findings:
     @cached_property
     def chunk_lines(self) -> dict[int, int]:
         """The first line of each chunk, by ``id``."""
-        document = self.document
-        return {id(chunk): document.line_of(index) for index, chunk in enumerate(document.chunks)}
+        chunks = self.document.chunks
+        return dict(zip(map(id, chunks), accumulate([chunk.count for chunk in chunks], initial=0), strict=False))
 
     def line_of(self, anchor: Anchor) -> int:
         """The line of an anchor in the snapshot."""
