@@ -47,6 +47,12 @@ EDITS = {
         ".decl V39 v_type=G type=d num_elts=8 align=GRF\n",
         ".decl V40 v_type=G type=d num_elts=8 align=GRF\n.decl V39\n",
     ),
+    "the last declaration is a second one no more": (
+        HEAD + ".decl V50 v_type=G type=d num_elts=8 align=GRF\n" * 2 + DECLS
+        + ".decl V50 v_type=G type=d num_elts=8 align=GRF\n" + CODE.replace("V41", "Q9") + RET,
+        ".decl V50 v_type=G type=d num_elts=8 align=GRF\n" * 2,
+        "",
+    ),
     "a label that has no name yet": (HEAD + DECLS + CODE + '    goto (M1, 8) "x"\n' + RET, '"x"', '""'),
 }  # fmt: skip
 # Texts of which a first look, or the second one in a process, was wrong.

@@ -198,7 +198,7 @@ class BodyFindings:
     def _ends(self) -> Ends:
         """Where the body begins, the last declaration before all code, the first line of code, and the last one."""
         outline = self._outline
-        return outline.start, outline.last_leading, outline.first_code, outline.end
+        return outline.start, max(outline.leading, default=None), outline.first_code, outline.end
 
     def _ends_changed(self, before: Ends, change: Change, head: int, behind: int, shift: int) -> set[str]:
         """Which of the ends are other lines than they were, and not the same ones at another place."""
@@ -240,15 +240,16 @@ class BodyFindings:
         if _braces_in(gone) != _braces_in([self.chunks[index] for index in added]):
             dirty.add(_BRACES)
         self._follow(change, dirty)
-        was_parted = self._label_parts is not None
+        was_parted, redeclared = self._label_parts is not None, frozenset(self._names.redeclared)
         changed = self._rename([facts_in(c) for c in gone], added, fresh=fresh)
         if not fresh and self.directives.part_names != self._part_names:
             # Who calls whom is another question, and with more or fewer parts lines are in others than they were.
             dirty |= rule_sets().whole_body_subjects
-            if len(self._part_names) != len(self.directives.part_names) and (
-                was_parted or self._label_parts is not None
-            ):
+            parted = was_parted or self._label_parts is not None
+            if parted and len(self._part_names) != len(self.directives.part_names):
                 changed = None
+        if redeclared != self._names.redeclared:
+            dirty.add(_HEADER)
         self._part_names = self.directives.part_names
         self._renamed = self._renamed or changed is None or bool(changed)
         if changed is None:
@@ -322,12 +323,9 @@ class BodyFindings:
         setting = self._setting
         late = self._declared_late()
         scoped = self._scoped()
-        if (
-            scoped is not None
-            or setting.scoped is not None
-            or (directives.texts, late, self._lone, parts)
-            != (setting.specials, setting.declared_late, setting.lone, setting.parts)
-        ):
+        same = directives.texts, late, self._lone, parts
+        known = setting.specials, setting.declared_late, setting.lone, setting.parts
+        if scoped is not None or setting.scoped is not None or same != known:
             self._setting = Setting(
                 directives.texts, directives.functions, late, self._lone, directives.broken, parts, scoped
             )
@@ -348,9 +346,8 @@ class BodyFindings:
         """The subroutines that stand once, and whose name is no label but in their own part."""
         starts, named = self.directives.parts, self.directives.part_names
         once = {name for name, many in Counter(named).items() if many == 1 and name}
-        bounds = {
-            name: (start, end) for name, start, end in zip(named, starts, [*starts[1:], (1 << 60, 0)], strict=False)
-        }
+        ends = [*starts[1:], (1 << 60, 0)]
+        bounds = {name: (start, end) for name, start, end in zip(named, starts, ends, strict=False)}
         labels: dict[str, list[Place]] = {}
         for index, facts in enumerate(self._facts) if once else ():
             if facts.labels and not once.isdisjoint(facts.labels):
@@ -916,7 +913,8 @@ class BodyFindings:
         if not unknown:
             return set()
         outline = self._outline
-        some = [*outline.last_code, *[p for p in (outline.first_code, outline.last_leading) if p is not None]]
+        leading = outline.leading if self._names.redeclared else outline.leading[-1:]
+        some = [*outline.last_code, *leading, *([outline.first_code] if outline.first_code is not None else [])]
         found = {self._line(document, *place) for place in some}
         wanted = {name for word in unknown for name in self._names.spelt_like(word)}
         for line in found:

@@ -126,7 +126,9 @@ class Outline:
         self.first_code: Place | None = None  # that, or the first subroutine
         self.last_code: list[Place] = []  # the last instruction and the labels behind it
         self.end: Place | None = None  # the last instruction, label or subroutine
-        self.last_leading: Place | None = None  # the last declaration before all code
+        self.leading: list[
+            Place
+        ] = []  # the last declarations before all code, of which one is the last that is no second
         self.shaping: list[Place] = []  # the lines that other lines depend on
         self._codes: tuple[str, ...] = ()
         self._class: object = None
@@ -170,9 +172,9 @@ class Outline:
         for index in range(min(end[0], len(chunks) - 1), -1, -1):
             before = [(index, i) for i in decl_lines(chunks[index]) if (index, i) < end]
             if before:
-                leading.append(before[-1])
+                leading += before
                 break
-        self.last_leading = max(leading, default=None)
+        self.leading = sorted(leading)
         self.last_code = list(_last_code(chunks, len(chunks), 0, first_chunk))
         last = [(index, offset) for index, offset in self.last_code if _is_code(instructions_in(chunks[index])[offset])]
         self.end = max([*last, *self.directives.parts], default=None)
