@@ -964,8 +964,6 @@ class BodyFindings:
             for index, offset in (self._outline.places[at],)
         )
 
-    # ---- what is found ----
-
     def parts(self) -> Iterator[tuple[Chunk, tuple[Finding, ...]]]:
         """The findings by chunk, in order of the text."""
         of_outline: dict[int, list[Finding]] = {}

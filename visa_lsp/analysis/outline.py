@@ -171,6 +171,8 @@ class Outline:
         leading = [place for place in self.directives.broken_places if place < end]
         for index in range(min(end[0], len(chunks) - 1), -1, -1):
             before = [(index, i) for i in decl_lines(chunks[index]) if (index, i) < end]
+            while before and not isinstance(statement_of(codes_in(chunks[index])[before[-1][1]]), Decl):
+                before.pop()
             if before:
                 leading += before
                 break
