@@ -174,8 +174,8 @@ class BodyFindings:
         key = platform, setup.dialect, kind, self.directives.attributes
         if key == self._key and self._change is None and not self._stale_outline:
             self._update_outline(setup)
-            if lines := self._outline_lines(document, setup):
-                self._look(document, setup, lines).forget()
+            if self._outline_findings is None:
+                self._look(document, setup, set()).forget()
             return
         before = self._ends() if self._lines and key == self._key else None
         self._key, self._verdicts = key, verdicts_of(key)
@@ -190,8 +190,8 @@ class BodyFindings:
         self._sort(document, setup, todo, dirty)
         self._judge(document, setup, dirty, self._unjudged_chunks.union(todo))
         self._unjudged_chunks = set()
-        if lines := self._outline_lines(document, setup):
-            self._look(document, setup, lines).forget()
+        if self._outline_findings is None:
+            self._look(document, setup, set()).forget()
         for index in range(head, head + many):
             self.chunks[index].origin = None
 
@@ -759,10 +759,10 @@ class BodyFindings:
 
     def _look(self, document: Document, setup: Setup, lines: set[int]) -> Judged:
         """Bind and check some lines, and with them those of the outline where it is not known what to say of it."""
-        more = self._outline_lines(document, setup)
-        scopes = OUTLINE_SCOPES if more else LINE_SCOPES
-        judged = judge(document, sorted(lines | more), setup.platform, scopes)
-        if more:
+        is_due = self._outline_findings is None
+        required = lines | self._outline_lines(document, setup) if is_due else lines
+        judged = judge(document, sorted(required), setup.platform, OUTLINE_SCOPES if is_due else LINE_SCOPES)
+        if is_due:
             self._keep_outline(document, judged)
         return judged
 
@@ -924,9 +924,7 @@ class BodyFindings:
     # ---- the outline ----
 
     def _outline_lines(self, document: Document, setup: Setup) -> set[int]:
-        """The lines to look at for what there is to say of the outline; none while that is known."""
-        if self._outline_findings is not None:
-            return set()
+        """The lines to look at for what there is to say of the outline."""
         places = {self._line(document, *place) for place in self._outline.places}
         return places | setup.version_lines | self._declarations(document, set(self._outline.names))
 
