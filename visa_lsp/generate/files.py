@@ -6,10 +6,10 @@ read first, and what surrounds that part stays. None is the text of a file that 
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.cli.files import replacing
 from visa_lsp.generate import check_formats, extension_settings, offers, rule_pages, snippets, support_table, textmate
 
 if TYPE_CHECKING:
@@ -48,13 +48,5 @@ def write(path: Path, text: str | None) -> None:
         path.unlink()
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".generate-", delete=False) as stream:
-        temporary = Path(stream.name)
-    try:
-        temporary.write_bytes(text.encode("utf-8"))
-        temporary.chmod(mode)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(path) as stream:
+        stream.write(text.encode("utf-8"))
