@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of
+from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of, reads_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from visa_lsp.flow.graph import Graph
-    from visa_lsp.flow.steps import Step
 
 
 class Liveness:
@@ -73,7 +72,7 @@ class Liveness:
         overwritten: dict[int, int] = {}
         divergent = number in self._divergent
         for step in self.graph.code(self.graph.blocks[number]):
-            for variable, mask in self._reads(step):
+            for variable, mask in reads_of(step, self._taken):
                 from_before = mask & ~overwritten.get(variable, 0)
                 if from_before:
                     needed[variable] = needed.get(variable, 0) | from_before
@@ -82,13 +81,6 @@ class Liveness:
                 if mask:
                     overwritten[access.variable] = overwritten.get(access.variable, 0) | mask
         return needed, overwritten
-
-    def _reads(self, step: Step) -> Iterator[tuple[int, int]]:
-        for access in step.accesses:
-            if not access.writes and access.possible:
-                yield access.variable, access.possible
-        if step.indirect_read:
-            yield from self._taken.items()
 
     def at_entry(self, block: int) -> dict[int, int]:
         """The live bits by variable before a block."""
@@ -117,5 +109,5 @@ class Liveness:
                         live[access.variable] = left
                     else:
                         del live[access.variable]
-            for variable, mask in self._reads(step):
+            for variable, mask in reads_of(step, self._taken):
                 live[variable] = live.get(variable, 0) | mask

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.flow.steps import AccessPurpose
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.flow.steps import Access, Step
 
@@ -114,6 +114,15 @@ def address_taken(steps: Iterable[Step]) -> dict[int, int]:
             if access.purpose is AccessPurpose.TAKEN:
                 found[access.variable] = found.get(access.variable, 0) | access.possible
     return found
+
+
+def reads_of(step: Step, taken: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """(variable, bits) that an instruction may read; ``taken`` are those that an indirect read may touch."""
+    for access in step.accesses:
+        if not access.writes and access.possible:
+            yield access.variable, access.possible
+    if step.indirect_read:
+        yield from taken.items()
 
 
 def killed(step: Step, access: Access, *, divergent: bool) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of
+from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of, reads_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -78,20 +78,13 @@ class Reaching:
         for block in self.graph.blocks:
             overwritten: dict[int, int] = {}
             for step in self.graph.code(block):
-                for variable, mask in self._reads(step):
+                for variable, mask in reads_of(step, self._taken):
                     if mask & ~overwritten.get(variable, 0):
                         found.add(variable)
                 for access in step.accesses:
                     mask = self._killed(step, access, block.number)
                     overwritten[access.variable] = overwritten.get(access.variable, 0) | mask
         return found
-
-    def _reads(self, step: Step) -> Iterator[tuple[int, int]]:
-        for access in step.accesses:
-            if not access.writes and access.possible:
-                yield access.variable, access.possible
-        if step.indirect_read:
-            yield from self._taken.items()
 
     def _writes(self, step: Step) -> Iterator[tuple[int, int]]:
         for access in step.accesses:
@@ -154,7 +147,7 @@ class Reaching:
         """The reads of a block, in order, each with where its bits come from."""
         state = self.at_entry(block)
         for place, step in self._steps(block):
-            for variable, mask in self._reads(step):
+            for variable, mask in reads_of(step, self._taken):
                 found = {s: m & mask for s, m in state.get(variable, {}).items() if m & mask}
                 yield UseDefs(place, variable, found)
             self._apply(place, step, block, state)
