@@ -18,7 +18,7 @@ from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.layout import summary
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES
-from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.model import STRING_KINDS, FieldKind
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 from visa_lsp.program.grf import default_platform, grf_of
 from visa_lsp.program.model import (
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 PLATFORM = platform_named(DEFAULT_PLATFORM)
 _BASES: Final = 60
-_STRINGS: Final = (FieldKind.STRING16, FieldKind.STRING32)
 _OLD: Final = (*((3, minor) for minor in range(8)), (4, 0))
 _EDGES: Final = (0, 1, 2, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 
@@ -194,7 +193,7 @@ def named(kernel: Kernel, platform: Platform) -> list[str]:
             return str([said(item, kind) for item in value])
         if isinstance(value, int):
             table = {FieldKind.LABEL: names.labels, FieldKind.LABELS: names.labels, FieldKind.SURFACE: names.surface}
-            if kind in _STRINGS:
+            if kind in STRING_KINDS:
                 return string_name(names, value)
             letter = {FieldKind.LABEL: "L", FieldKind.LABELS: "L", FieldKind.SURFACE: "T", FieldKind.SAMPLER: "S"}.get(
                 kind, ""
@@ -248,7 +247,7 @@ def _unnumbered(inst: Inst, numbers: bool) -> Inst:
             values.append(structs.replace(value, row=0, col=0))  # many forms are one address
         elif numbers:
             values.append(value)
-        elif field.kind in (FieldKind.LABEL, *_STRINGS):
+        elif field.kind in (FieldKind.LABEL, *STRING_KINDS):
             values.append(0)
         elif field.kind is FieldKind.LABELS and isinstance(value, tuple):
             values.append((0,) * len(value))
@@ -265,7 +264,7 @@ def numbered_by_mention(body: Kernel) -> bool:
     in_text = names_of(body, PLATFORM).labels
     for inst in body.instructions:
         for field, value in zip(inst.row.fields, inst.values, strict=True):
-            if field.kind in _STRINGS and isinstance(value, int):
+            if field.kind in STRING_KINDS and isinstance(value, int):
                 found.append(value)
             for number in label_numbers(field, value):
                 if number in labels:

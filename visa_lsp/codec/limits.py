@@ -5,16 +5,13 @@ An assembler gives what is named and not there a number of its own, so that a te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from visa_lsp.isa.model import FieldKind
+from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS
 
 if TYPE_CHECKING:
     from visa_lsp.isa.model import Instruction
     from visa_lsp.program.model import Inst
-
-_LABELS: Final = (FieldKind.LABEL, FieldKind.LABELS)
-_STRINGS: Final = (FieldKind.STRING16, FieldKind.STRING32)
 
 
 class Absent(NamedTuple):
@@ -50,4 +47,4 @@ class BodyLimits:
 def _places(row: Instruction) -> tuple[tuple[int, bool], ...]:
     """The fields of a row that name labels (true) or strings (false)."""
     kinds = enumerate(one.kind for one in row.fields)
-    return tuple((index, kind in _LABELS) for index, kind in kinds if kind in _LABELS or kind in _STRINGS)
+    return tuple((index, kind in LABEL_KINDS) for index, kind in kinds if kind in LABEL_KINDS or kind in STRING_KINDS)

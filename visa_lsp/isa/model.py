@@ -57,6 +57,11 @@ class FieldKind(Enum):
     VECTORS = "vectors"  # the list, VECTOR or RAW each   value: tuple[operand, ...]
 
 
+# Fields that name labels and strings of the body by their numbers.
+LABEL_KINDS: Final = (FieldKind.LABEL, FieldKind.LABELS)
+STRING_KINDS: Final = (FieldKind.STRING16, FieldKind.STRING32)
+
+
 _KIND: Final = {kind.value: kind for kind in FieldKind}
 
 

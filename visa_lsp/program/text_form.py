@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
-from visa_lsp.isa.model import FieldKind, FlowClass
+from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, FlowClass
 from visa_lsp.isa.operands import ALIGN_TEXT
 from visa_lsp.program.grf import GrfSize, assembler_grf, comment, default_platform, grf_of, needs_grf
 from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction, quoted
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _COMMENT_COLUMN: Final = 81
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
-_STRINGS: Final = (FieldKind.STRING16, FieldKind.STRING32)
-_LABELS: Final = (FieldKind.LABEL, FieldKind.LABELS)
 _TAKEN: Final = frozenset(predefined.VARIABLE_BY_NAME) | {"T1", "T2", "TSS", "S31"}
 
 
@@ -179,9 +177,9 @@ def _named_in_code(kernel: Kernel) -> Iterator[int]:
     """The strings that instructions name; a label that none of them names has no place in the text."""
     for inst in kernel.instructions:
         for field, value in zip(inst.row.fields, inst.values, strict=True):
-            if field.kind in _STRINGS and isinstance(value, int) and value < len(kernel.strings):
+            if field.kind in STRING_KINDS and isinstance(value, int) and value < len(kernel.strings):
                 yield value
-            elif field.kind in _LABELS:
+            elif field.kind in LABEL_KINDS:
                 numbers = value if isinstance(value, tuple) else (value,)
                 yield from (
                     kernel.labels[n].name_index for n in numbers if isinstance(n, int) and n < len(kernel.labels)
