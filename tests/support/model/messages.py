@@ -77,45 +77,27 @@ def _cells(
                 state.undefine(data, place + moved, cell - moved)
 
 
-def _scaled(*, write: bool):
+def _scaled(state: State, inst) -> tuple[list[int], list[bool], int]:
+    """Where the lanes of a gather or scatter with a scale are, which are on, and the bytes that move."""
+    on = state.enabled(inst)
+    return offsets(state, inst, "off", len(on), flat=False), on, 1 << inst.get("n")
+
+
+def _plain(state: State, inst) -> tuple[list[int], list[bool], int]:
+    """The same of those without: a mask of their own, and offsets in elements."""
+    control: ExecControl = inst.get("n")
+    lanes, size = control.exec_size, 1 << inst.get("eltsize")
+    on = [control.no_mask or bool(state.emask >> control.mask_offset + i & 1) for i in range(lanes)]
+    return [size * (a % WORD) for a in offsets(state, inst, "off", lanes, flat=False)], on, size
+
+
+def _single(places, *, write: bool):
+    """One cell of four bytes for each lane."""
+
     def body(state: State, inst) -> None:
-        on = state.enabled(inst)
-        at = offsets(state, inst, "off", len(on), flat=False)
-        moved = 1 << inst.get("n")
-        _cells(
-            state,
-            inst,
-            inst.get("src" if write else "dst"),
-            space_of(state, inst),
-            at,
-            on,
-            moved=moved,
-            cell=4,
-            blocks=1,
-            write=write,
-        )
-
-    return body
-
-
-def _plain(*, write: bool):
-    def body(state: State, inst) -> None:
-        control: ExecControl = inst.get("n")
-        lanes, size = control.exec_size, 1 << inst.get("eltsize")
-        on = [control.no_mask or bool(state.emask >> control.mask_offset + i & 1) for i in range(lanes)]
-        at = [size * (a % WORD) for a in offsets(state, inst, "off", lanes, flat=False)]
-        _cells(
-            state,
-            inst,
-            inst.get("src" if write else "dst"),
-            space_of(state, inst),
-            at,
-            on,
-            moved=size,
-            cell=4,
-            blocks=1,
-            write=write,
-        )
+        at, on, moved = places(state, inst)
+        data, space = inst.get("src" if write else "dst"), space_of(state, inst)
+        _cells(state, inst, data, space, at, on, moved=moved, cell=4, blocks=1, write=write)
 
     return body
 
@@ -240,10 +222,10 @@ EFFECTS = {
     "scatter4_scaled": _channels("src", "off", flat=False, write=True),
     "svm_gather4scaled": _channels("data", "address", flat=True, write=False),
     "svm_scatter4scaled": _channels("data", "address", flat=True, write=True),
-    "gather_scaled": _scaled(write=False),
-    "scatter_scaled": _scaled(write=True),
-    "gather": _plain(write=False),
-    "scatter": _plain(write=True),
+    "gather_scaled": _single(_scaled, write=False),
+    "scatter_scaled": _single(_scaled, write=True),
+    "gather": _single(_plain, write=False),
+    "scatter": _single(_plain, write=True),
     "qw_gather": _qwords(write=False),
     "qw_scatter": _qwords(write=True),
     "svm_gather": _svm(write=False),
