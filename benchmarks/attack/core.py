@@ -10,6 +10,7 @@ import random
 import resource
 import signal
 import traceback
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ class OutOfTime(BaseException):
     """A case has used its CPU time; no handler of the product may take this for an error of its own."""
 
 
-class Target:
+class Target(ABC):
     """Something to attack. ``make`` gives the input of a case; ``attempt`` tries it, and raises where something is wrong.
 
     ``shown`` is the input as bytes for a file of its own, so that it can be looked at; ``suffix`` is that file's.
@@ -39,19 +40,19 @@ class Target:
     name = ""
     suffix = ".txt"
 
+    @abstractmethod
     def make(self, draw: random.Random) -> Any:
         """The input of a case."""
-        raise NotImplementedError
 
+    @abstractmethod
     def attempt(self, case: Any, draw: random.Random) -> str:
         """Try it; what became of it, in a word, for the count."""
-        raise NotImplementedError
 
     def shown(self, case: Any) -> bytes:
         """The input as bytes."""
         return case if isinstance(case, bytes) else str(case).encode("utf-8", "surrogatepass")
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most targets hold nothing
         """Give back what the target holds."""
 
 
