@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pygls.uris import from_fs_path, to_fs_path
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.workspace import Language, language_of
+from visa_lsp.ide.workspace import Language
 from visa_lsp.reading import is_regular, read_file
 
 if TYPE_CHECKING:
@@ -31,16 +31,6 @@ _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
 
 Stamp = tuple[int, int]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class FileText:
-    """A file of a folder: its text and what tells this state of it from others."""
-
-    uri: str
-    path: Path
-    stamp: Stamp
-    text: str
 
 
 @dataclass(slots=True)
@@ -152,8 +142,3 @@ class Files:
             except (OSError, ValueError):
                 continue
         return None
-
-
-def is_visa(path: str) -> bool:
-    """Whether a path names a vISA text."""
-    return language_of(path, "plaintext") is Language.VISA
