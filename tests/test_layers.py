@@ -25,10 +25,11 @@ ALLOWED = {
     "codec": {"text", "diagnostics", "isa", "program"},
     "sim": {"text", "diagnostics", "isa", "program", "flow"},
     "zeinfo": {"text", "diagnostics", "program", "flow"},
+    "beside": {"reading", "zeinfo"},
     "analysis": L2 | {"checks", "kept"},
     "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "kept"},
     "debug": {"text", "program", "sim"},
-    "lsp": {"ide", "analysis", "syntax", "text", "diagnostics", "kept", "reading"},
+    "lsp": {"ide", "analysis", "beside", "syntax", "text", "diagnostics", "kept", "reading"},
     "dap": {"debug", "ide", "text", "diagnostics"},
     # Rooms inside of rooms: what of the room around them they may import.
     "analysis.disk": {"line_classes"},

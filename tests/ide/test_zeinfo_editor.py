@@ -5,6 +5,7 @@ import pytest
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo.completion import completions
 from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
+from visa_lsp.ide.zeinfo.document import HeldArgument, input_arguments, kernel_at, simd_size_of
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.symbols import symbols
@@ -169,3 +170,23 @@ def test_byte_ranges_stand_behind_the_sizes():
         ("size: 8", "bytes 64..71, .input p"),
         ("size: 4", "bytes 72..75, .input n"),
     ]
+
+
+MISC = """\
+kernels_misc_info:
+  - name: k
+    args_info:
+      - {index: 0, name: out, address_qualifier: __global, access_qualifier: NONE, type_name: 'float*;8', type_qualifiers: NONE}
+      - {index: 1, name: n, address_qualifier: __private, access_qualifier: NONE, type_name: 'int;4', type_qualifiers: NONE}
+"""
+
+
+def test_inputs_are_told_with_the_names_and_types_of_their_arguments():
+    analysis = Analysis.of(TEXT, "TGLLP")
+    told = input_arguments(DOCUMENT + MISC, analysis, "k")
+    assert told == {"p": HeldArgument(0, "out", "float*"), "n": HeldArgument(1, "n", "int")}
+    assert input_arguments(DOCUMENT, analysis, "k") == {"p": HeldArgument(0), "n": HeldArgument(1)}
+    assert input_arguments(DOCUMENT, analysis, "other") == {}
+    assert (simd_size_of(analysis, "k"), simd_size_of(analysis, "other")) == (16, 0)
+    places = [TEXT.index('"k"') + 1, TEXT.index("p offset"), TEXT.index("ret")]
+    assert [kernel_at(analysis, offset) for offset in places] == ["k", "k", None]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pygls.uris import from_fs_path, to_fs_path
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.beside import Beside
 from visa_lsp.ide.workspace import Language
 from visa_lsp.reading import is_regular, read_file
 
@@ -43,8 +44,16 @@ class Files:
 
     documents: Workspace
     roots: list[str] = field(default_factory=list)
+    beside: Beside = field(init=False)
     # By URI and key; that each value is of its key's type, ``keep`` and ``kept`` see to.
     _kept: dict[str, dict[Key[Any], tuple[Stamp, object, Any]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.beside = Beside(self._open_text)
+
+    def _open_text(self, path: Path) -> str | None:
+        found = self.documents.get(self.uri_of(path))
+        return found.analysis.document.text if found is not None else None
 
     @staticmethod
     def path_of(uri: str) -> str | None:

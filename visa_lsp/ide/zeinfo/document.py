@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.layout import Registers
+    from visa_lsp.zeinfo.yaml import YamlItem
 
 
 @dataclass(frozen=True)
@@ -85,21 +86,40 @@ class InfoDocument:
         return byte_ranges(self.source, self.texts, self.registers)
 
 
-def input_arguments(text: str, analysis: Analysis, kernel: str) -> dict[str, int]:
-    """The variables of a kernel's inputs that hold an argument or point to it, with the argument's index."""
+@dataclass(frozen=True, slots=True)
+class HeldArgument:
+    """The argument that an input holds, or points to: its number, and name and type where the ze_info tells them."""
+
+    index: int
+    name: str = ""
+    type_name: str = ""
+
+
+def input_arguments(text: str, analysis: Analysis, kernel: str) -> dict[str, HeldArgument]:
+    """The variables of a kernel's inputs that hold an argument or point to it, with the argument."""
     source = ZeInfoSource.of(text)
     item = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == kernel), None)
-    found: dict[str, int] = {}
-    for described in kernel_texts(analysis, "") if item is not None else ():
-        if described.kernel.name == kernel and item is not None:
+    found: dict[str, HeldArgument] = {}
+    if item is None:
+        return found
+    told = {number(a, "index"): a for a in _argument_infos(source, kernel)}
+    for described in kernel_texts(analysis, ""):
+        if described.kernel.name == kernel:
             layout = placed_layout(source, item, described, registers_of(analysis))
             arguments = [a for a in arguments_of(item, layout) if a.kind in _HELD]
             for entry in inputs_of(described):
                 for argument in arguments:
                     index = number(argument.item, "arg_index")
                     if index is not None and entry.overlaps(argument):
-                        found[entry.name] = index
+                        info = told.get(index)
+                        type_name = word_of(info, "type_name").split(";")[0]
+                        found[entry.name] = HeldArgument(index, word_of(info, "name"), type_name)
     return found
+
+
+def _argument_infos(source: ZeInfoSource, kernel: str) -> list[YamlItem]:
+    found = next((k for k in entries(source.root, "kernels_misc_info") if word_of(k, "name") == kernel), None)
+    return entries(found, "args_info")
 
 
 _HELD: Final = ("arg_bypointer", "arg_byvalue", "buffer_address")
@@ -109,6 +129,20 @@ def kernel_names(text: str) -> tuple[str, ...]:
     """The kernels that a document describes."""
     source = ZeInfoSource.of(text)
     return tuple(name for k in entries(source.root, "kernels") if (name := word_of(k, "name")))
+
+
+def kernel_at(analysis: Analysis, offset: int) -> str | None:
+    """The kernel whose name, or whose input, stands at an offset of a vISA text."""
+    for text in kernel_texts(analysis, ""):
+        if text.name.touches(offset) or any(span.touches(offset) for span in text.inputs):
+            return text.kernel.name
+    return None
+
+
+def simd_size_of(analysis: Analysis, kernel: str) -> int:
+    """The SIMD size that the text of a kernel says; 0 where it says none."""
+    found = next((text.kernel for text in kernel_texts(analysis, "") if text.kernel.name == kernel), None)
+    return (found.int_attribute("SimdSize") or 0) if found is not None else 0
 
 
 def place_in_document(text: str, analysis: Analysis, name: str, offset: int) -> Span | None:

@@ -36,6 +36,7 @@ from visa_lsp.reading import read_file
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.ide.zeinfo.document import HeldArgument
     from visa_lsp.lsp.services import Result
     from visa_lsp.lsp.session import VisaServer
 
@@ -282,12 +283,12 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
         ls.workspace_inline_value_refresh(None)
 
 
-def _values_of(answer: Result, arguments: dict[str, int]) -> RunValues:
+def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
     """What is kept of a run for inline values."""
     variables: dict[str, str] = {}
     for buffer in answer.get("buffers", ()):
         head = ", ".join(str(v) for v in buffer["head"][:_MOST_VALUES])
-        held = [name for name, index in arguments.items() if index == buffer["arg"]]
+        held = [name for name, argument in arguments.items() if argument.index == buffer["arg"]]
         for name in (str(buffer["name"]), str(buffer["arg"]), *held):
             variables[name] = (
                 f"{buffer['dtype']}{buffer['shape']} [{head}{', …' if len(buffer['head']) > _MOST_VALUES else ''}]"

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from lsprotocol import types
 
+from visa_lsp.beside import stem_of
 from visa_lsp.ide.features.code_lens import code_lenses, group_named, resolved
 from visa_lsp.ide.features.document_links import document_links, yaml_links
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
@@ -110,11 +111,7 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
     opened = ls.documents.get(params.text_document.uri)
     if opened is None:
         return None
-    stem = PurePosixPath(unquote(opened.key)).name
-    for ending in (".launch.yaml", ".launch.yml", *info.ENDINGS, ".visaasm", ".isaasm"):
-        if stem.endswith(ending):
-            stem = stem[: -len(ending)]
-            break
+    stem = stem_of(PurePosixPath(unquote(opened.key)))
     document = opened.analysis.document
     if opened.language is Language.VISA:
         links = document_links(opened.analysis, stem)

@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
+from visa_lsp.beside import TEXTS, stem_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.workspace import Language
-from visa_lsp.ide.zeinfo.document import InfoDocument, input_arguments, kernel_names, place_in_document
+from visa_lsp.ide.zeinfo.document import (
+    HeldArgument,
+    InfoDocument,
+    input_arguments,
+    kernel_at,
+    kernel_names,
+    place_in_document,
+    simd_size_of,
+)
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.text import LineIndex
 
@@ -22,11 +31,8 @@ if TYPE_CHECKING:
     from visa_lsp.ide.zeinfo.symbols import ZeSymbol
     from visa_lsp.lsp.session import VisaServer
 
-ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
 # A vISA text beside a ze_info document: of a state of its file, and of the platform it is for.
 _ANALYSIS: Final = Key["Analysis"]("analysis")
-MAX_BESIDE: Final = 50  # documents of a folder that are looked into
-_SUFFIXES: Final = (".visaasm", ".isaasm")
 _SYMBOL: Final = {
     "kernel": types.SymbolKind.Module,
     "function": types.SymbolKind.Function,
@@ -92,12 +98,11 @@ def partners_of(ls: VisaServer, uri: str, text: str) -> list[tuple[str, Analysis
     if path is None:
         return []
     where = Path(path)
-    stem = next((where.name[: -len(e)] for e in ENDINGS if where.name.endswith(e)), where.stem)
     found = []
-    for name in dict.fromkeys((stem, *kernel_names(text))):
+    for name in dict.fromkeys((stem_of(where), *kernel_names(text))):
         if not name or "/" in name or "\\" in name or "\0" in name:
             continue
-        for suffix in _SUFFIXES:
+        for suffix in TEXTS:
             analysis = _analysis(ls, where.with_name(name + suffix))
             if analysis is not None:
                 found.append((ls.files.uri_of(where.with_name(name + suffix)), analysis))
@@ -142,47 +147,24 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument, offset: int) -> typ
 
 def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
     """Where the ze_info beside a text speaks of the input, or the kernel, at an offset of the text."""
-    for uri in _documents_beside(ls, opened):
-        text = text_at(ls, uri)
-        whole = _whole(ls, uri)
-        if text is not None and whole is not None:
-            found = place_in_document(whole, opened.analysis, opened.key, offset)
-            if found is not None:
-                return types.Location(uri, range_of(text, found, ls.encoding))
+    kernel = kernel_at(opened.analysis, offset)
+    path = ls.files.path_of(opened.key)
+    if kernel is None or path is None:
+        return None
+    for told in ls.files.beside.descriptions(kernel, Path(path)):
+        found = None if told.is_zebin else place_in_document(told.text, opened.analysis, opened.key, offset)
+        if found is not None:
+            return types.Location(ls.files.uri_of(told.path), range_of(PlainText(told.text), found, ls.encoding))
     return None
 
 
-def _documents_beside(ls: VisaServer, opened: OpenDocument) -> list[str]:
-    """The ze_info documents that may describe a text: those with its name first, then the others of its folder."""
+def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, HeldArgument]:
+    """The variables of a kernel's inputs by the ze_info beside its text; none where there is no ze_info."""
     path = ls.files.path_of(opened.key)
     if path is None:
-        return []
-    where = Path(path)
-    try:
-        others = sorted(p for p in where.parent.iterdir() if p.name.endswith(ENDINGS))
-    except OSError:
-        others = []
-    names = [where.stem + ending for ending in ENDINGS] + [p.name for p in others[:MAX_BESIDE]]
-    found = (ls.files.existing(opened.key, (name,)) for name in dict.fromkeys(names))
-    return [uri for uri in found if uri is not None]
-
-
-def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, int]:
-    """The variables of a kernel's inputs by the ze_info beside its text; none where there is no ze_info."""
-    for uri in _documents_beside(ls, opened):
-        text = _whole(ls, uri)
-        if text is not None and kernel in kernel_names(text):
-            return input_arguments(text, opened.analysis, kernel)
-    return {}
-
-
-def _whole(ls: VisaServer, uri: str) -> str | None:
-    opened = ls.documents.get(uri)
-    if opened is not None:
-        return opened.analysis.document.text
-    path = ls.files.path_of(uri)
-    found = ls.files.analysis(Path(path)) if path is not None else None
-    return found.document.text if found is not None else None
+        return {}
+    told = ls.files.beside.description(kernel, Path(path), simd_size=simd_size_of(opened.analysis, kernel))
+    return input_arguments(told.text, opened.analysis, kernel) if told is not None else {}
 
 
 def completion_items(ls: VisaServer, opened: OpenDocument, info: InfoDocument, offset: int) -> types.CompletionList:

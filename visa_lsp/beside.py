@@ -1,0 +1,309 @@
+"""What lies beside a text: the ze_info documents and zebins of its folder that speak of its kernels, and the other programs.
+
+A document is tied to a kernel by the kernel's name in it; its own name only says which is asked first. Knows files and names
+of kernels, neither texts nor editors. Invariant: a folder costs a bounded amount, whatever lies in it: only regular files
+are read, a file again only when it has changed, and damaged ones say nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from visa_lsp.reading import MIB, MOST_OBJECT, is_regular, opened_file, read_file
+from visa_lsp.zeinfo.kernels import child, entries, number, word_of
+from visa_lsp.zeinfo.source import ZeInfoSource
+from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, is_elf, read_zebin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
+ZEBIN: Final = ".zebin"
+TEXTS: Final = (".visaasm", ".isaasm")
+OBJECT: Final = ".isa"
+# FolderNames that zebins have where a compiler was told another one; such a file counts if it begins like a zebin.
+_UNNAMED_ZEBINS: Final = (".bin", ".elf", "")
+_LAUNCH: Final = (".launch.yaml", ".launch.yml")
+
+MAX_ENTRIES: Final = 100_000  # names of a folder that are looked at
+MAX_DOCUMENTS: Final = 1000  # documents of a folder that are looked into, and as many zebins
+MAX_SNIFFED: Final = 200
+_MOST_DOCUMENT: Final = 16 * MIB
+_MOST_ZEBIN: Final = 64 * MIB
+_MOST_READ: Final = 128 * MIB  # bytes that one question may read
+_MOST_NAMES: Final = 20_000  # names of a document that are remembered
+_MOST_KEPT: Final = 4096
+# A folder that has just changed may change again within one tick of its clock, unseen.
+_SETTLED: Final = 2_000_000_000
+
+_NAMES: Final = re.compile(rb"""name[ \t]*:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s,}#][^\n,}#]*))""")
+_BODY: Final = re.compile(rb"""^[ \t]*\.(?:kernel|global_function)[ \t]+(?:"([^"\n]*)"|([^\s"/]+))""", re.MULTILINE)
+_HEADER: Final = 20
+
+T = TypeVar("T")
+Stamp = tuple[int, int]
+Described = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A document that speaks of a kernel: its file, the text of its ze_info, and the kernel's SIMD size there (0: none told)."""
+
+    path: Path
+    text: str
+    simd_size: int
+    is_zebin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FolderNames:
+    """The names in a folder that matter here, each kind in order."""
+
+    documents: tuple[str, ...] = ()
+    zebins: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+
+
+def stem_of(path: PurePath) -> str:
+    """A file's name without what says what it is: ``k`` of ``k.visaasm``, ``k.launch.yaml`` and ``k.zeinfo.yaml``."""
+    known = (*_LAUNCH, *ENDINGS)
+    ending = next((e for e in known if path.name.endswith(e)), None)
+    return path.name.removesuffix(ending) if ending else path.stem
+
+
+def described_in(text: str) -> Described:
+    """The kernels that a ze_info text speaks of, with their SIMD sizes; of a damaged one none."""
+    root = ZeInfoSource.of(text).root
+    found: Described = {}
+    for kernel in entries(root, "kernels"):
+        if name := word_of(kernel, "name"):
+            found.setdefault(name, number(child(kernel, "execution_env"), "simd_size") or 0)
+    return found
+
+
+def _not_open(_path: Path) -> str | None:
+    return None
+
+
+@dataclass(slots=True)
+class Beside:
+    """Finds what belongs to texts. ``opened`` gives the text of a document as an editor has it, None for files."""
+
+    opened: Callable[[Path], str | None] = _not_open
+    _names: dict[Path, tuple[int, FolderNames]] = field(default_factory=dict)
+    _words: dict[Path, tuple[Stamp, frozenset[bytes]]] = field(default_factory=dict)
+    _described: dict[Path, tuple[Stamp, Described]] = field(default_factory=dict)
+    _bodies: dict[Path, tuple[Stamp, frozenset[str]]] = field(default_factory=dict)
+
+    def description(self, kernel: str, *places: Path | None, simd_size: int = 0) -> Description | None:
+        """The document that speaks of a kernel best.
+
+        That is the first of ``descriptions``, but a file with another name whose SIMD size is another one than
+        ``simd_size`` (0: any) stands behind those that fit.
+        """
+        first = None
+        given = [place for place in places if place is not None]
+        own = set(self.own_documents(*given))
+        for found in self.descriptions(kernel, *given):
+            if found.path in own or not simd_size or found.simd_size in (0, simd_size):
+                return found
+            first = first or found
+        return first
+
+    def descriptions(self, kernel: str, *places: Path) -> Iterator[Description]:
+        """The documents that speak of a kernel, the best first.
+
+        Those with the name of a place come first (a place is the path of a text, an object or a launch file), then those
+        with the kernel's name, then the others of the folders of the places by name; ze_info before zebins.
+        """
+        room = [_MOST_READ]
+        for path in self._in_order(places, kernel):
+            found = self._speaks(path, kernel, room)
+            if found is not None:
+                yield found
+            if room[0] < 0:
+                return
+
+    def zebin(self, kernel: str, *places: Path) -> Description | None:
+        """The zebin that speaks of a kernel: it has the data that the kernel's program points to."""
+        return next((found for found in self.descriptions(kernel, *places) if found.is_zebin), None)
+
+    def own_documents(self, *places: Path) -> list[Path]:
+        """The documents with the name of a place, whatever they speak of."""
+        named = (_named(place, ending) for place in places for ending in (*ENDINGS, ZEBIN))
+        return [path for path in dict.fromkeys(named) if self._is_there(path)]
+
+    def programs(self, place: Path) -> list[Path]:
+        """The other texts and objects of a folder, a text before the object of the same name."""
+        return [place.parent / name for name in self.names(place.parent).programs if name != place.name]
+
+    def texts_of(self, name: str, place: Path) -> list[Path]:
+        """The other texts of a folder that have a body (a kernel or a function) of a name, in order."""
+        found = [path for path in self.programs(place) if path.name.endswith(TEXTS)]
+        return [path for path in found[:MAX_DOCUMENTS] if name in self.bodies_in(path)]
+
+    def bodies_in(self, path: Path) -> frozenset[str]:
+        """The names of the kernels and functions of a text; none of what cannot be read."""
+        text = self.opened(path)
+        if text is not None:
+            return _bodies(text.encode("utf-8", "surrogateescape"))
+        stamp = _stamp(path)
+        if stamp is None:
+            return frozenset()
+        known = self._bodies.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, _bodies(_read(path) or b""))
+            _keep(self._bodies, path, known)
+        return known[1]
+
+    def names(self, folder: Path) -> FolderNames:
+        """The names in a folder; none where it cannot be read."""
+        try:
+            changed = folder.stat().st_mtime_ns
+        except (OSError, ValueError):
+            return FolderNames()
+        known = self._names.get(folder)
+        if known is not None and known[0] == changed:
+            return known[1]
+        found = _listed(folder)
+        if time.time_ns() - changed > _SETTLED:
+            _keep(self._names, folder, (changed, found))
+        return found
+
+    def _in_order(self, places: Sequence[Path], kernel: str) -> Iterator[Path]:
+        seen: set[Path] = set()
+
+        def new(paths: Iterable[Path]) -> Iterator[Path]:
+            for path in paths:
+                if path not in seen:
+                    seen.add(path)
+                    yield path
+
+        yield from new(self.own_documents(*places))
+        folders = dict.fromkeys(place.parent for place in places)
+        if kernel and Path(kernel).name == kernel and "\0" not in kernel:
+            yield from new(
+                p for p in (f / (kernel + e) for f in folders for e in (*ENDINGS, ZEBIN)) if self._is_there(p)
+            )
+        for folder in folders:
+            names = self.names(folder)
+            yield from new(folder / name for name in names.documents[:MAX_DOCUMENTS])
+            yield from new(folder / name for name in names.zebins[:MAX_DOCUMENTS])
+            yield from new(folder / name for name in names.unnamed[:MAX_SNIFFED] if self._is_zebin(folder / name))
+
+    def _is_there(self, path: Path) -> bool:
+        return is_regular(path) or self.opened(path) is not None
+
+    def _is_zebin(self, path: Path) -> bool:
+        try:
+            with opened_file(path, MOST_OBJECT) as (stream, _):
+                head = stream.read(_HEADER)
+        except (OSError, ValueError):
+            return False
+        return is_elf(head) and int.from_bytes(head[18:20], "little") == MACHINE
+
+    def _speaks(self, path: Path, kernel: str, room: list[int]) -> Description | None:
+        """What a file says of a kernel; ``room`` is how many bytes may still be read."""
+        text = None if path.name.endswith(ZEBIN) else self.opened(path)
+        if text is not None:
+            simd = described_in(text).get(kernel) if kernel in text else None
+            return None if simd is None else Description(path, text, simd)
+        stamp = _stamp(path)
+        word = kernel.encode("utf-8", "surrogateescape")
+        known = self._words.get(path)
+        if stamp is None or (known is not None and known[0] == stamp and word not in known[1]):
+            return None
+        room[0] -= stamp[1]
+        if room[0] < 0:
+            return None
+        data = _read(path)
+        if data is None:
+            return None
+        zebin = is_elf(data)
+        names = frozenset(b"".join(m.groups(b"")).strip() for m in _NAMES.finditer(data))
+        if len(names) <= _MOST_NAMES:
+            _keep(self._words, path, (stamp, names))
+        if word not in data:
+            return None
+        text = _ze_info_of(data) if zebin else data.decode("utf-8-sig", "surrogateescape")
+        described = self._described.get(path)
+        if described is None or described[0] != stamp:
+            described = (stamp, described_in(text))
+            _keep(self._described, path, described)
+        simd = described[1].get(kernel)
+        return None if simd is None else Description(path, text, simd, zebin)
+
+
+def _bodies(data: bytes) -> frozenset[str]:
+    found = (next(group for group in match.groups() if group is not None) for match in _BODY.finditer(data))
+    return frozenset(name.decode("utf-8", "surrogateescape") for name in found)
+
+
+def _named(place: Path, ending: str) -> Path:
+    return place.with_name((stem_of(place) or "_") + ending)
+
+
+def _listed(folder: Path) -> FolderNames:
+    """The names of a folder by what they end with."""
+    documents, zebins, unnamed, programs = [], [], [], []
+    try:
+        with os.scandir(folder) as found:
+            for count, entry in enumerate(found):
+                name = entry.name
+                if count >= MAX_ENTRIES:
+                    break
+                if name.endswith(ENDINGS):
+                    documents.append(name)
+                elif name.endswith((*TEXTS, OBJECT)):
+                    programs.append(name)
+                elif name.endswith(ZEBIN):
+                    zebins.append(name)
+                elif os.path.splitext(name)[1] in _UNNAMED_ZEBINS and not name.startswith("."):  # noqa: PTH122
+                    unnamed.append(name)
+    except OSError:
+        pass
+    programs.sort(key=lambda name: (name.rpartition(".")[0], name.endswith(OBJECT), name))
+    return FolderNames(tuple(sorted(documents)), tuple(sorted(zebins)), tuple(sorted(unnamed)), tuple(programs))
+
+
+def _most(path: Path) -> int:
+    return _MOST_DOCUMENT if path.name.endswith(ENDINGS) else _MOST_ZEBIN
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """What tells states of a file apart; None where it is no regular file, or too long."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _most(path):
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return read_file(path, _most(path))
+    except (OSError, ValueError):
+        return None
+
+
+def _ze_info_of(data: bytes) -> str:
+    try:
+        return read_zebin(data).ze_info
+    except ZebinError:
+        return ""
+
+
+def _keep(kept: dict[Path, T], path: Path, value: T) -> None:
+    """Remember a value; what is kept for more files than a few folders have is forgotten."""
+    if len(kept) >= _MOST_KEPT:
+        kept.clear()
+    kept[path] = value
