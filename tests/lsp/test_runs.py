@@ -72,6 +72,20 @@ async def test_a_quick_run_needs_no_launch_file(client, kernel, tmp_path):
     assert any("float32[40]" in value.text for value in await inline_values(client, kernel.uri))
 
 
+async def test_a_failed_expectation_comes_with_both_arrays_and_what_differs(client, kernel, tmp_path):
+    launch = tmp_path / "saxpy.launch.yaml"
+    # A buffer in the place of what is said of it.
+    launch.write_text(f"{launch.read_text()}  - {{arg: 0, values: {[0.5] * 80}}}\n")
+    answer = await command(client, "visa.run", {"uri": kernel.uri, "data": "base64"})
+    assert answer["ok"] is False
+    _, failed = answer["expectations"]
+    got, expected = floats(answer["buffers"][0]), floats(failed["expected"])
+    assert expected == (0.5,) * 80
+    bits = base64.b64decode(failed["differences"]["elements"])
+    assert [bool(bits[n >> 3] >> (n & 7) & 1) for n in range(80)] == [value != 0.5 for value in got]
+    assert failed["differences"]["count"] == sum(value != 0.5 for value in got)
+
+
 async def test_what_a_quick_run_leaves_out_comes_from_ze_info(client, kernel):
     answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": {}, "data": "base64"})
     assert answer["ok"], answer

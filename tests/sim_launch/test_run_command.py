@@ -54,6 +54,79 @@ def test_launch_files_run_like_tests(run, capsys):
     assert err == "gone.launch.yaml: there is no such file\n"
 
 
+def test_the_buffer_that_is_not_as_expected_comes_first_and_is_marked(run, capsys):
+    edit("saxpy.launch.yaml", "      1, 3.5, 6,", "      1.5, 3.5, 7,")
+    assert run("saxpy.visaasm") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3:8] == [
+        "! arg y: float32 100: 1.0, 3.5, 6.0, 8.5, 11.0, 13.5, 16.0, 18.5, ...",
+        "    expected:         1.5, 3.5, 7.0, 8.5, 11.0, 13.5, 16.0, 18.5, ...",
+        "    2 of 100 elements differ; largest error: 1 absolute at [2], 0.3333 relative at [0], 4194304 ulp at [0]",
+        "    [0]: got 1.0, expected 1.5",
+        "    [2]: got 6.0, expected 7.0",
+    ]
+    assert lines[8].startswith("  arg x: ")
+
+
+def test_an_array_of_another_size_is_said_below_its_buffer(run, capsys):
+    edit("saxpy.launch.yaml", "      1, 3.5, 6,", "      1, 3.5, 6, 7,")
+    assert run("saxpy.visaasm") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[4:6] == [
+        "    expected:         1.0, 3.5, 6.0, 7.0, 8.5, 11.0, 13.5, 16.0, ...",
+        "    has 100 elements, 101 are expected",
+    ]
+    run("saxpy.visaasm", "--format", "json")
+    (expectation,) = json.loads(capsys.readouterr().out)["expectations"]
+    assert (expectation["expected"]["shape"], expectation["differences"]) == ([101], None)
+
+
+def test_arguments_are_named_as_the_source_names_them(run, capsys):
+    edit("mandelbrot.launch.yaml", "{arg: 0, npy: mandelbrot.npy}", "{arg: 0, values: [1]}")
+    assert run("mandelbrot.visaasm") == 1
+    out = capsys.readouterr().out
+    assert "! arg img (argument 0): uint8 20x36x4: 6, 3, " in out
+    assert "  expect arg img (argument 0): FAILED, has 2880 elements, 1 are expected" in out
+
+
+def test_floats_have_the_digits_of_their_type(run, capsys):
+    edit("saxpy.launch.yaml", "dtype: float32, shape: [100], init: arange", "dtype: float16, shape: [200], npy: x.npy")
+    np.save("x.npy", np.full(200, 0.1, np.float16))
+    edit("saxpy.launch.yaml", "a: {value: 2.5}", "a: {value: 0.1}")
+    run("saxpy.visaasm")
+    out = capsys.readouterr().out
+    assert "arg x: float16 200: 0.1, 0.1," in out
+    edit("saxpy.launch.yaml", "dtype: float16, shape: [200], npy: x.npy", "dtype: float32, shape: [100], init: arange")
+    run("saxpy.visaasm", "--format", "json")
+    y = json.loads(capsys.readouterr().out)["buffers"][1]
+    assert y["head"][:4] == [1.0, 1.1, 1.2, 1.3]
+
+
+def test_json_says_what_was_written_and_what_differs(run, capsys):
+    edit("saxpy.launch.yaml", "      1, 3.5, 6,", "      1, 3.25, 7,")
+    assert run("saxpy.visaasm", "--format", "json") == 1
+    report = json.loads(capsys.readouterr().out)
+    x, y = report["buffers"]
+    assert [(b["title"], b["written"], b["changed"], b["image"]) for b in (x, y)] == [
+        ("x", False, False, None),
+        ("y", True, True, None),
+    ]
+    (expectation,) = report["expectations"]
+    assert (expectation["expected"]["dtype"], expectation["expected"]["head"][:3]) == ("float32", [1.0, 3.25, 7.0])
+    differences = expectation["differences"]
+    assert (differences["count"], differences["of"], differences["unordered"]) == (2, 100, 0)
+    assert differences["largest"]["absolute"] == {"value": 1.0, "at": [2]}
+    assert differences["first"][0] == {"at": [1], "got": 3.5, "expected": 3.25}
+    assert "elements" not in differences
+
+
+def test_a_buffer_can_be_written_without_a_change(run, capsys):
+    edit("saxpy.launch.yaml", "a: {value: 2.5}", "a: {value: 0}")
+    run("saxpy.visaasm", "--format", "json")
+    y = json.loads(capsys.readouterr().out)["buffers"][1]
+    assert (y["written"], y["changed"]) == (True, False)
+
+
 def test_json_report(run, capsys):
     assert run("mandelbrot.visaasm", "--format", "json", "--out", "out") == 0
     report = json.loads(capsys.readouterr().out)

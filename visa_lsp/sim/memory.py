@@ -32,6 +32,7 @@ class Buffer:
         self.name = name
         self.private = False  # each thread has a part of its own, taken over by others when it has ended
         self.undefined = False  # nothing was written there before the kernel runs
+        self.written = False  # a kernel has stored something, be it what was there; said of ``whole``
         self.access = ""  # readonly, writeonly: what a kernel may do with it; empty or readwrite: both
         self._whole: Buffer | None = None
         self.line: Image | None = None  # the same bytes as an image of dwords, made when a typed message wants one
@@ -90,6 +91,7 @@ class Buffer:
         inside = self.inside(at, values.shape[1])
         if inside is not None:
             at, values = at[inside], values[inside]
+        self.whole.written |= bool(at.size)
         self.data[at[:, None] + _steps(values.shape[1])] = values
 
     def load32(self, at: Array) -> Array:
@@ -101,6 +103,7 @@ class Buffer:
     def store32(self, at: Array, values: Array) -> None:
         """Write the dwords ``values``, of shape (n,), at the byte offsets."""
         if at.size and self._fits(at, 4, 4):
+            self.whole.written = True
             self._dwords[at >> 2] = values
         else:
             self.store(at, np.ascontiguousarray(values, np.uint32).view(np.uint8).reshape(-1, 4))
@@ -303,8 +306,9 @@ class Memory:
         if home:
             home[0].store(home[1], values)
             return
-        for row, place in self._places(at.tolist(), size):
-            place[0].data[place[1] : place[1] + size] = values[row]
+        for row, (buffer, offset) in self._places(at.tolist(), size):
+            buffer.written = True
+            buffer.data[offset : offset + size] = values[row]
 
     def _places(self, at: list[int], size: int) -> Iterable[tuple[int, tuple[Buffer, int]]]:
         for row, address in enumerate(at):

@@ -271,6 +271,7 @@ def atomic(
         after = update(before, a & mask, b & mask) & mask
         updated[id(buffer), offset] = (buffer, after)
         old[i], changes[i] = before, after != before
+        buffer.whole.written |= after != before
     compared = None
     if isinstance(update, CompareExchange):
         compared = (first if update.first else second).astype(old.dtype).view(np.uint8).reshape(at.size, size)

@@ -3,8 +3,14 @@
 Knows values of ``report`` only; loads no NumPy.
 
 The JSON report of a launch has these keys: ``launch`` (the launch file), ``kernel``, ``platform``, ``engine``,
-``buffers`` (``arg``, ``name``, ``dtype``, ``shape``, ``head`` with the first values, ``path`` of the file written or
-null), ``expectations`` (``arg``, ``ok``, ``message``), ``faults`` (``kind``, ``message``, ``text`` with all in one
+``buffers`` (``arg``, ``name``, ``title`` with both, ``dtype``, ``shape``, ``written`` where the kernel has stored into it,
+``changed`` where it holds other bytes than before, ``image`` with ``width``, ``height``, ``depth``, ``channels`` and
+``format`` of an image or null, ``head`` with the first values, ``path`` of the file written or
+null), ``expectations`` (``arg``, ``ok``, ``message``; where it does not hold also ``title``, ``expected`` with ``dtype``,
+``shape`` and ``head``, and ``differences``: ``count``, ``of`` all elements, ``largest`` with ``value`` and ``at`` of the
+``absolute``, ``relative`` and ``ulp`` error as far as there are any, ``unordered``, which counts elements where one side
+is NaN or infinite, ``text`` with all that in words, ``first`` with ``at``, ``got`` and ``expected``; null where size or type
+are others), ``faults`` (``kind``, ``message``, ``text`` with all in one
 line, ``kernel``, ``group``,
 ``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
@@ -19,17 +25,18 @@ object, several give an array.
 
 from __future__ import annotations
 
-import math
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.cli.launch.comparison import base64_of, difference_lines, expectation_values, finite, numbers
 from visa_lsp.sim.faults import items_text
 
 if TYPE_CHECKING:
     from visa_lsp.cli.launch.report import BufferReport, RunReport
     from visa_lsp.sim.dispatch import RecordedMessages
     from visa_lsp.sim.faults import Fault, WorkItem
+    from visa_lsp.sim.launch.config import Array
 
 _HEAD: Final = 8
 _PAYLOAD_HEAD: Final = 64  # bytes
@@ -66,14 +73,13 @@ def print_text(outcome: Outcome) -> None:
     print(f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}")
     for note in report.notes:
         print(f"  note: {note}")
-    for buffer, path in zip(report.buffers, outcome.paths, strict=True):
-        title = f"arg {buffer.arg}" + (f" ({buffer.name})" if buffer.name and buffer.name != buffer.arg else "")
-        more = ", ..." if buffer.array.size > _HEAD else ""
-        head = ", ".join(str(value) for value in _head(buffer))
-        shape = "x".join(str(n) for n in buffer.array.shape) or "scalar"
-        print(f"  {title}: {buffer.array.dtype.name} {shape}: {head}{more}" + (f"  -> {path}" if path else ""))
+    failed = {e.arg for e in report.expectations if not e.ok}
+    buffers = list(zip(report.buffers, outcome.paths, strict=True))
+    for buffer, path in sorted(buffers, key=lambda entry: entry[0].arg not in failed):
+        _print_buffer(report, buffer, path)
     for expectation in report.expectations:
-        print(f"  expect arg {expectation.arg}: {'holds' if expectation.ok else f'FAILED, {expectation.message}'}")
+        words = "holds" if expectation.ok else f"FAILED, {expectation.message}"
+        print(f"  expect arg {expectation.arg if expectation.ok else _named(report, expectation.arg)}: {words}")
     for line in report.printed.splitlines():
         print(f"  printed: {line}")
     for word, faults in (("fault", report.faults), ("note", report.findings)):
@@ -91,6 +97,29 @@ def print_text(outcome: Outcome) -> None:
     for sent in report.sent:
         _print_sent(report, sent)
     print(f"  {'ok' if report.ok else 'FAILED'}")
+
+
+def _print_buffer(report: RunReport, buffer: BufferReport, path: str | None) -> None:
+    """A buffer's first values; one that is not as expected is marked at the left, and what differs stands below it."""
+    array = buffer.array
+    wrong = [e.mismatch for e in report.expectations if e.arg == buffer.arg and e.mismatch is not None]
+    shape = "x".join(str(n) for n in array.shape) or "scalar"
+    words = f"{'!' if wrong else ' '} arg {_named(report, buffer.arg)}: {array.dtype.name} {shape}: "
+    print(words + _head(array) + (f"  -> {path}" if path else ""))
+    for mismatch in wrong:
+        print(f"{'    expected: ':{len(words)}}{_head(mismatch.expected)}")
+        for line in difference_lines(array, mismatch):
+            print(f"    {line}")
+
+
+def _named(report: RunReport, arg: int | str) -> str:
+    """An argument behind the word ``arg``: its number alone needs no other word."""
+    name = next((buffer.name for buffer in report.buffers if buffer.arg == arg), "")
+    return report.title(arg) if name else str(arg)
+
+
+def _head(array: Array) -> str:
+    return ", ".join(str(value) for value in numbers(array, _HEAD)) + (", ..." if array.size > _HEAD else "")
 
 
 def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -120,13 +149,6 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _head(buffer: BufferReport, most: int = _HEAD) -> list[Any]:
-    values: list[Any] = buffer.array.reshape(-1)[:most].tolist()
-    if buffer.array.dtype.name == "float32":  # seven digits say it all; the exact double would not be read
-        values = [float(f"{value:.9g}") for value in values]
-    return values
-
-
 # The report as JSON.
 
 
@@ -141,23 +163,22 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
     return {"launch": outcome.name, **values}
 
 
-def report_values(report: RunReport, head: int = _HEAD) -> dict[str, Any]:
-    """Give what came of a launch as a JSON object, with so many values of each buffer."""
+def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) -> dict[str, Any]:
+    """Give what came of a launch as a JSON object, with so many values of each buffer.
+
+    ``whole``: arrays also have ``data``, their bytes as base64, unless they are too large, and differences have
+    ``elements``, a bit for each element, the first in the lowest bit of the first byte, as base64.
+    """
+    arrays = {buffer.arg: buffer.array for buffer in report.buffers}
     return {
         "kernel": report.kernel,
         "platform": report.platform,
         "engine": report.engine,
-        "buffers": [
-            {
-                "arg": buffer.arg,
-                "name": buffer.name,
-                "dtype": buffer.array.dtype.name,
-                "shape": list(buffer.array.shape),
-                "head": [_finite(value) for value in _head(buffer, head)],
-            }
-            for buffer in report.buffers
+        "buffers": [_buffer(buffer, head, whole=whole) for buffer in report.buffers],
+        "expectations": [
+            expectation_values(e, report.title(e.arg), arrays[e.arg], head=head, whole=whole)
+            for e in report.expectations
         ],
-        "expectations": [{"arg": e.arg, "ok": e.ok, "message": e.message} for e in report.expectations],
         "faults": [_fault(report, fault) for fault in report.faults],
         "findings": [_fault(report, fault) for fault in report.findings],
         "messages": [_sent(report, sent) for sent in report.sent],
@@ -171,6 +192,22 @@ def report_values(report: RunReport, head: int = _HEAD) -> dict[str, Any]:
         "printed": report.printed,
         "notes": list(report.notes),
         "ok": report.ok,
+    }
+
+
+def _buffer(buffer: BufferReport, head: int, *, whole: bool) -> dict[str, Any]:
+    data = base64_of(buffer.array) if whole else None
+    return {
+        "arg": buffer.arg,
+        "name": buffer.name,
+        "title": buffer.title,
+        "dtype": buffer.array.dtype.name,
+        "shape": list(buffer.array.shape),
+        "written": buffer.written,
+        "changed": buffer.changed,
+        "image": asdict(buffer.image) if buffer.image is not None else None,
+        "head": [finite(value) for value in numbers(buffer.array, head)],
+        **({"data": data} if data is not None else {}),
     }
 
 
@@ -224,8 +261,3 @@ def _sent(report: RunReport, sent: RecordedMessages) -> dict[str, Any]:
         "place": place,
         "excerpt": excerpt,
     }
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no NaN and no infinity: they are written as words."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -20,28 +20,52 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import RecordedMessages
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Array
+    from visa_lsp.sim.launch.expect import Mismatch
 
 
 _MOST_SOURCE: Final = 16 << 20
 _INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
 
 
+@dataclass(frozen=True, slots=True)
+class ImageShape:
+    """What an image argument is: width, height, depth or layers, channels, how a texel is read."""
+
+    width: int
+    height: int
+    depth: int
+    channels: int
+    format: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BufferReport:
-    """A buffer or image argument after the run; ``name`` is the source's, where ze_info tells it."""
+    """A buffer or image argument after the run; ``name`` is the source's, where ze_info tells it.
+
+    ``written``: the kernel has stored into it; ``changed``: it holds other bytes than before.
+    """
 
     arg: int | str
     name: str
     array: Array
+    written: bool = False
+    changed: bool = False
+    image: ImageShape | None = None
+
+    @property
+    def title(self) -> str:
+        """What the argument is called wherever it is shown: ``td (argument 3)``, counted as in the launch file."""
+        return titled(self.arg, self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectationReport:
-    """One expectation: whether it holds, and if not the first differences in one line."""
+    """One expectation: whether it holds, and if not the first differences in one line, and all that is known of them."""
 
     arg: int | str
     ok: bool
     message: str
+    mismatch: Mismatch | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,10 +107,21 @@ class RunReport:
         folder = Path(text.path).parent if text is not None else Path()
         return f"{place[0]}:{place[1]}", _line_of(folder / place[0], place[1])
 
+    def title(self, arg: int | str) -> str:
+        """What an argument is called: as its buffer is."""
+        return next((buffer.title for buffer in self.buffers if buffer.arg == arg), titled(arg, ""))
+
     @property
     def ok(self) -> bool:
         """No fault, and every expectation holds."""
         return not self.faults and all(e.ok for e in self.expectations)
+
+
+def titled(arg: int | str, name: str) -> str:
+    """Name and number of an argument, as far as both are known."""
+    if isinstance(arg, str):
+        return arg
+    return f"{name} (argument {arg})" if name else f"argument {arg}"
 
 
 def _excerpt(source: BodySource | None, line: int) -> tuple[str, str]:

@@ -21,10 +21,10 @@ from visa_lsp.cli.launch.program import (
     sources_of,
     text_of,
 )
-from visa_lsp.cli.launch.report import BufferReport, ExpectationReport, RunReport, with_declarations, with_sources
+from visa_lsp.cli.launch.report import RunReport, with_declarations, with_sources
+from visa_lsp.cli.launch.results import buffer_reports, expectation_reports
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError
-from visa_lsp.sim.launch.expect import difference
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import CHECKERS, checkers
@@ -118,18 +118,13 @@ def run_module(
             raise LaunchError(unfit)
     steps = options.budget or (INTERPRETED_STEPS if engine_name == "interp" else None)
     result = run((with_budget(prepared, steps) if steps else prepared).dispatch, observers)
-    expectations = []
-    for expect in launch.config.expect:
-        message = difference(prepared.arrays[expect.arg], expect)
-        expectations.append(ExpectationReport(expect.arg, message is None, message or "holds"))
-    order = [key for key in prepared.names if key in prepared.arrays] or list(prepared.arrays)
     faults = with_sources(with_declarations(result.faults, texts), module)
     return RunReport(
         prepared.dispatch.kernel.name,
         where.name,
         engine_name,
-        tuple(BufferReport(key, prepared.names.get(key, ""), prepared.arrays[key]) for key in order),
-        tuple(expectations),
+        buffer_reports(prepared, launch.config),
+        expectation_reports(prepared, launch.config),
         tuple(fault for fault in faults if not fault.is_note),
         result.threads,
         result.groups,

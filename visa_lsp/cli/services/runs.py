@@ -7,7 +7,6 @@ input does, so none is left behind by a server that has gone.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import sys
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.services import Result
 
 _HEAD: Final = 16
-_MOST_DATA: Final = 64 << 20
 _MOST_PRINTED: Final = 1_000_000
 
 
@@ -158,11 +156,8 @@ def _report(report: RunReport, *, whole: bool = False) -> Result:
     """A run as JSON values: those of ``visa-lsp run --format json``, and where asked for the buffers as they are."""
     from visa_lsp.cli.launch.printing import report_values
 
-    values = report_values(report, _HEAD)
+    values = report_values(report, _HEAD, whole=whole)
     values["printed"] = values["printed"][:_MOST_PRINTED]
-    for shown, buffer in zip(values["buffers"], report.buffers, strict=True):
-        if whole and buffer.array.nbytes <= _MOST_DATA:
-            shown["data"] = base64.b64encode(buffer.array.tobytes()).decode()
     return values
 
 

@@ -1,11 +1,13 @@
-"""Whether an array is what was expected, and where it first differs.
+"""Whether an array is what was expected, where it differs and by how much.
 
 Exact without a tolerance (NaN equals NaN). ``rtol`` and ``atol`` add up as in NumPy; ``ulp`` counts representable
-values between the two; an element is good when any tolerance that is given admits it. Invariant: the message is one line.
+values between the two; an element is good when any tolerance that is given admits it. Invariants: the message is one
+line; beside the two arrays, memory for one byte an element and one part of ``_PART`` elements is taken.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,30 +16,127 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Array, Expectation
 
 _SHOWN: Final = 3
+_FIRST: Final = 8
+_PART: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LargestError:
+    """The largest error of one kind, and the flat index of its element."""
+
+    value: float
+    at: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mismatch:
+    """How an array of some shape differs from what is expected.
+
+    ``expected`` is flat and in the array's type; as it was given, where size or type are others: then ``differs`` is None
+    and nothing was counted. ``differs`` has an entry for each element. The largest errors are those of elements that
+    differ and are finite on both sides; ``unordered`` counts the others. There is no relative error where zero is
+    expected, and no ``ulp`` of integers.
+    """
+
+    message: str
+    expected: Array
+    differs: Array | None = None
+    count: int = 0
+    first: tuple[int, ...] = ()
+    absolute: LargestError | None = None
+    relative: LargestError | None = None
+    ulp: LargestError | None = None
+    unordered: int = 0
 
 
 def difference(actual: Array, expect: Expectation) -> str | None:
     """Say how ``actual`` differs from what is expected; None when it does not."""
+    found = mismatch(actual, expect)
+    return found.message if found is not None else None
+
+
+def mismatch(actual: Array, expect: Expectation) -> Mismatch | None:
+    """Compare an array with what is expected of it; None when it is that."""
     wanted = expect.array
     if wanted.size != actual.size:
-        return f"has {actual.size} elements, {wanted.size} are expected"
+        return Mismatch(f"has {actual.size} elements, {wanted.size} are expected", wanted.reshape(-1))
     if expect.typed and wanted.dtype != actual.dtype:
-        return f"is {actual.dtype.name}, {wanted.dtype.name} is expected"
+        return Mismatch(f"is {actual.dtype.name}, {wanted.dtype.name} is expected", wanted.reshape(-1))
     found, wanted = actual.reshape(-1), wanted.reshape(-1).astype(actual.dtype, copy=False)
-    good = found == wanted
+    differs = np.zeros(found.size, bool)
+    errors = _Errors()
+    for start in range(0, found.size, _PART):
+        part = slice(start, start + _PART)
+        differs[part] = ~_good(found[part], wanted[part], expect)
+        bad = start + np.flatnonzero(differs[part])
+        errors.add(found[bad], wanted[bad], bad)
+    if not errors.count:
+        return None
+    first = ", ".join(
+        f"[{_place(at, actual.shape)}] is {found[at]!s}, expected {wanted[at]!s}" for at in errors.first[:_SHOWN]
+    )
+    more = ", ..." if errors.count > _SHOWN else ""
+    return Mismatch(
+        f"{errors.count} of {actual.size} elements differ: {first}{more}",
+        wanted,
+        differs,
+        errors.count,
+        tuple(errors.first),
+        errors.absolute,
+        errors.relative,
+        errors.ulp,
+        errors.unordered,
+    )
+
+
+def _good(found: Array, wanted: Array, expect: Expectation) -> Array:
+    good: Array = found == wanted
     if found.dtype.kind == "f":
         good |= np.isnan(found) & np.isnan(wanted)
     if expect.rtol is not None or expect.atol is not None:
         good |= _close(found, wanted, expect.rtol or 0.0, expect.atol or 0.0)
     if expect.ulp is not None:
         good |= ulp_distance(found, wanted) <= expect.ulp
-    bad = np.flatnonzero(~good)
-    if not bad.size:
-        return None
-    first = ", ".join(
-        f"[{_place(int(at), actual.shape)}] is {found[at]!s}, expected {wanted[at]!s}" for at in bad[:_SHOWN].tolist()
-    )
-    return f"{bad.size} of {actual.size} elements differ: {first}{', ...' if bad.size > _SHOWN else ''}"
+    return good
+
+
+class _Errors:
+    """The largest errors of the elements that differ, gathered part by part."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.unordered = 0
+        self.first: list[int] = []
+        self.absolute: LargestError | None = None
+        self.relative: LargestError | None = None
+        self.ulp: LargestError | None = None
+
+    def add(self, found: Array, wanted: Array, at: Array) -> None:
+        """Take elements that differ, with their flat indexes."""
+        self.count += at.size
+        self.first += at[: _FIRST - len(self.first)].tolist()
+        if found.dtype.kind == "f":
+            finite = np.isfinite(found) & np.isfinite(wanted)
+            self.unordered += int(at.size - np.count_nonzero(finite))
+            found, wanted, at = found[finite], wanted[finite], at[finite]
+            self.ulp = _larger(self.ulp, ulp_distance(found, wanted), at)
+            with np.errstate(over="ignore"):
+                error: Array = np.abs(found.astype(np.float64) - wanted.astype(np.float64))
+        else:
+            error = ulp_distance(found, wanted)
+        self.absolute = _larger(self.absolute, error, at)
+        some = wanted != 0
+        with np.errstate(over="ignore"):
+            relative = error[some] / np.abs(wanted[some].astype(np.float64))
+        self.relative = _larger(self.relative, relative, at[some])
+
+
+def _larger(known: LargestError | None, errors: Array, at: Array) -> LargestError | None:
+    if not errors.size:
+        return known
+    n = int(errors.argmax())
+    value = errors[n].item()
+    return known if known is not None and known.value >= value else LargestError(value, int(at[n]))
 
 
 def ulp_distance(left: Array, right: Array) -> Array:

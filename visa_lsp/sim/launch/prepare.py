@@ -48,11 +48,15 @@ _STATE: Final = 13  # %sr0
 
 @dataclass(frozen=True, slots=True)
 class PreparedLaunch:
-    """A launch that is ready. ``arrays`` are the live contents of buffer and image arguments, by index or name."""
+    """A launch that is ready.
+
+    ``arrays`` are the live contents of buffer and image arguments, by index or name; ``buffers`` the memory that holds them.
+    """
 
     dispatch: Dispatch
     geometry: Geometry
     arrays: Mapping[int | str, Array]
+    buffers: Mapping[int | str, Buffer]
     names: Mapping[int | str, str]
     printf: Buffer | None = None
 
@@ -134,7 +138,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
         item=geometry.item if config.threads is None else no_item,
         partial=_partial(geometry, edges) if edges else None,
     )
-    return PreparedLaunch(dispatch, geometry, world.arrays, names, printf)
+    return PreparedLaunch(dispatch, geometry, world.arrays, world.buffers, names, printf)
 
 
 def with_budget(prepared: PreparedLaunch, steps: int) -> PreparedLaunch:

@@ -54,14 +54,14 @@ class World:
         self.samplers: dict[int, Sampler] = {}
         self.symbols: dict[str, int] = {}
         self.arrays: dict[int | str, Array] = {}  # argument -> its live contents
+        self.buffers: dict[int | str, Buffer] = {}  # argument -> the memory that holds them
         self.slm_bytes = slm_bytes
-        self._buffers: dict[int | str, Buffer] = {}
         self._locals: dict[int | str, int] = {}
         self._handles = FIRST_HANDLE
 
     def buffer(self, key: int | str, arg: BufferArg | ImageArg, image_type: str = "", access: str = "") -> Buffer:
         """Place the buffer or image of an argument, the first time; give it. ``access`` is what ze_info says of it."""
-        if key not in self._buffers:
+        if key not in self.buffers:
             array = arg.array.copy()
             name = f"argument {key}"
             if isinstance(arg, ImageArg):
@@ -70,8 +70,8 @@ class World:
                 buffer = Buffer(name, array)
             buffer.undefined, buffer.access = arg.undefined, arg.access or access
             self.arrays[key] = array
-            self._buffers[key] = self.memory.add(buffer)
-        return self._buffers[key]
+            self.buffers[key] = self.memory.add(buffer)
+        return self.buffers[key]
 
     def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:
         """Reserve shared local memory for an argument, the first time; give its offset in bytes."""
