@@ -46,8 +46,8 @@ _TOLD: Final = (
     "workspace/didChangeConfiguration", "visa/didChangeTrust", "textDocument/willSave", "window/workDoneProgress/cancel", "none/such",
     "initialized", "textDocument/didClose", "notebookDocument/didOpen", "$/progress",
 )  # fmt: skip
-# A run takes long, and has a target of its own.
-_COMMANDS: Final = (*(name for name in asked.COMMANDS if name != "visa.run"), "x")
+# Runs take long, and have a target of their own.
+_COMMANDS: Final = (*(name for name in asked.COMMANDS if not name.startswith("visa.run")), "x")
 GARBAGE: Final[tuple[Any, ...]] = (
     None, True, 0, -1, 7, 1e300, 2**31, 2**63, 10**30, 0.5, "", "x", "1", "\ud800", "\U0001f600", [], {}, [[]], [1, "a"], {"a": {}}, {"uri": 5},
     {"token": []}, [None], {"line": -1, "character": -1}, {"line": 0}, {"line": "0", "character": 0}, {"start": None}, "a" * 5000, [{}] * 50,

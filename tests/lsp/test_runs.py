@@ -6,10 +6,9 @@ import asyncio
 import base64
 import json
 import struct
-import time
 
 import pytest
-from lsp_client import at, line_of, plain
+from lsp_client import at, line_of, no_process_left, plain
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -193,7 +192,7 @@ async def test_a_run_without_end_is_stopped_by_cancelling_its_request(client, tm
     client.protocol.notify(types.CANCEL_REQUEST, types.CancelParams(ident))
     with pytest.raises(JsonRpcException, match=r"(?i)cancel"):
         await asyncio.wait_for(waiting, 60)
-    assert await _no_process_left(client)
+    assert await no_process_left(client)
 
 
 async def test_a_run_without_end_is_stopped_by_cancelling_its_progress(client, tmp_path):
@@ -207,19 +206,4 @@ async def test_a_run_without_end_is_stopped_by_cancelling_its_progress(client, t
     client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
     with pytest.raises(JsonRpcException, match=r"(?i)cancel"):
         await asyncio.wait_for(waiting, 60)
-    assert await _no_process_left(client)
-
-
-async def _no_process_left(client) -> bool:
-    """Whether the server's child processes are gone, waited for."""
-    server = client._server.pid
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        listing = await asyncio.create_subprocess_exec(
-            "ps", "-o", "args=", "--ppid", str(server), stdout=asyncio.subprocess.PIPE
-        )
-        children, _ = await listing.communicate()
-        if b"runserved" not in children:
-            return True
-        await asyncio.sleep(0.05)
-    return False
+    assert await no_process_left(client)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,3 +105,18 @@ def plain(value: object):
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value
+
+
+async def no_process_left(client) -> bool:
+    """Whether the server's processes for runs are gone, waited for."""
+    server = client._server.pid
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        listing = await asyncio.create_subprocess_exec(
+            "ps", "-o", "args=", "--ppid", str(server), stdout=asyncio.subprocess.PIPE
+        )
+        children, _ = await listing.communicate()
+        if b"services.runs" not in children:
+            return True
+        await asyncio.sleep(0.05)
+    return False

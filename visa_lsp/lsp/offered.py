@@ -21,6 +21,7 @@ OFFERED = {
             "visa.assemble",
             "visa.disassemble",
             "visa.run",
+            "visa.runAll",
             "visa.showControlFlow",
             "visa.showZeInfo",
             "visa.explain",

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.diagnostics import Rule
 
 Result = dict[str, Any]
+# Text or None, path, options, and the seconds after which the run is ended.
+RunJob = tuple[str | None, str | None, dict[str, Any], float | None]
 
 
 class Stop:
@@ -32,6 +34,12 @@ class Stop:
             self._asked, how = True, self._how
         if how is not None:
             how()
+
+    @property
+    def asked(self) -> bool:
+        """Whether the work is to end."""
+        with self._lock:
+            return self._asked
 
     def by(self, how: Callable[[], None]) -> None:
         """Say how the work is ended; ``how`` may be called on any thread."""
@@ -67,6 +75,8 @@ class Services:
     * ``run(text or None, path, options, stop)``: ``launch``, ``launchText`` or ``quick``, ``platform``, ``engine``,
       ``checks``, ``data``; without a text the program is the object ``path``, or what the launch file says, with the
       texts of ``opened`` (by path) instead of their files
+    * ``run_all(jobs, stop, tell)``: the same for one job after another; ``tell`` gets each answer with its number, on any
+      thread
     * ``disassemble(text or None, path or None, platform)``: an object's file as text, or a text by way of its object
     * ``zeinfo(text, path, platform)`` and ``launch_template(text, path, options)``: ``platform``, ``kernel``, ``quick``
     * ``explain(word, platform)``
@@ -75,6 +85,7 @@ class Services:
 
     assemble: Callable[[str, str | None, str | None], Result]
     run: Callable[[str | None, str | None, dict[str, Any], Stop], Result]
+    run_all: Callable[[Sequence[RunJob], Stop, Callable[[int, Result], None]], Result]
     disassemble: Callable[[str | None, str | None, str | None], Result]
     zeinfo: Callable[[str, str | None, str | None], Result]
     launch_template: Callable[[str, str | None, dict[str, Any]], Result]

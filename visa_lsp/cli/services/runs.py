@@ -1,8 +1,8 @@
 """Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
 
-``python -m visa_lsp.cli.services.runs`` is the process, ``perform`` its work; ``cli.services.apart`` starts it. It takes a job
-as one JSON line on standard input and gives the answer as JSON on standard output. Invariant: it ends when its standard
-input does, so none is left behind by a server that has gone.
+``python -m visa_lsp.cli.services.runs`` is the process, ``perform`` its work; ``cli.services.apart`` starts it. It takes
+jobs, each one JSON line on standard input, and gives each answer as one JSON line on standard output. What goes wrong inside
+ends the process. Invariant: it ends when its standard input does, so none is left behind by a server that has gone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import tempfile
 import threading
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp.cli.services.serving import findings, launch_template
 
@@ -28,21 +29,21 @@ _HEAD: Final = 16
 _MOST_PRINTED: Final = 1_000_000
 
 
-def main() -> int:
-    """Take one job, do it, answer."""
-    job = json.loads(sys.stdin.buffer.readline() or b"null")
-    if job is None:
-        return 2
-    threading.Thread(target=_end_with_the_server, daemon=True).start()
-    answer = perform(job["text"], job["path"], job["options"])
-    sys.stdout.buffer.write(json.dumps(answer).encode())
-    sys.stdout.buffer.flush()
-    os._exit(0)  # the other thread still reads
+def main() -> NoReturn:
+    """Take a job, do it, answer, and so on."""
+    lines: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_take_jobs, args=(lines,), daemon=True).start()
+    while True:
+        job = json.loads(lines.get())
+        answer = json.dumps(perform(job["text"], job["path"], job["options"])).encode()
+        sys.stdout.buffer.write(answer + b"\n")
+        sys.stdout.buffer.flush()
 
 
-def _end_with_the_server() -> None:
-    sys.stdin.buffer.read()
-    os._exit(1)
+def _take_jobs(into: SimpleQueue[bytes]) -> None:
+    for line in sys.stdin.buffer:
+        into.put(line)
+    os._exit(0)  # the server needs no answer any more
 
 
 def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
@@ -162,4 +163,4 @@ def _report(report: RunReport, *, whole: bool = False) -> Result:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.cli.exits import CliError
 from visa_lsp.cli.files import replacing
-from visa_lsp.cli.services.apart import run_in_subprocess
+from visa_lsp.cli.services.apart import run_all_in_subprocess, run_in_subprocess
 from visa_lsp.reading import MOST_OBJECT, read_file
 from visa_lsp.text import LineIndex
 
@@ -30,7 +30,16 @@ def services() -> Services:
     """The services of this program."""
     from visa_lsp.lsp.services import Services
 
-    return Services(assemble_text, run_in_subprocess, disassemble, ze_info, launch_template, explain, file_rules)
+    return Services(
+        assemble_text,
+        run_in_subprocess,
+        run_all_in_subprocess,
+        disassemble,
+        ze_info,
+        launch_template,
+        explain,
+        file_rules,
+    )
 
 
 def places(text: str, spans: Iterable[Span]) -> Iterator[dict[str, int]]:

@@ -24,12 +24,13 @@ from visa_lsp.lsp.capabilities import (
     EXPLAIN,
     LAUNCH_TEMPLATE,
     RUN,
+    RUN_ALL,
     SHOW_CONTROL_FLOW,
     SHOW_REFERENCES,
     SHOW_ZE_INFO,
 )
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.progress import working
+from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.services import Stop
 from visa_lsp.reading import read_file
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.ide.zeinfo.document import HeldArgument
-    from visa_lsp.lsp.services import Result
+    from visa_lsp.lsp.services import Result, RunJob
     from visa_lsp.lsp.session import VisaServer
 
 logger = logging.getLogger(__name__)
@@ -49,6 +50,7 @@ UNTRUSTED: Final = "the workspace is not trusted: nothing is written or run in i
 _LAUNCH: Final = (".launch.yaml", ".launch.yml")
 _MOST_VALUES: Final = 8
 _DEEPEST: Final = 20
+_LONGEST: Final = 86400  # seconds
 
 
 def register(server: VisaServer) -> None:
@@ -57,6 +59,7 @@ def register(server: VisaServer) -> None:
         (ASSEMBLE, on_assemble),
         (DISASSEMBLE, on_disassemble),
         (RUN, on_run),
+        (RUN_ALL, on_run_all),
         (SHOW_CONTROL_FLOW, on_control_flow),
         (SHOW_ZE_INFO, on_ze_info),
         (EXPLAIN, on_explain),
@@ -222,7 +225,8 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         uri = named["uri"]
         options: dict[str, Any] = {**named, **_quick(arguments)}
         if uri.endswith(_LAUNCH):
-            return _run_of_launch_file(ls, options, stop)
+            _complete_launch_options(ls, options)
+            return lambda: ls.services.run(None, None, options, stop)
         if named.get("launch", "").startswith("file:"):
             options["launch"] = ls.files.path_of(named["launch"]) or ""
         platform = _platform(ls, named)
@@ -246,9 +250,11 @@ def _is_object(uri: str) -> bool:
     return uri.lower().endswith(".isa")
 
 
-def _run_of_launch_file(ls: VisaServer, options: dict[str, Any], stop: Stop) -> Callable[[], Result]:
-    """The run that a launch file describes: its text, and that of the kernel, as they are open."""
+def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
+    """Put into the options of a run what a launch file describes: its text, and that of the kernel, as they are open."""
     path = ls.files.path_of(options["uri"])
+    if not options["uri"].endswith(_LAUNCH):
+        raise BadArgument(f"`{options['uri']}` is no launch file: their names end in {_LAUNCH[0]}")
     if QUICK in options:
         raise BadArgument(f"a launch file is run as it says: `{QUICK}` goes with a text")
     if path is None:
@@ -259,7 +265,62 @@ def _run_of_launch_file(ls: VisaServer, options: dict[str, Any], stop: Stop) -> 
     options["launch"] = path
     texts = {ls.files.path_of(d.key): d.analysis.document.text for d in ls.documents if d.language is Language.VISA}
     options["opened"] = {place: text for place, text in texts.items() if place is not None}
-    return lambda: ls.services.run(None, None, options, stop)
+
+
+async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Run launch files one after another in one process: ``uris``, and the options of ``visa.run`` for all of them.
+
+    Each answer is told as soon as it is there: as progress of ``partialResultToken`` where that is given, else in ``runs``.
+    ``timeout`` is a number of seconds for each. A cancelled request ends the run that is under way and begins no other.
+    """
+    stop = Stop()
+    runs: list[Result] = []
+
+    def prepare() -> Callable[[], Result]:
+        uris, seconds, partial, options = _batch(arguments)
+
+        def done(uri: str, answer: Result) -> None:
+            _remember(ls, uri, answer)
+            if partial is not None:
+                send_partial(ls, partial, {**answer, "uri": uri})
+            runs.append({"uri": uri, "ok": answer["ok"]} if partial is not None else {**answer, "uri": uri})
+
+        jobs: dict[str, RunJob] = {}
+        for uri in dict.fromkeys(uris):
+            try:
+                job: dict[str, Any] = _options([{**options, "uri": uri}])
+                _complete_launch_options(ls, job)
+                jobs[uri] = (None, None, job, seconds)
+            except BadArgument as error:
+                done(uri, {"ok": False, "error": str(error)})
+        loop, named = asyncio.get_running_loop(), list(jobs)
+
+        def tell(number: int, answer: Result) -> None:
+            loop.call_soon_threadsafe(done, named[number], answer)
+
+        return lambda: ls.services.run_all(list(jobs.values()), stop, tell)
+
+    try:
+        answer = _refused(ls) or await _answer(ls, "vISA: running tests", token, prepare)
+    except asyncio.CancelledError:
+        stop.ask()
+        raise
+    return {**answer, "runs": runs} if answer["ok"] else answer
+
+
+def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | None, dict[str, Any]]:
+    """What ``visa.runAll`` is given: launch files, seconds for each, where answers are told, the options of each run."""
+    value = _json(arguments[0] if arguments else None)
+    options = dict(value) if isinstance(value, dict) else {}
+    uris, seconds, partial = (options.pop(key, None) for key in ("uris", "timeout", "partialResultToken"))
+    if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
+        raise BadArgument("the argument is an object with `uris`, a list of launch files")
+    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if seconds is not None and not (number and 0 < seconds <= _LONGEST):
+        raise BadArgument(f"`timeout` is a number of seconds, at most {_LONGEST}")
+    if partial is not None and (isinstance(partial, bool) or not isinstance(partial, str | int)):
+        raise BadArgument("`partialResultToken` is a string or a number")
+    return uris, seconds, partial, options
 
 
 def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
