@@ -86,19 +86,75 @@ export function show(array: ShownArray, read: Reader, index: number, format: For
   if (!Number.isFinite(value)) {
     return String(value);
   }
-  const digits = { f2: 5, f4: 9, f8: 17 }[array.dtype];
+  const type = FLOATS[array.dtype];
   if (format === 'scientific') {
-    return digits === undefined ? value.toExponential() : value.toExponential(digits - 1);
+    return type === undefined ? value.toExponential() : value.toExponential(type.digits - 1);
   }
-  if (digits === undefined || Number.isInteger(value)) {
-    return Object.is(value, -0) ? '-0' : String(value);
-  }
-  // The shortest text that reads back as the same single.
-  for (let n = 1; array.dtype === 'f4' && n <= digits; n++) {
-    const text = value.toPrecision(n);
-    if (Math.fround(Number(text)) === value) {
-      return String(Number(text));
+  return Object.is(value, -0) ? '-0' : String(type === undefined ? value : shortest(value, type));
+}
+
+interface FloatType {
+  digits: number; // that always tell one value from the next
+  round: (value: number) => number; // to the nearest value of the type
+}
+
+const FLOATS: Record<string, FloatType> = {
+  f2: { digits: 5, round: roundToHalf },
+  f4: { digits: 9, round: Math.fround },
+  f8: { digits: 17, round: (value) => value },
+};
+
+/** The number with the fewest digits that reads back as the same value of the type. */
+function shortest(value: number, type: FloatType): number {
+  for (let n = 1; n < type.digits; n++) {
+    const found = Number(value.toPrecision(n));
+    if (type.round(found) === value) {
+      return found;
     }
   }
-  return String(array.dtype === 'f2' ? Number(value.toPrecision(digits)) : value);
+  return value;
+}
+
+/** The half that is nearest to a number, of two the even one. */
+export function roundToHalf(value: number): number {
+  if (!Number.isFinite(value)) {
+    return value;
+  }
+  const size = Math.abs(value);
+  let step = 2 ** -24; // between the values around: that of subnormals, and of those up to 2 ** -13
+  while (step * 2048 <= size) {
+    step *= 2;
+  }
+  const steps = Math.floor(size / step);
+  const rest = size / step - steps;
+  const rounded = (steps + (rest > 0.5 || (rest === 0.5 && steps % 2 === 1) ? 1 : 0)) * step;
+  return Math.sign(value) * (rounded >= 65520 ? Infinity : rounded);
+}
+
+/** One of many bits, the first in the lowest bit of the first byte. */
+export function bit(bits: Uint8Array, index: number): boolean {
+  return ((bits[index >> 3]! >> (index & 7)) & 1) === 1;
+}
+
+/** The indexes at which bits are set, at most so many. */
+export function indexesOf(bits: Uint8Array, most: number): number[] {
+  const found: number[] = [];
+  for (let byte = 0; byte < bits.length && found.length < most; byte++) {
+    for (let n = 0; bits[byte] !== 0 && n < 8 && found.length < most; n++) {
+      if (bit(bits, 8 * byte + n)) {
+        found.push(8 * byte + n);
+      }
+    }
+  }
+  return found;
+}
+
+/** The indexes of an element in each dimension. */
+export function place(shape: number[], index: number): number[] {
+  const found: number[] = [];
+  for (const length of [...shape].reverse()) {
+    found.unshift(index % length);
+    index = Math.floor(index / length);
+  }
+  return found;
 }

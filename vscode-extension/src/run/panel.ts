@@ -3,16 +3,8 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { openAt, optionsFor, page } from '../views/webview.ts';
-import { ArrayError, arrayOf, type ShownArray } from './array.ts';
 import type { Place, Report } from './report.ts';
-
-export interface ShownBuffer {
-  arg: number | string;
-  name: string;
-  typeName: string;
-  array: ShownArray | undefined;
-  problem: string;
-}
+import { buffersOf, withoutData, type ShownBuffer } from './shown.ts';
 
 export interface Shown {
   title: string;
@@ -43,10 +35,7 @@ export class ResultsPanel implements vscode.Disposable {
   }
 
   show(title: string, report: Report, source: vscode.Uri | undefined, again: () => void): void {
-    const buffers = buffersOf(report);
-    // The values are in the buffers; they need not go to the page twice.
-    const rest = { ...report, buffers: (report.buffers ?? []).map(({ data: _, ...buffer }) => buffer) };
-    this.shown = { title, report: rest, buffers };
+    this.shown = { title, report: withoutData(report), buffers: buffersOf(report) };
     this.source = source;
     this.again = again;
     this.reveal();
@@ -100,18 +89,4 @@ export class ResultsPanel implements vscode.Disposable {
 /** Whether a file is there; a text that was never saved is not. */
 function isThere(uri: vscode.Uri): Thenable<boolean> {
   return vscode.workspace.fs.stat(uri).then(() => true, () => false);
-}
-
-function buffersOf(report: Report): ShownBuffer[] {
-  return (report.buffers ?? []).map((buffer) => {
-    const shown = { arg: buffer.arg, name: buffer.name, typeName: buffer.dtype, array: undefined, problem: '' };
-    if (buffer.data === undefined) {
-      return { ...shown, problem: 'there are too many values to be shown' };
-    }
-    try {
-      return { ...shown, array: arrayOf(buffer.dtype, buffer.shape, Buffer.from(buffer.data, 'base64')) };
-    } catch (error) {
-      return { ...shown, problem: error instanceof ArrayError ? error.message : String(error) };
-    }
-  });
 }

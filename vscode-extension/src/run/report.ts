@@ -1,17 +1,45 @@
 // What the server's command `visa.run` answers, as types.
 
-export interface Buffer {
-  arg: number | string;
-  name: string;
+/** An array: its NumPy type, its shape, its first values. */
+export interface Values {
   dtype: string;
   shape: number[];
+  head: (number | string)[];
   data?: string; // the values as base64; absent where there are too many
+}
+
+export interface Buffer extends Values {
+  arg: number | string;
+  name: string;
+  title: string; // what it is called: `td (argument 3)`
+  written: boolean; // the kernel has stored into it
+  changed: boolean; // it holds other bytes than before
+  image: ImageArgument | null;
+}
+
+export interface ImageArgument {
+  width: number;
+  height: number;
+  depth: number;
+  channels: number;
 }
 
 export interface Expectation {
   arg: number | string;
   ok: boolean;
   message: string;
+  // Where it does not hold:
+  title?: string;
+  expected?: Values;
+  differences?: Differences | null; // null where size or type are others
+}
+
+export interface Differences {
+  count: number;
+  of: number;
+  text: string; // the largest errors in words
+  first: { at: number[]; got: number | string; expected: number | string }[];
+  elements?: string; // a bit for each element as base64; absent where there are too many
 }
 
 export interface Fault {
@@ -60,6 +88,12 @@ export interface Report {
   instructions?: number;
   printed?: string;
   notes?: string[];
+  assumed?: string[]; // what no file said
+}
+
+/** What an argument is called. */
+export function titleOf(report: Report, arg: number | string): string {
+  return report.buffers?.find((buffer) => buffer.arg === arg)?.title ?? String(arg);
 }
 
 export interface Place {

@@ -6,6 +6,12 @@ import type { Server } from '../server/client.ts';
 import { messageOf } from '../server/client.ts';
 import type { Report } from './report.ts';
 
+/** A report of several, which says whose it is. */
+export interface ToldReport extends Report {
+  uri: string;
+  process?: number; // that did the run
+}
+
 /** A launch file as an object; what it leaves out comes from ze_info. */
 export type Quick = Record<string, unknown>;
 
@@ -23,5 +29,14 @@ export async function runLaunch(server: Server, job: Job, token: vscode.Cancella
     return await server.call<Report>('visa.run', { uri, data: 'base64', ...(launch && { launch }), ...(quick && { quick }) }, token);
   } catch (error) {
     return token.isCancellationRequested ? undefined : { launch: launch ?? uri, ok: false, error: messageOf(error) };
+  }
+}
+
+/** Runs launch files one after another in one process; `told` hears each report as soon as it is there. */
+export async function runLaunches(server: Server, uris: string[], timeout: number, told: (report: ToldReport) => void, token: vscode.CancellationToken): Promise<void> {
+  const argument = { uris, data: 'base64', ...(timeout > 0 && { timeout }) };
+  const answer = await server.callInParts<ToldReport, { ok: boolean; error?: string }>('visa.runAll', argument, told, token);
+  if (!answer.ok) {
+    throw new Error(answer.error ?? 'the server has run nothing');
   }
 }

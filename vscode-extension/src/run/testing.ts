@@ -1,4 +1,4 @@
-// The Testing view: each `*.launch.yaml` with `expect` is a test. The server runs each in a process of its own.
+// The Testing view: each `*.launch.yaml` with `expect` is a test. The server runs all that are asked for in one process.
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
@@ -6,10 +6,11 @@ import type { Server } from '../server/client.ts';
 import { messageOf } from '../server/client.ts';
 import type { InlineValues } from '../views/inline.ts';
 import { sourceOf } from './command.ts';
+import { textsOf, type Texts } from './difference.ts';
 import { LAUNCH_SUFFIX, outline, type LaunchOutline } from './launch.ts';
 import type { ResultsPanel } from './panel.ts';
-import { placeIn, type Report } from './report.ts';
-import { runLaunch } from './runner.ts';
+import { placeIn, titleOf, type Report } from './report.ts';
+import { runLaunches, type ToldReport } from './runner.ts';
 
 const PATTERN = `**/*${LAUNCH_SUFFIX}`;
 
@@ -62,12 +63,10 @@ export class LaunchTests implements vscode.Disposable {
     const wanted = request.include ?? [...this.controller.items].map(([, item]) => item);
     const items = wanted.filter((item) => !request.exclude?.includes(item));
     items.forEach((item) => run.enqueued(item));
-    for (const item of items) {
-      if (token.isCancellationRequested || !vscode.workspace.isTrusted) {
-        run.skipped(item);
-      } else {
-        await this.runOne(run, item, token);
-      }
+    if (vscode.workspace.isTrusted) {
+      await this.runItems(run, items, token);
+    } else {
+      items.forEach((item) => run.skipped(item));
     }
     run.end();
     await this.inline.update();
@@ -99,31 +98,62 @@ export class LaunchTests implements vscode.Disposable {
     this.controller.items.add(item);
   }
 
-  private async runOne(run: vscode.TestRun, item: vscode.TestItem, token: vscode.CancellationToken): Promise<void> {
-    run.started(item);
-    const started = Date.now();
+  private async runItems(run: vscode.TestRun, items: vscode.TestItem[], token: vscode.CancellationToken): Promise<void> {
+    const waiting = new Map(items.map((item) => [item.id, item]));
+    const finished: Promise<void>[] = [];
+    let started = Date.now();
+    const startNext = (): void => {
+      started = Date.now();
+      const next = waiting.values().next().value;
+      if (next !== undefined) {
+        run.started(next);
+      }
+    };
+    const told = (report: ToldReport): void => {
+      const item = waiting.get(report.uri);
+      if (item !== undefined) {
+        waiting.delete(report.uri);
+        finished.push(this.finish(run, item, report, Date.now() - started));
+        startNext();
+      }
+    };
+    startNext();
+    const timeout = vscode.workspace.getConfiguration('visa').get<number>('testTimeout', 0);
+    let problem = '';
     try {
-      const report = await runLaunch(this.server, { uri: item.uri! }, token);
-      if (report === undefined) {
-        run.skipped(item);
-        return;
-      }
-      this.reports.set(item.id, report);
-      run.appendOutput(summary(item.label, report).replaceAll('\n', '\r\n'), undefined, item);
-      if (report.ok) {
-        run.passed(item, Date.now() - started);
-      } else {
-        run.failed(item, await this.messages(item, report), Date.now() - started);
-      }
+      await runLaunches(this.server, [...waiting.keys()], timeout, told, token);
     } catch (error) {
-      run.errored(item, new vscode.TestMessage(messageOf(error)), Date.now() - started);
+      problem = token.isCancellationRequested ? '' : messageOf(error);
+    }
+    await Promise.all(finished);
+    for (const item of waiting.values()) {
+      if (problem === '') {
+        run.skipped(item);
+      } else {
+        run.errored(item, new vscode.TestMessage(problem));
+      }
     }
   }
 
-  private async messages(item: vscode.TestItem, report: Report): Promise<vscode.TestMessage[]> {
+  private async finish(run: vscode.TestRun, item: vscode.TestItem, report: ToldReport, milliseconds: number): Promise<void> {
+    this.reports.set(item.id, report);
+    run.appendOutput(summary(item.label, report).replaceAll('\n', '\r\n'), undefined, item);
+    if (report.ok) {
+      run.passed(item, milliseconds);
+      return;
+    }
+    try {
+      run.failed(item, await this.messages(item, report), milliseconds);
+    } catch (error) {
+      run.errored(item, new vscode.TestMessage(messageOf(error)), milliseconds);
+    }
+  }
+
+  /** What a failed test says, each where it belongs; public so that a test of the extension can look at it. */
+  async messages(item: vscode.TestItem, report: Report): Promise<vscode.TestMessage[]> {
     const messages: vscode.TestMessage[] = [];
-    const add = (text: string, uri: vscode.Uri, line: number, column = 0): void => {
-      const message = new vscode.TestMessage(text);
+    const add = (text: string, uri: vscode.Uri, line: number, column = 0, texts?: Texts): void => {
+      const message = texts === undefined ? new vscode.TestMessage(text) : vscode.TestMessage.diff(text, texts.expected, texts.got);
       message.location = new vscode.Location(uri, new vscode.Position(Math.max(0, line), Math.max(0, column)));
       messages.push(message);
     };
@@ -134,7 +164,10 @@ export class LaunchTests implements vscode.Disposable {
     }
     report.expectations?.forEach((expectation, n) => {
       if (!expectation.ok) {
-        add(`${expectation.arg}: ${expectation.message}`, item.uri!, found?.itemLines[n] ?? found?.expectLine ?? 0);
+        const { differences, message } = expectation;
+        const text = `${titleOf(report, expectation.arg)}: ${message}${differences ? `; ${differences.text}` : ''}`;
+        const texts = textsOf(expectation, report.buffers?.find((buffer) => buffer.arg === expectation.arg));
+        add(text, item.uri!, found?.itemLines[n] ?? found?.expectLine ?? 0, 0, texts);
       }
     });
     const source = await sourceOf(item.uri!);
@@ -151,7 +184,7 @@ function summary(name: string, report: Report): string {
   }
   const size = `${report.groups} groups, ${report.threads} threads, ${report.instructions} instructions`;
   const lines = [
-    ...(report.expectations ?? []).map((e) => `${e.arg}: ${e.ok ? 'as expected' : e.message}`),
+    ...(report.expectations ?? []).map((e) => `${titleOf(report, e.arg)}: ${e.ok ? 'as expected' : e.message}`),
     ...(report.findings ?? []).map((found) => `${found.place || `line ${found.line ?? '?'}`}: ${found.kind}: ${found.message}`),
     ...(report.messages ?? []).map((sent) => `${sent.place || `line ${sent.line ?? '?'}`}: ${sent.kind} is recorded only, ${sent.reason}`),
   ];

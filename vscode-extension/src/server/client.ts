@@ -1,7 +1,8 @@
 // The language client: started, stopped, asked. What a command of the server shows is the business of `Commands`.
 
+import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { LanguageClient, type LanguageClientOptions } from 'vscode-languageclient/node';
+import { LanguageClient, ProgressType, type LanguageClientOptions } from 'vscode-languageclient/node';
 import { installServer } from './install.ts';
 import { findProgram, ProgramNotFound, type Program } from './program.ts';
 import { plain } from '../plain.ts';
@@ -65,6 +66,18 @@ export class Server implements vscode.Disposable {
     }
     // A token that is not given must not be there: it would be sent as one more parameter.
     return token === undefined ? this.client.sendRequest<R>(method, params) : this.client.sendRequest<R>(method, params, token);
+  }
+
+  /** Calls a command that tells parts of its answer before the answer. */
+  async callInParts<P, R>(command: string, argument: object, part: (value: P) => void, token: vscode.CancellationToken): Promise<R> {
+    await this.work;
+    const partialResultToken = randomUUID();
+    const listening = this.client?.onProgress(new ProgressType<P>(), partialResultToken, part);
+    try {
+      return await this.call<R>(command, { ...argument, partialResultToken }, token);
+    } finally {
+      listening?.dispose();
+    }
   }
 
   async install(): Promise<void> {

@@ -27,11 +27,24 @@ export function button(text: string, title: string, work: () => void): HTMLEleme
 export function select<T extends string>(options: readonly T[], chosen: T, title: string, work: (value: T) => void): HTMLElement {
   const made = document.createElement('select');
   made.title = title;
+  made.ariaLabel = title;
   for (const option of options) {
     made.add(new Option(option, option, option === chosen, option === chosen));
   }
   made.addEventListener('change', () => work(made.value as T));
   return made;
+}
+
+export function checkbox(text: string, work: (checked: boolean) => void): HTMLElement {
+  const box = document.createElement('input');
+  box.type = 'checkbox';
+  box.addEventListener('change', () => work(box.checked));
+  return element('label', '', box, ` ${text}`);
+}
+
+/** What is folded until it is asked for; undefined where it has nothing in it. */
+export function folded(title: string, children: HTMLElement[]): HTMLElement | undefined {
+  return children.length === 0 ? undefined : element('details', '', element('summary', '', title), ...children);
 }
 
 export function fill(parent: Element, ...children: Child[]): void {

@@ -1,5 +1,6 @@
 // A buffer as an image: bytes as they are, other numbers stretched from their least to their greatest value.
 
+import type { ShownBuffer } from '../run/shown.ts';
 import { reader, size, type ShownArray } from '../run/array.ts';
 import { element } from './dom.ts';
 
@@ -11,22 +12,36 @@ export interface ImageShape {
 
 const MOST_PIXELS = 4096 * 4096;
 
-/** How an array is an image by itself: rows, columns and, maybe, one to four channels. */
-export function imageShape(array: ShownArray): ImageShape | undefined {
-  const [height = 0, width = 0, channels = 1, ...more] = array.shape;
-  const plausible = array.shape.length >= 2 && more.length === 0 && height > 1 && width > 1 && channels >= 1 && channels <= 4;
-  return plausible && height * width <= MOST_PIXELS ? { height, width, channels } : undefined;
+/** How a buffer is an image by itself: an image argument, or rows of pixels of three or four bytes. */
+export function imageShape(buffer: ShownBuffer, array: ShownArray): ImageShape | undefined {
+  if (buffer.image !== null) {
+    const { width, height, depth, channels } = buffer.image; // layers stand one below the other
+    return { height: height * depth, width, channels };
+  }
+  const [height = 0, width = 0, channels = 0, ...more] = array.shape;
+  const pixels = array.dtype === 'u1' && more.length === 0 && height > 1 && width > 1 && (channels === 3 || channels === 4);
+  return pixels ? { height, width, channels } : undefined;
 }
 
-export function imageView(array: ShownArray, shape: ImageShape): HTMLElement {
+/** How an array is an image where somebody asks for one. */
+export function askedShape(array: ShownArray, columns: number): ImageShape {
+  const [height = 0, width = 0, channels = 0, ...more] = array.shape;
+  const channelled = more.length === 0 && channels >= 1 && channels <= 4;
+  return channelled ? { height, width, channels } : { height: Math.ceil(size(array) / columns), width: columns, channels: 1 };
+}
+
+export function imageView(array: ShownArray, shape: ImageShape, title: string): HTMLElement {
   const { height, width, channels } = shape;
+  if (height * width > MOST_PIXELS || height * width === 0) {
+    return element('p', 'facts', `${width}×${height} pixels cannot be shown; at most ${MOST_PIXELS} can`);
+  }
   const read = reader(array);
   const total = size(array);
   const [least, greatest] = range(array, read, total);
   const scale = greatest > least ? 255 / (greatest - least) : 0;
   const level = (index: number): number => (index < total ? (Number(read(index)) - least) * scale : 0);
   const canvas = document.createElement('canvas');
-  Object.assign(canvas, { width, height });
+  Object.assign(canvas, { width, height, role: 'img', ariaLabel: `${title} as an image` });
   const context = canvas.getContext('2d')!;
   const pixels = context.createImageData(width, height);
   for (let p = 0; p < width * height; p++) {

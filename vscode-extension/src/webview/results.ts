@@ -1,10 +1,12 @@
-// The page of a run: verdict, expectations, reports with links to their lines, and the buffers.
+// The page of a run: verdict, expectations with the buffers that are not as expected, reports with links to their lines, what
+// the kernel wrote; what it left as it was is folded.
 
 import type { Shown } from '../run/panel.ts';
 import type { Fault, Report, Sent } from '../run/report.ts';
-import { payloadText, placeIn, placeOf } from '../run/report.ts';
-import { bufferView } from './buffer.ts';
-import { button, element, fill, host, listen } from './dom.ts';
+import { payloadText, placeIn, placeOf, titleOf } from '../run/report.ts';
+import type { Group } from '../run/shown.ts';
+import { bufferViews } from './buffer.ts';
+import { button, element, fill, folded, host, listen } from './dom.ts';
 
 function verdict(shown: Shown): HTMLElement {
   const { report } = shown;
@@ -50,11 +52,13 @@ function errorLines(error: string): HTMLElement {
   return element('ul', 'reports bad', ...lines);
 }
 
-function expectations(report: Report): HTMLElement | undefined {
-  const items = (report.expectations ?? []).map((e) =>
-    element('li', e.ok ? 'good' : 'bad', element('b', '', `${e.arg}`), ` ${e.ok ? 'is as expected' : e.message}`),
-  );
-  return section('Expectations', 'checks', items);
+function expectations(report: Report, wrong: HTMLElement[]): HTMLElement | undefined {
+  const items = (report.expectations ?? [])
+    .toSorted((a, b) => Number(a.ok) - Number(b.ok))
+    .map((e) => element('li', e.ok ? 'good' : 'bad', element('b', '', titleOf(report, e.arg)), ` ${e.ok ? 'is as expected' : 'is not as expected'}`));
+  const made = section('Expectations', 'checks', items);
+  made?.append(...wrong);
+  return made;
 }
 
 function section(title: string, style: string, items: HTMLElement[]): HTMLElement | undefined {
@@ -104,9 +108,8 @@ function messages(found: Sent[] = []): HTMLElement | undefined {
   return section(`Messages (${items.length})`, 'noticed', items);
 }
 
-function notes(report: Report): HTMLElement | undefined {
-  const items = (report.notes ?? []).map((note) => element('li', '', note));
-  return items.length === 0 ? undefined : element('ul', 'notes', ...items);
+function notes(said: string[] = []): HTMLElement[] {
+  return said.length === 0 ? [] : [element('ul', 'notes', ...said.map((note) => element('li', '', note)))];
 }
 
 listen<Shown | undefined>((main, shown) => {
@@ -114,16 +117,19 @@ listen<Shown | undefined>((main, shown) => {
     return;
   }
   const { report } = shown;
-  const buffers = shown.buffers.map(bufferView);
+  const of = (group: Group): HTMLElement[] => shown.buffers.filter((buffer) => buffer.group === group).flatMap(bufferViews);
+  const [outputs, inputs] = [of('output'), of('input')];
   fill(
     main,
     verdict(shown),
     report.error === undefined ? undefined : errorLines(report.error),
-    expectations(report),
+    expectations(report, of('wrong')),
     faults('Reports', 'reports bad', report.faults),
+    outputs.length === 0 ? undefined : element('section', '', element('h2', '', 'Outputs'), ...outputs),
     faults('Findings', 'noticed', report.findings),
     messages(report.messages),
-    notes(report),
-    buffers.length === 0 ? undefined : element('section', '', element('h2', '', 'Buffers'), ...buffers),
+    ...notes(report.notes),
+    folded(`Inputs, unchanged (${inputs.length})`, inputs),
+    folded(`Assumed (${report.assumed?.length ?? 0})`, notes(report.assumed)),
   );
 });
