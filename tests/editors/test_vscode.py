@@ -59,6 +59,7 @@ def test_inside_the_extension_host(vsix: Path, project: Path):
         "run results",
     }
     wanted |= {"testing view", "isa editor", "control flow", "task", "quick run", "values beside the lines"}
+    wanted |= {"what a failed test says", "what is not as expected comes first", "a test that takes too long"}
     wanted |= {"untitled text", "messages of a run", "settings are live", "what the manifest names is there"}
     assert wanted <= seen
 
@@ -100,9 +101,22 @@ def test_what_a_user_sees(vsix: Path, project: Path, tmp_path: Path):
         "run-findings.png",
         "quick-run.png",
         "flow.png",
-        "testing-failed.png",
         "isa.png",
     } <= {p.name for p in (tmp_path / "pictures").iterdir()}
+
+
+def test_results_are_readable(vsix: Path, project: Path, tmp_path: Path):
+    lines = drive("results.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
+    assert {
+        "what is not as expected comes first",
+        "inputs are folded",
+        "only differences, by keyboard",
+        "in other themes",
+        "a large matrix is a table that turns its pages",
+        "pixels are an image by themselves",
+        "a failed test shows both sides",
+    } <= {line["step"] for line in lines if "step" in line}
+    assert {"run-failed.png", "testing-failed.png"} <= {p.name for p in (tmp_path / "pictures").iterdir()}
 
 
 def test_the_newcomers_path(vsix: Path, project: Path, tmp_path: Path):

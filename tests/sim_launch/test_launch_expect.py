@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from visa_lsp.sim.launch.config import Expectation
 from visa_lsp.sim.launch import expect as comparing
+from visa_lsp.sim.launch.config import Expectation
 from visa_lsp.sim.launch.expect import LargestError, difference, mismatch, ulp_distance
 
 F32 = np.float32

@@ -89,6 +89,13 @@ def test_arguments_are_named_as_the_source_names_them(run, capsys):
     assert "  expect arg img (argument 0): FAILED, has 2880 elements, 1 are expected" in out
 
 
+def test_a_fault_names_the_argument(run, capsys):
+    edit("mandelbrot.launch.yaml", "shape: [20, 36, 4]", "shape: [19, 36, 4]")
+    edit("mandelbrot.launch.yaml", "expect:\n  - {arg: 0, npy: mandelbrot.npy}\n", "")
+    assert run("mandelbrot.visaasm") == 1
+    assert "of img (argument 0), which has 2736 bytes" in capsys.readouterr().out
+
+
 def test_floats_have_the_digits_of_their_type(run, capsys):
     edit("saxpy.launch.yaml", "dtype: float32, shape: [100], init: arange", "dtype: float16, shape: [200], npy: x.npy")
     np.save("x.npy", np.full(200, 0.1, np.float16))

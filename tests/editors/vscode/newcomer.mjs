@@ -46,7 +46,7 @@ const good = await steps(
       await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
       const view = await webview(page, 'article table td');
       await photograph(page, pictures, 'run');
-      return (await view.locator('article').last().locator('tbody tr').first().innerText()).split('\t');
+      return (await view.locator('article').first().locator('tbody tr').first().innerText()).split('\t');
     },
   },
   join(pictures, 'failed.png'),

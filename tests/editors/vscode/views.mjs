@@ -137,7 +137,7 @@ const passed = await steps(
       await openFile(page, 'average.visaasm');
       await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
       const view = await webview(page, 'h2:has-text("Messages")');
-      assert.deepEqual(await view.locator('h2').allInnerTexts(), ['Reports (2)', 'Findings (1)', 'Messages (1)', 'Buffers']);
+      assert.deepEqual(await view.locator('h2').allInnerTexts(), ['Reports (2)', 'Outputs', 'Findings (1)', 'Messages (1)']);
       const links = { Messages: 'raw_sends', Findings: 'div', Reports: 'scatter4_scaled.R' };
       for (const [heading, mnemonic] of Object.entries(links)) {
         const wanted = lineOf(text, `    ${mnemonic}`);
@@ -180,7 +180,7 @@ const passed = await steps(
       await form.getByLabel('y: contents').selectOption('ones');
       await form.getByRole('button', { name: 'Run', exact: true }).click();
       const view = await webview(page, 'article table td');
-      const row = view.locator('article').last().locator('tbody tr').first();
+      const row = view.locator('article').first().locator('tbody tr').first();
       assert.deepEqual((await row.innerText()).split('\t').slice(1, 4), ['1', '3.5', '6']);
       await command(page, 'View: Toggle Primary Side Bar Visibility');
       await picture('quick-run');
@@ -232,7 +232,6 @@ const passed = await steps(
       await row('wrong').dblclick();
       await page.locator('.tab.active', { hasText: 'wrong.launch.yaml' }).waitFor({ timeout: LONG });
       await page.waitForTimeout(1000);
-      await picture('testing-failed');
       await row('mandelbrot').hover();
       await row('mandelbrot').locator('.action-label[aria-label*="Show Buffers"]').click();
       await webview(page, 'article canvas');

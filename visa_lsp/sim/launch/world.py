@@ -21,7 +21,7 @@ from visa_lsp.sim.launch.layout import align
 from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from visa_lsp.program.payload import InlineSampler
 
@@ -46,10 +46,11 @@ _DIMS: Final = {
 
 
 class World:
-    """What the threads of one launch share."""
+    """What the threads of one launch share. ``name_of`` gives the source's name of an argument, where there is one."""
 
-    def __init__(self, slm_bytes: int = 0) -> None:
+    def __init__(self, slm_bytes: int = 0, name_of: Callable[[int], str] = lambda _: "") -> None:
         self.memory = Memory()
+        self._name_of = name_of
         self.surfaces: dict[int, Buffer] = {}
         self.samplers: dict[int, Sampler] = {}
         self.symbols: dict[str, int] = {}
@@ -63,7 +64,8 @@ class World:
         """Place the buffer or image of an argument, the first time; give it. ``access`` is what ze_info says of it."""
         if key not in self.buffers:
             array = arg.array.copy()
-            name = f"argument {key}"
+            known = self._name_of(key) if isinstance(key, int) else ""
+            name = f"{known} (argument {key})" if known else f"argument {key}"
             if isinstance(arg, ImageArg):
                 buffer: Buffer = _image(name, arg, array, image_type)
             else:

@@ -50,8 +50,8 @@ function bufferView(buffer: ShownBuffer, wrong?: Mismatch): HTMLElement {
   const draw = (): void => {
     const image = view === 'image';
     formats.hidden = image;
-    [forward, onlyBox].forEach((control) => (control.hidden = image || indexes.length === 0));
-    forward.hidden ||= only;
+    onlyBox.hidden = image;
+    forward.hidden = image || only;
     if (widths !== undefined) {
       widths.hidden = !image && only;
     }
@@ -71,8 +71,7 @@ function bufferView(buffer: ShownBuffer, wrong?: Mismatch): HTMLElement {
     select(VIEWS, view, 'Table or image', (value) => ((view = value), draw())),
     formats,
     widths,
-    onlyBox,
-    forward,
+    ...(indexes.length === 0 ? [] : [onlyBox, forward]),
   );
   draw();
   const alone = wrong?.expected && differences === undefined ? [element('h4', '', 'expected'), grid(tableCells(`${buffer.title}, expected`, wrong.expected, columnsOf(wrong.expected), 'decimal')).element] : [];

@@ -151,6 +151,42 @@ const tests = {
       ['saxpy.launch.yaml', true],
       ['wrong.launch.yaml', false],
     ]);
+    assert.equal(new Set(reports.map((r) => r.process)).size, 1, 'one process for all tests');
+  },
+  async 'what a failed test says'() {
+    const [report] = (await api.tests.runAll()).filter((r) => !r.ok);
+    const uri = file('wrong.launch.yaml');
+    const [message, ...others] = await api.tests.messages({ id: uri.toString(), uri }, report);
+    assert.deepEqual(others, []);
+    assert.equal(message.message, 'y: 1 of 100 elements differ: [1] is 3.5, expected 4.5; largest error at [1]: 1 absolute, 0.2222 relative, 3145728 ulp');
+    assert.equal(message.expectedOutput, '[0] 1\n[1] 4.5\n[2] 6\n[3] 8.5\n⋯');
+    assert.equal(message.actualOutput, '[0] 1\n[1] 3.5\n[2] 6\n[3] 8.5\n⋯');
+    const launch = await vscode.workspace.openTextDocument(uri);
+    assert.deepEqual([message.location.uri.path, launch.lineAt(message.location.range.start.line).text], [uri.path, '  - arg: y']);
+  },
+  async 'what is not as expected comes first'() {
+    await run('visa.runKernel', file('wrong.launch.yaml'));
+    const { buffers } = api.results.content;
+    assert.deepEqual(buffers.map((b) => [b.title, b.group]), [['y', 'wrong'], ['x', 'input']]);
+    assert.equal(buffers[0].wrong[0].count, 1);
+  },
+  async 'a test that takes too long'() {
+    const write = (name, text) => vscode.workspace.fs.writeFile(file(name), new TextEncoder().encode(text));
+    const content = ['.version 4.1', '.kernel "endless"', 'again:', '    jmp (M1, 1) again', '    ret (M1, 1)', ''].join('\n');
+    await write('endless.visaasm', content);
+    await write('endless.launch.yaml', 'kernel: endless\nfile: endless.visaasm\ngroups: [1]\nlocal_size: [8]\nargs: []\nexpect: []\n');
+    await until('the test', () => api.tests.names.includes('endless'));
+    const settings = vscode.workspace.getConfiguration('visa');
+    await settings.update('testTimeout', 10, vscode.ConfigurationTarget.Workspace);
+    const reports = await api.tests.runAll();
+    await settings.update('testTimeout', undefined, vscode.ConfigurationTarget.Workspace);
+    const endless = reports.find((r) => r.uri.endsWith('endless.launch.yaml'));
+    assert.match(endless.error, /took longer than 10 seconds/);
+    assert.deepEqual(reports.map((r) => [r.uri.replace(/.*\//, '').split('.')[0], r.ok]).sort(), [['endless', false], ['mandelbrot', true], ['saxpy', true], ['wrong', false]]);
+    for (const name of ['endless.launch.yaml', 'endless.visaasm']) {
+      await vscode.workspace.fs.delete(file(name));
+    }
+    await until('the tests that are left', () => api.tests.names.length === 3);
   },
   async assembling() {
     const answer = await run('visa.assembleFile', document.uri);
