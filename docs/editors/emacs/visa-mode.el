@@ -83,7 +83,7 @@
         (insert (if (plist-get answer :kernel) (format "kernel %s\n" (plist-get answer :kernel))
                   (format "%s\n" (plist-get answer :error))))
         (seq-doseq (b (plist-get answer :buffers))
-          (insert (format "%s %s: %s\n" (plist-get b :arg) (plist-get b :dtype)
+          (insert (format "%s %s: %s\n" (plist-get b :title) (plist-get b :dtype)
                           (mapconcat (lambda (v) (format "%s" v)) (plist-get b :head) ", "))))
         (seq-doseq (e (plist-get answer :expectations))
           (insert (format "expect %s: %s\n" (plist-get e :arg) (plist-get e :message))))

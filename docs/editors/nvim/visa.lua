@@ -41,7 +41,7 @@ function M.run(launch, done)
       for _, value in ipairs(buffer.head) do
         table.insert(head, tostring(value))
       end
-      table.insert(lines, ('arg %s %s: %s'):format(buffer.arg, buffer.dtype, table.concat(head, ', ')))
+      table.insert(lines, ('arg %s %s: %s'):format(buffer.title, buffer.dtype, table.concat(head, ', ')))
     end
     for _, expectation in ipairs(result.expectations or {}) do
       table.insert(lines, ('expect arg %s: %s'):format(expectation.arg, expectation.ok and 'holds' or expectation.message))
