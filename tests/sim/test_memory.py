@@ -370,3 +370,40 @@ def test_memory_keeps_buffers_apart():
     assert memory.load(np.array([second.address + 1, first.address + 100]), 2).tolist() == [[121, 122], [0, 0]]
     with pytest.raises(ValueError, match="overlaps"):
         memory.add(Buffer("c", bytearray(8), first.address + 50))
+
+
+def test_a_buffer_knows_whether_something_was_stored_into_it():
+    def fresh(size=16):
+        return Buffer("b", bytearray(size))
+
+    word, rows = np.ones(1, np.uint32), np.ones((1, 4), np.uint8)
+    outside = fresh()
+    outside.store(np.array([100]), rows)
+    outside.store32(np.array([-4]), word)
+    assert not outside.written
+    for method, values in (("store", rows), ("store32", word)):
+        inside = fresh()
+        getattr(inside, method)(np.array([4]), values)
+        assert inside.written
+        view = fresh()
+        view.whole = whole = fresh()
+        getattr(view, method)(np.array([4]), values)
+        assert whole.written
+    memory = Memory()
+    first, second, third = (memory.add(fresh(8192)) for _ in range(3))
+    memory.store(np.array([first.address, third.address]), np.ones((2, 4), np.uint8))
+    assert [buffer.written for buffer in (first, second, third)] == [True, False, True]
+
+
+@pytest.mark.parametrize(("added", "written"), [(0, False), (1, True)])
+def test_an_atomic_that_changes_nothing_writes_nothing(added, written):
+    b = Builder()
+    at, a = b.var(ty.UD), b.var(ty.UD)
+    s = bind(b, 0)
+    b.op("mov", "M1_NM,16", dst=b.dst(at), src0=imm(0, ty.UD))
+    b.op("mov", "M1_NM,16", dst=b.dst(a), src0=imm(added, ty.UD))
+    b.op("dword_atomic", "M1,8", op=0, surface=s, off=raw(at), src0=raw(a), src1=raw(0), dst=raw(0))
+    b.ret()
+    d = dispatch(b, buffers=[np.zeros(4, np.uint32)])
+    run(d)
+    assert d.surfaces[0].written is written
