@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 
 import pytest
 from check_support import check, run, words  # noqa: F401 - fixtures
@@ -287,6 +288,34 @@ def test_one_files_crash_is_one_line(words, run, monkeypatch):
     monkeypatch.setenv("VISA_LSP_DEBUG", "1")
     with pytest.raises(ValueError, match="two"):
         run("check", "a.visaasm")
+
+
+def test_max_errors_shows_nothing_behind_them_and_tells_how_much_is_left(words, run):
+    write(words, "a.visaasm", "ODD\nBAD\nDULL\n")
+    write(words, "b.visaasm", "BAD\nODD\nBAD\n")
+    status, out, err = run("check", "--max-errors", "1", "a.visaasm", "b.visaasm")
+    assert (status, [line.partition(": ")[0] for line in out.splitlines()]) == (1, ["a.visaasm:1:1", "a.visaasm:2:1"])
+    assert err == "visa-lsp: 2 more errors and 2 other findings are not shown: a larger --max-errors shows more\n"
+    status, out, err = run("check", "--max-errors", "2", "--format", "full", "--statistics", "a.visaasm", "b.visaasm")
+    assert (status, out.count("[V90")) == (1, 4)
+    assert "3 errors, 2 warnings, 1 remark in 2 files" in out
+    assert "3 V901 error" in out
+    assert err == "visa-lsp: 1 more error and 1 other finding are not shown: a larger --max-errors shows more\n"
+    assert run("check", "--max-errors", "3", "a.visaasm", "b.visaasm") == run("check", "a.visaasm", "b.visaasm")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_shortened_report_is_a_whole_document(words, run, form):
+    write(words, "a.visaasm", "BAD\nODD\n")
+    short = run("check", "--format", form, ".")[1]
+    write(words, "a.visaasm", "BAD\nODD\nBAD\nBAD\n")
+    status, out, err = run("check", "--max-errors", "1", "--format", form, ".")
+    assert (status, err.count("\n")) == (1, 1)
+    parse = {"junit": ET.fromstring, "jsonl": lambda text: [json.loads(line) for line in text.splitlines()]}
+    if form in ("json", "sarif", "gitlab", "rdjson", "junit", "jsonl"):
+        assert parse.get(form, json.loads)(out) is not None
+    assert out.count("V901") < run("check", "--format", form, ".")[1].count("V901")
+    assert len(out) <= len(short)
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -156,6 +156,59 @@ def test_a_fault_is_reported_with_its_line(run, capsys):
     assert run("saxpy.visaasm", "--checks", "none") == 0
 
 
+def test_the_example_that_is_wrong_is_found_out_with_both_parties(run, capsys):
+    assert run("average.visaasm") == 1
+    lines = capsys.readouterr().out.splitlines()
+    text = Path("average.visaasm").read_text().splitlines()
+    read, write = (n for n, line in enumerate(text, 1) if "x_next.0" in line or line.startswith("    scatter4"))
+    faults = [line for line in lines if line.startswith("  fault: ")]
+    assert [fault.partition(" (")[0] for fault in faults] == [
+        "  fault: out-of-bounds: reads 4 bytes at offset 128 of argument x, which has 128 bytes",
+        "  fault: data-race: writes what was read by a thread of another group, at byte 64 of argument x",
+    ]
+    assert f"group (1, 0, 0), thread 0, lane 15, instruction 5, line {read})" in faults[0]
+    assert f"group (1, 0, 0), thread 0, lane 0, instruction 8, line {write})" in faults[1]
+    assert faults[1].endswith(f"other party: group (0, 0, 0), thread 0, instruction 5, line {read}")
+    assert lines[-3:-1] == [f"    average.visaasm:{n}: {text[n - 1].strip()}" for n in (write, read)]
+
+
+def test_max_errors_lists_so_many_faults_and_counts_the_others(run, capsys):
+    assert run("average.visaasm", "--max-errors", "1") == 1
+    out = capsys.readouterr().out
+    assert "fault: out-of-bounds" in out
+    assert "fault: data-race" not in out
+    assert "\n  1 more fault: a larger --max-errors lists more\n" in out
+    assert run("average.visaasm", "--max-errors", "2") == 1
+    assert "more fault" not in capsys.readouterr().out
+    assert run("average.visaasm", "--max-errors", "1", "--format", "json") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert ([fault["kind"] for fault in report["faults"]], report["more_faults"]) == (["out-of-bounds"], 1)
+
+
+def test_the_first_fault_ends_the_run(run, capsys):
+    edit("average.launch.yaml", "groups: [2,", "groups: [3,")
+    assert run("average.visaasm", "--format", "json") == 1
+    whole = json.loads(capsys.readouterr().out)
+    with Path("average.launch.yaml").open("a") as launch:
+        launch.write(f"expect: [{{arg: x, values: {[0] * 32}}}]\n")
+    assert run("average.visaasm", "--first-fault", "--format", "json") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (len(whole["faults"]), len(report["faults"])) == (4, 1)
+    assert report["faults"] == whole["faults"][:1]
+    assert report["instructions"] < whole["instructions"]
+    assert report["expectations"] == []
+    assert report["notes"] == ["the run was ended at its first fault, in group 2 of 3: nothing is compared"]
+    assert run("saxpy.visaasm", "--first-fault") == 0
+    assert "expect arg y: holds" in capsys.readouterr().out
+
+
+def test_a_fault_that_stops_a_thread_is_the_first_one_too(run, capsys):
+    edit("average.launch.yaml", "groups: [2,", "groups: [1,")
+    assert run("average.visaasm", "--budget", "5", "--first-fault", "--format", "json") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert [fault["kind"] for fault in report["faults"]] == ["step-budget"]
+
+
 def test_a_text_from_standard_input(run, capsys, monkeypatch):
     class Stdin:
         buffer = io.BytesIO(Path("saxpy.visaasm").read_bytes())

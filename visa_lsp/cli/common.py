@@ -18,7 +18,7 @@ from visa_lsp.reading import MOST_TEXT, read_file, read_stream
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import TextIO
 
 STDIN: Final = "-"
@@ -26,6 +26,7 @@ STDIN_NAME: Final = "<stdin>"
 OBJECT_MAGIC: Final = b"CISA"
 _BOM: Final = b"\xef\xbb\xbf"
 _HEAD: Final = 1 << 16
+_MOST_DIGITS: Final = 18
 _ELF: Final = b"\x7fELF"
 _SPIRV: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 _TEXTS: Final = (".visaasm", ".isaasm")
@@ -146,6 +147,19 @@ def platform_argument(name: str) -> str:
     return platform.name
 
 
+def whole_number(least: int) -> Callable[[str], int]:
+    """The ``type`` of an argparse option that takes a whole number from ``least`` on."""
+
+    def number(text: str) -> int:
+        if text.isdecimal() and len(text) < _MOST_DIGITS and int(text) >= least:
+            return int(text)
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"{text!r} is no whole number from {least}")
+
+    return number
+
+
 def add_platform(parser: argparse.ArgumentParser) -> None:
     """Add ``--platform NAME``."""
     parser.add_argument(
@@ -184,4 +198,5 @@ __all__ = [
     "read_source",
     "reason",
     "wants_colour",
+    "whole_number",
 ]

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, NoReturn
 from visa_lsp import __version__
 from visa_lsp.cli.common import add_platform
 from visa_lsp.cli.exits import EXIT_USAGE
+from visa_lsp.cli.help_examples import example_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
+    """A parser whose complaints are one line, and whose help ends with examples."""
+
+    def format_help(self) -> str:
+        """The help, and below it lines to be typed."""
+        examples = example_lines(self.prog)
+        return super().format_help() + (f"\n{examples}\n" if examples else "")
 
     def error(self, message: str) -> NoReturn:
         """Complain in one line and leave with status 2."""

@@ -59,6 +59,8 @@ class Dispatch:
     step_budget: int = 200_000_000
     item: Callable[[Triple, int, int], tuple[Triple, Triple] | None] = no_item
     partial: Callable[[Triple], GroupShape | None] | None = None  # the shape of groups that are not full
+    first_fault: bool = False  # the run ends at its first fault
+    told: Callable[[int, int], None] | None = None  # hears now and then how many groups and steps are done
 
     def shape(self, group: Triple) -> GroupShape:
         """The threads of a group."""
@@ -98,3 +100,4 @@ class RunResult:
     writes: int = 0
     sent: tuple[RecordedMessages, ...] = ()
     limits: tuple[str, ...] = ()  # what observers could not look at
+    ended: bool = False  # at its first fault, as the order asked

@@ -7,6 +7,7 @@ It prints nothing. Groups run one after another, threads of a group round robin;
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -38,6 +39,10 @@ _STATELESS: Final = frozenset({0xFF, 0xFD})
 _SLM_INDEX: Final = 0xFE
 
 
+class _Ended(Exception):  # noqa: N818 - what was asked for has happened
+    """The run has its first fault, and is to end there."""
+
+
 class Machine:
     """A run in progress. ``run`` does all of it; ``start`` gives the threads of one group, for a caller that steps them."""
 
@@ -50,6 +55,8 @@ class Machine:
         self.steps = 0
         self.result = RunResult()
         self._faults: list[Fault] = []
+        self._dropped = False  # there were more faults than are kept
+        self._tell = dispatch.told or (lambda _groups, _steps: None)
         self._seen: set[tuple[FaultKind, str, int, str, bool]] = set()
         self._frame_bytes = 0
         self._sent: dict[tuple[str, int], RecordedMessages] = {}
@@ -173,18 +180,27 @@ class Machine:
         result = self.result
         with np.errstate(all="ignore"):
             try:
-                for number in self.group_ids():
-                    self._run_group(number)
-                    result.groups += 1
-            except KernelFault as fault:
-                self._report_fatal(fault)
+                self._run_groups()
+            except _Ended:
+                result.ended = True
         return self.finish()
+
+    def _run_groups(self) -> None:
+        try:
+            for number in self.group_ids():
+                self._run_group(number)
+                self.result.groups += 1
+                self._tell(self.result.groups, self.steps)
+        except KernelFault as fault:
+            self._report_fatal(fault)
 
     def finish(self) -> RunResult:
         """Close the books: totals, and what the observers found."""
-        for observer in self.observers:
-            observer.finished()
-        self._take()
+        if not self.result.ended:
+            with suppress(_Ended):  # there is nothing left to end
+                for observer in self.observers:
+                    observer.finished()
+                self._take()
         counts: Counter[str] = Counter()
         for code in self._codes.values():
             for inst, count in zip(code.kernel.instructions, code.counts, strict=False):
@@ -198,6 +214,8 @@ class Machine:
         self.result.faults = tuple(self._faults)
         self.result.sent = tuple(self._sent.values())
         self.result.limits = tuple(line for observer in self.observers for line in observer.limits())
+        if self._dropped:
+            self.result.limits += (f"no more than {MAX_FAULTS} faults and notes are kept of a run; there were more",)
         return self.result
 
     _running: Thread | None = None
@@ -268,6 +286,7 @@ class Machine:
     def spend(self, steps: int) -> None:
         """Take steps, one for each instruction, from the budget. Raises KernelFault where it is used up."""
         self.steps += steps
+        self._tell(self.result.groups, self.steps)
         if self.steps > self.dispatch.step_budget:
             raise KernelFault(
                 FaultKind.BUDGET,
@@ -354,12 +373,17 @@ class Machine:
     def _add(self, fault: Fault) -> None:
         about = fault.message if fault.instruction < 0 else fault.variable
         key = (fault.kind, fault.kernel, fault.instruction, about, fault.is_note)
-        if key in self._seen or len(self._faults) >= MAX_FAULTS:
+        if key in self._seen:
+            return
+        if len(self._faults) >= MAX_FAULTS:
+            self._dropped = True
             return
         self._seen.add(key)
         self._faults.append(fault)
         for observer in self.observers:
             observer.fault(fault)
+        if self.dispatch.first_fault and not fault.is_note:
+            raise _Ended
 
     def _report_fatal(self, fault: KernelFault) -> None:
         if self._running:

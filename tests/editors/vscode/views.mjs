@@ -130,11 +130,11 @@ const passed = await steps(
       return view.locator('header').innerText();
     },
     async 'run with reports, findings and messages'() {
-      const names = ['average.visaasm', 'average.launch.yaml'];
+      const names = ['quotient.visaasm', 'quotient.launch.yaml'];
       names.forEach((name) => copyFileSync(join(import.meta.dirname, 'faulty', name), join(folder, name)));
-      const text = readFileSync(join(folder, 'average.visaasm'), 'utf8');
+      const text = readFileSync(join(folder, 'quotient.visaasm'), 'utf8');
       await command(page, 'View: Close All Editors');
-      await openFile(page, 'average.visaasm');
+      await openFile(page, 'quotient.visaasm');
       await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
       const view = await webview(page, 'h2:has-text("Messages")');
       assert.deepEqual(await view.locator('h2').allInnerTexts(), ['Reports (2)', 'Outputs', 'Findings (1)', 'Messages (1)']);

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.cli.check.extras import Progress, difference, settings_text, statistics
+from visa_lsp.cli.check.extras import difference, settings_text, statistics
 from visa_lsp.cli.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.check.paths import SUFFIXES, Inputs, collect
 from visa_lsp.cli.check.report import CheckReport, FileResult
@@ -33,15 +33,19 @@ from visa_lsp.cli.common import (
     printable,
     read_source,
     wants_colour,
+    whole_number,
 )  # fmt: skip
 from visa_lsp.cli.files import check_output, write_output
+from visa_lsp.cli.progress import Progress
 from visa_lsp.cli.rules import known_rules
 from visa_lsp.cli.settings import Finder, FolderSettings
 from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from visa_lsp.cli.check.report import ReportedFinding
 
 _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
 _CLEAR: Final = "\033[2J\033[H"
@@ -62,7 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--per-file-ignores", action="append", metavar="GLOB:LIST", help="do not report these in files that match GLOB")
     add("--exclude", action="append", metavar="GLOB", help="leave out what matches when searching folders")
     add("--error-on-warning", action="store_true", help="any warning gives exit status 1, whatever max-warnings says")
-    add("--max-warnings", type=_count, metavar="N", help="exit status 0 for up to N warnings without an error")
+    add("--max-warnings", type=whole_number(0), metavar="N", help="exit status 0 for up to N warnings without an error")
+    add(
+        "--max-errors",
+        type=whole_number(1),
+        metavar="N",
+        help="show nothing behind so many errors, but how many more there are",
+    )
     add("--exit-zero", action="store_true", help="exit status 0 whatever is found")
     add("--statistics", action="store_true", help="how often each code was found")
     add("--fix", action="store_true", help="apply safe fixes to the files (a text from stdin goes to stdout)")
@@ -73,16 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"list all findings in FILE (default: --baseline, or {_DEFAULT_BASELINE})",
     )  # fmt: skip
     add("--watch", action="store_true", help="check again whenever a file changes")
-    add("--jobs", type=_count, default=0, metavar="N", help="number of processes; 0: as many as pay")
+    add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0: as many as pay")
     add("--show-settings", action="store_true", help="print the settings that hold, and where they come from")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        from argparse import ArgumentTypeError
-
-        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
-    return int(text)
 
 
 class Options(Struct, frozen=True):
@@ -93,6 +95,7 @@ class Options(Struct, frozen=True):
     output: str | None
     error_on_warning: bool
     max_warnings: int
+    max_errors: int | None
     exit_zero: bool
     statistics: bool
     fix: bool
@@ -195,6 +198,7 @@ def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: s
         output=args.output,
         error_on_warning=args.error_on_warning or (settings.error_on_warning and args.max_warnings is None),
         max_warnings=settings.max_warnings if args.max_warnings is None else args.max_warnings,
+        max_errors=args.max_errors,
         exit_zero=args.exit_zero or settings.exit_zero,
         statistics=args.statistics or settings.statistics,
         fix=args.fix or args.diff,
@@ -304,8 +308,13 @@ def _checked(tasks: list[Task], options: Options, cache: dict[str, tuple[Stamp, 
         return task.path in cache and cache[task.path][:2] == (stamps[task.path], task)
 
     todo = [t for t in tasks if not is_known(t)]
-    with Progress(len(todo)) as progress:
-        for task, result in zip(todo, check_files(todo, options.jobs, progress.show), strict=True):
+    with Progress(wanted=len(todo) > 1) as line:
+
+        def told(done: int, found: int) -> None:
+            if line.is_due():
+                line.show(f"{done:,} of {len(todo):,} files, {found:,} finding{'s' * (found != 1)}")
+
+        for task, result in zip(todo, check_files(todo, options.jobs, told), strict=True):
             cache[task.path] = (stamps[task.path], task, result)
     return [cache[t.path][2] for t in tasks]
 
@@ -339,7 +348,10 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options) -> int:
         _write_text(stdin_text)
         to_stderr = True
     if not options.diff:
-        _write_report(report, options, to_stderr, inputs)
+        shown = report if options.max_errors is None else report.up_to(options.max_errors)
+        _write_report(shown, options, to_stderr, inputs)
+        if shown.hidden:
+            complain(f"{_left(shown.hidden)} not shown: a larger --max-errors shows more")
     fixed = sum(r.fixed for r in report.results)
     if fixed and (options.format != "full" or options.diff):
         verb = "can be mended" if options.diff else "mended"
@@ -351,6 +363,15 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options) -> int:
     if options.exit_zero:
         return EXIT_OK
     return EXIT_FINDINGS if _is_wrong(report, options) or (options.diff and changed) else EXIT_OK
+
+
+def _left(hidden: Sequence[ReportedFinding]) -> str:
+    """What of a report is left, as the subject of a sentence."""
+    errors = sum(f.severity is Severity.ERROR for f in hidden)
+    others = len(hidden) - errors
+    words = [f"{errors} more error{'s' * (errors != 1)}"] if errors else []
+    words += [f"{others} other finding{'s' * (others != 1)}"] if others else []
+    return f"{' and '.join(words)} {'is' if len(hidden) == 1 else 'are'}"
 
 
 def _is_wrong(report: CheckReport, options: Options) -> bool:

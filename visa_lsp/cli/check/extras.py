@@ -1,11 +1,9 @@
-"""What a check prints beside its report: a diff, statistics, the settings that hold, progress on a terminal."""
+"""What a check prints beside its report: a diff, statistics, the settings that hold."""
 
 from __future__ import annotations
 
-import sys
-import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.syntax.document import split_lines
 
@@ -13,8 +11,6 @@ if TYPE_CHECKING:
     from visa_lsp.cli.check.report import CheckReport, FileResult
     from visa_lsp.cli.settings import FolderSettings
 
-_SLOW: Final = 0.5
-_STEP: Final = 0.1
 _NO_END: Final = "\n\\ No newline at end of file\n"
 
 
@@ -60,30 +56,3 @@ def settings_text(shown: tuple[FolderSettings, dict[str, Any]]) -> str:
     if ignores:
         lines += ["", "[per-file-ignores]", *(f"{quoted(g)} = {quoted(s)}" for g, s in ignores.items())]
     return "\n".join(lines) + "\n"
-
-
-class Progress:
-    """A counter on a terminal's stderr, shown when the work takes long, gone when it is done."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.shown = False
-        self.next = time.monotonic() + _SLOW
-        self.wanted = total > 1 and sys.stderr.isatty()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def show(self, done: int) -> None:
-        """Tell how many files are done, if it is time to."""
-        now = time.monotonic()
-        if self.wanted and now >= self.next:
-            self.next = now + _STEP
-            self.shown = True
-            sys.stderr.write(f"\rvisa-lsp: {done} of {self.total} files")
-            sys.stderr.flush()
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()

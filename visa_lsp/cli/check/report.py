@@ -12,12 +12,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.cli.common import printable
+from visa_lsp.diagnostics import Severity
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from visa_lsp.diagnostics import Diagnostic, Rule, Severity
+    from visa_lsp.diagnostics import Diagnostic, Rule
     from visa_lsp.text import Span
 
 
@@ -98,14 +99,30 @@ class FileResult(Struct, frozen=True):
 
 
 class CheckReport(Struct, frozen=True):
-    """All results in the order of the files named."""
+    """All results in the order of the files named. ``hidden`` are findings that count, but are not to be shown."""
 
     results: tuple[FileResult, ...]
+    hidden: tuple[ReportedFinding, ...] = ()
 
     @property
     def findings(self) -> tuple[ReportedFinding, ...]:
-        """Every finding, file by file."""
+        """The findings to show, file by file."""
         return tuple(f for r in self.results for f in r.findings)
+
+    def up_to(self, errors: int) -> CheckReport:
+        """The report that shows nothing behind so many errors, where there are more; what it counts is the same."""
+        if sum(f.severity is Severity.ERROR for f in self.findings) <= errors:
+            return self
+        results: list[FileResult] = []
+        hidden: list[ReportedFinding] = []
+        for result in self.results:
+            shown = 0
+            while errors and shown < len(result.findings):
+                errors -= result.findings[shown].severity is Severity.ERROR
+                shown += 1
+            hidden += result.findings[shown:]
+            results.append(replace(result, findings=result.findings[:shown]))
+        return CheckReport(tuple(results), (*self.hidden, *hidden))
 
     @property
     def errors(self) -> tuple[FileResult, ...]:
@@ -114,7 +131,7 @@ class CheckReport(Struct, frozen=True):
 
     def count(self, *severities: Severity) -> int:
         """How many findings have one of these severities."""
-        return sum(f.severity in severities for r in self.results for f in r.findings)
+        return sum(f.severity in severities for f in (*self.findings, *self.hidden))
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules that found something, by code."""

@@ -82,9 +82,12 @@ def _check(task: Task, source: SourceText) -> FileResult:
 
 
 def check_files(
-    tasks: Sequence[Task], jobs: int = 0, progress: Callable[[int], None] | None = None
+    tasks: Sequence[Task], jobs: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> list[FileResult]:
-    """Check files in as many processes as pay (``jobs`` 0) or as are said; results in the order of the tasks."""
+    """Check files in as many processes as pay (``jobs`` 0) or as are said; results in the order of the tasks.
+
+    ``progress`` hears after each how many are done, and how much was found in them.
+    """
     # Statements are values without cycles: looking for garbage often costs a quarter of the time and finds none.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
@@ -92,13 +95,15 @@ def check_files(
         return _check_files(tasks, jobs, progress)
 
 
-def _check_files(tasks: Sequence[Task], jobs: int, progress: Callable[[int], None] | None) -> list[FileResult]:
+def _check_files(tasks: Sequence[Task], jobs: int, progress: Callable[[int, int], None] | None) -> list[FileResult]:
     count = min(jobs or _processes(tasks), len(tasks), _MOST_PROCESSES)
     results = []
+    found = 0
     for result in map(check_file, tasks) if count <= 1 else _in_processes(tasks, count):
         results.append(result)
+        found += len(result.findings)
         if progress is not None:
-            progress(len(results))
+            progress(len(results), found)
     return results
 
 

@@ -16,9 +16,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from visa_lsp.cli.common import CliError, foreign
+from visa_lsp.cli.common import CliError, foreign, whole_number
 from visa_lsp.cli.files import read_bytes, refuse_input, replacing
 from visa_lsp.cli.launch.printing import Outcome, as_json, print_text
+from visa_lsp.cli.progress import Progress
 from visa_lsp.reading import MOST_OBJECT, opened_file
 
 if TYPE_CHECKING:
@@ -49,6 +50,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "all,item-races also looks for races between work items of one thread",
     )
     parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="end the run after so many instructions")
+    parser.add_argument(
+        "--max-errors",
+        metavar="N",
+        type=whole_number(1),
+        help="list no more than so many faults, and how many more there are",
+    )
+    parser.add_argument("--first-fault", action="store_true", help="end the run at its first fault")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
     parser.add_argument("--platform", metavar="NAME", help="platform to run on; default: the launch file's, or TGLLP")
@@ -126,11 +134,21 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
                 )
             path = launch.file
         data = read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
-        options = runner.RunOptions(path, args.platform, args.engine, args.checks, listeners, args.budget, more)
-        if data[:4] == b"CISA" or path.suffix == ".isa":
-            report: RunReport = runner.run_object(data, launch, options)
-        else:
-            report = runner.run_text(runner.text_of(data, path), launch, options)
+        with Progress(wanted=not args.trace) as line:
+
+            def told(of: int, done: int, steps: int) -> None:
+                if line.is_due():
+                    line.show(f"{name}: {done:,} of {of:,} groups, {steps:,} steps")
+
+            options = runner.RunOptions(
+                path, args.platform, args.engine, args.checks, listeners, args.budget, more, args.first_fault,
+                told if line.wanted else None,
+            )  # fmt: skip
+            if data[:4] == b"CISA" or path.suffix == ".isa":
+                report: RunReport = runner.run_object(data, launch, options)
+            else:
+                report = runner.run_text(runner.text_of(data, path), launch, options)
+            report = report.with_most(args.max_errors)
     except (FileNotFoundError, CliError) as error:
         return Outcome(name, error=str(error), status=2)
     except runner.LaunchError as error:

@@ -16,7 +16,7 @@ line, ``kernel``, ``group``,
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
 ``other_place``, ``other_excerpt``; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
 of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
-``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
+``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
 ``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
 hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
 mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``ok``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
@@ -94,6 +94,8 @@ def print_text(outcome: Outcome) -> None:
             for place, excerpt in dict.fromkeys(_sources(report, fault)):
                 if place:
                     print(f"    {place}" + (f": {excerpt}" if excerpt else ""))
+    if report.more_faults:
+        print(f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors lists more")
     for sent in report.sent:
         _print_sent(report, sent)
     print(f"  {'ok' if report.ok else 'FAILED'}")
@@ -180,6 +182,7 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
             for e in report.expectations
         ],
         "faults": [_fault(report, fault) for fault in report.faults],
+        "more_faults": report.more_faults,
         "findings": [_fault(report, fault) for fault in report.findings],
         "messages": [_sent(report, sent) for sent in report.sent],
         "threads": report.threads,

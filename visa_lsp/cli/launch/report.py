@@ -90,6 +90,7 @@ class RunReport:
     findings: tuple[Fault, ...] = ()  # notes of observers that are no fault
     sources: Mapping[str, BodySource] = field(default_factory=dict)
     sent: tuple[RecordedMessages, ...] = ()  # messages that are recorded instead of carried out
+    more_faults: int = 0  # found, but more than were asked for
 
     def excerpt(self, fault: Fault | RecordedMessages) -> tuple[str, str]:
         """Where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""
@@ -111,10 +112,16 @@ class RunReport:
         """What an argument is called: as its buffer is."""
         return next((buffer.title for buffer in self.buffers if buffer.arg == arg), titled(arg, ""))
 
+    def with_most(self, count: int | None) -> RunReport:
+        """The report with no more than so many faults listed; all of them with None."""
+        if count is None:
+            return self
+        return replace(self, faults=self.faults[:count], more_faults=len(self.faults[count:]))
+
     @property
     def ok(self) -> bool:
         """No fault, and every expectation holds."""
-        return not self.faults and all(e.ok for e in self.expectations)
+        return not self.faults and not self.more_faults and all(e.ok for e in self.expectations)
 
 
 def titled(arg: int | str, name: str) -> str:

@@ -6,8 +6,10 @@ The command line and the language server's ``visa.run`` both come through ``run_
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.launch.program import (
@@ -56,7 +58,8 @@ class RunOptions:
     """How a program is run, whatever it is made from.
 
     ``path`` is where it comes from, for its siblings and for messages; ``checks`` is ``all``, ``none`` or a list by commas;
-    ``listeners`` hear of the run beside the checkers; ``files`` are further files of the program.
+    ``listeners`` hear of the run beside the checkers; ``files`` are further files of the program. ``first_fault`` ends the
+    run at its first fault; ``told`` hears now and then how many groups there are, how many are done, and how many steps.
     """
 
     path: Path | None = None
@@ -66,6 +69,8 @@ class RunOptions:
     listeners: tuple[Observer, ...] = ()
     budget: int | None = None
     files: tuple[Path, ...] = ()
+    first_fault: bool = False
+    told: Callable[[int, int, int], None] | None = None
 
 
 _DEFAULT: Final = RunOptions()
@@ -117,14 +122,21 @@ def run_module(
         if unfit := listener.unfit(prepared.dispatch):
             raise LaunchError(unfit)
     steps = options.budget or (INTERPRETED_STEPS if engine_name == "interp" else None)
-    result = run((with_budget(prepared, steps) if steps else prepared).dispatch, observers)
+    dispatch = (with_budget(prepared, steps) if steps else prepared).dispatch
+    groups = prod(dispatch.groups)
+    told = options.told and partial(options.told, groups)
+    result = run(replace(dispatch, first_fault=options.first_fault, told=told), observers)
+    if result.ended:
+        said.append(
+            f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
+        )
     faults = with_sources(with_declarations(result.faults, texts), module)
     return RunReport(
         prepared.dispatch.kernel.name,
         where.name,
         engine_name,
         buffer_reports(prepared, launch.config),
-        expectation_reports(prepared, launch.config),
+        () if result.ended else expectation_reports(prepared, launch.config),
         tuple(fault for fault in faults if not fault.is_note),
         result.threads,
         result.groups,

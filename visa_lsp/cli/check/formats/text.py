@@ -68,7 +68,7 @@ def summary(report: CheckReport) -> str:
     mended = f"{fixed} fixed, " if fixed else ""
     if not counts:
         return f"{mended}nothing {'left' if fixed else 'found'} in {files}"
-    fixable = sum(any(r.safe for r in f.remedies) for f in report.findings)
+    fixable = sum(any(r.safe for r in f.remedies) for f in (*report.findings, *report.hidden))
     tail = f" ({fixable} can be mended by --fix)" if fixable else ""
     return f"{mended}{', '.join(counts)} in {files}{tail}"
 

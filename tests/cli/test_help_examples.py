@@ -1,0 +1,44 @@
+"""The lines that the help of each command ends with: they are typed here as they stand, in a copy of the examples."""
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from visa_lsp.cli.help_examples import EXAMPLES, HEADING
+from visa_lsp.cli.main import COMMANDS, LOADERS, main
+
+ROOT = Path(__file__).parents[2]
+WRONG = ["visa-lsp run average.visaasm --first-fault"]  # it shows what a fault looks like
+
+
+@pytest.mark.parametrize("program", EXAMPLES)
+def test_help_ends_with_three_examples(program, capsys):
+    assert main([*program.split()[1:], "--help"]) == 0
+    shown = capsys.readouterr().out.partition(HEADING)[2].splitlines()
+    assert [line.strip() for line in shown[1:]] == [word for example in EXAMPLES[program] for word in example]
+    assert len(EXAMPLES[program]) == 3
+
+
+def test_every_command_that_there_is_has_examples():
+    assert {f"visa-lsp {name}".strip() for name in LOADERS} <= set(EXAMPLES)
+    assert set(COMMANDS) - {"dap"} == set(LOADERS) - {""}
+
+
+def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys):
+    shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    statuses = {}
+    for line, _ in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples):
+        word, *argv = shlex.split(line)
+        assert word == "visa-lsp"
+        statuses[line] = main(argv)
+        out, err = capsys.readouterr()
+        assert "internal error" not in err, line
+        assert out or argv[0] in ("asm", "check", "zeinfo", "dis"), line
+    assert {line for line, status in statuses.items() if status} == set(WRONG)
+    assert statuses[WRONG[0]] == 1
+    assert {"saxpy.isa", "mandelbrot.isa", "mandelbrot.zebin", "mandelbrot", "saxpy.zeinfo.yaml"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
