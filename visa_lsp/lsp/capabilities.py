@@ -26,6 +26,7 @@ RUN_ALL: Final = "visa.runAll"
 SHOW_CONTROL_FLOW: Final = "visa.showControlFlow"
 SHOW_ZE_INFO: Final = "visa.showZeInfo"
 EXPLAIN: Final = "visa.explain"
+INSTRUCTIONS_OF: Final = "visa.instructionsOf"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"

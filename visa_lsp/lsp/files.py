@@ -20,13 +20,14 @@ from visa_lsp.ide.workspace import Language
 from visa_lsp.reading import is_regular, read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.ide.index.memo import Key
     from visa_lsp.ide.workspace import OpenDocument, Workspace
 
 MOST_FILES: Final = 5000
 _MOST_ENTRIES: Final = 100_000
+_MOST_FOLDERS: Final = 16
 _MOST_BYTES: Final = 32 << 20
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
 
@@ -100,11 +101,17 @@ class Files:
             return None
         return (found.st_mtime_ns, found.st_size)
 
+    def text(self, path: Path) -> str | None:
+        """The text in a file; None where there is none."""
+        try:
+            return read_file(path, _MOST_BYTES).decode("utf-8-sig", "surrogateescape")
+        except (OSError, ValueError):
+            return None
+
     def analysis(self, path: Path) -> Analysis | None:
         """The analysis of a file's text; None where there is none."""
-        try:
-            text = read_file(path, _MOST_BYTES).decode("utf-8-sig", "surrogateescape")
-        except (OSError, ValueError):
+        text = self.text(path)
+        if text is None:
             return None
         uri = self.uri_of(path)
         return Analysis.of(text, self.documents.platform_name(uri) or None)
@@ -137,14 +144,26 @@ class Files:
     def existing(self, uri: str, candidates: tuple[str, ...]) -> str | None:
         """The URI of the first of some files, named relative to a document, that there is."""
         base = self.path_of(uri)
-        for name in candidates:
+        return self._first([Path(base).parent] if base is not None else [], candidates)
+
+    def existing_near(self, uri: str, candidates: tuple[str, ...]) -> str | None:
+        """The same; where the document's folder has none of them, the folders above it up to an open one, and those."""
+        base = self.path_of(uri)
+        roots = [Path(root) for root in map(self.path_of, self.roots) if root is not None]
+        above = list(Path(base).parents)[:_MOST_FOLDERS] if base is not None else []
+        inside = [folder for folder in above if any(folder.is_relative_to(root) for root in roots)]
+        return self._first(list(dict.fromkeys((*above[:1], *inside, *roots[:_MOST_FOLDERS]))), candidates)
+
+    def _first(self, folders: Sequence[Path], candidates: tuple[str, ...]) -> str | None:
+        bases: Sequence[Path | None] = folders or (None,)
+        for folder, name in ((folder, name) for folder in bases for name in candidates):
             if name.startswith(("\\\\", "//")):
                 continue  # another machine's: asking for it would already tell that machine who asks
             path = Path(name)
             if not path.is_absolute():
-                if base is None:
+                if folder is None:
                     continue
-                path = Path(base).parent / name
+                path = folder / name
             try:
                 if path.is_file():
                     return self.uri_of(path)

@@ -27,6 +27,7 @@ OFFERED = {
             "visa.explain",
             "visa.launchTemplate",
             "visa.showReferences",
+            "visa.instructionsOf",
         ],
     },
     "foldingRangeProvider": True,

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.features.source_lines import source_at
 from visa_lsp.ide.index.focus import MANY, focus_at
 from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.ide.prose.literal import describe_literal, describe_number
-from visa_lsp.ide.prose.markdown import strong
+from visa_lsp.ide.prose.markdown import code, strong
 from visa_lsp.ide.prose.opcode import describe_exec_size, describe_mask, describe_modifier, describe_rows, describe_slot
 from visa_lsp.ide.prose.region import access_of, describe_access, describe_region, exec_size_of
 from visa_lsp.ide.prose.symbol import describe_body, describe_symbol
@@ -27,6 +28,7 @@ from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.features.source_lines import SourceLine
     from visa_lsp.isa.model import Slot
     from visa_lsp.text import Span
 
@@ -75,6 +77,7 @@ class HoverResult:
 
     span: Span
     markdown: str
+    source: SourceLine | None = None  # what a source mark names, for who can show that line
 
 
 def hover(analysis: Analysis, offset: int) -> HoverResult | None:
@@ -84,7 +87,13 @@ def hover(analysis: Analysis, offset: int) -> HoverResult | None:
     if spot is None:
         return None
     markdown = _explain(analysis, spot)
-    return HoverResult(spot.span, markdown) if markdown else None
+    if markdown is None:
+        return None
+    marks = spot.bound is not None and spot.bound.row is not None and spot.bound.row.marks_source is not None
+    source = source_at(analysis.document, spot.line) if marks else None
+    if source is not None:
+        markdown += f"\n\nLine {source.line} of {code(source.file)}"
+    return HoverResult(spot.span, markdown, source)
 
 
 def _explain(analysis: Analysis, spot: TokenContext) -> str | None:

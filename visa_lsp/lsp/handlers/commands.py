@@ -22,6 +22,7 @@ from visa_lsp.lsp.capabilities import (
     ASSEMBLE,
     DISASSEMBLE,
     EXPLAIN,
+    INSTRUCTIONS_OF,
     LAUNCH_TEMPLATE,
     RUN,
     RUN_ALL,
@@ -29,7 +30,7 @@ from visa_lsp.lsp.capabilities import (
     SHOW_REFERENCES,
     SHOW_ZE_INFO,
 )
-from visa_lsp.lsp.handlers import info
+from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.services import Stop
 from visa_lsp.reading import read_file
@@ -51,6 +52,7 @@ _LAUNCH: Final = (".launch.yaml", ".launch.yml")
 _MOST_VALUES: Final = 8
 _DEEPEST: Final = 20
 _LONGEST: Final = 86400  # seconds
+_DIGITS: Final = 10
 
 
 def register(server: VisaServer) -> None:
@@ -65,6 +67,7 @@ def register(server: VisaServer) -> None:
         (EXPLAIN, on_explain),
         (LAUNCH_TEMPLATE, on_launch_template),
         (SHOW_REFERENCES, on_show_references),
+        (INSTRUCTIONS_OF, on_instructions_of),
     ):
         server.command(name)(handler)
     server.feature(DISASSEMBLY)(on_disassembly)
@@ -417,6 +420,31 @@ async def on_explain(ls: VisaServer, arguments: list[Any], token: Any) -> Result
         return lambda: ls.services.explain(options["word"], options.get("platform"))
 
     return await _answer(ls, "vISA: explaining", token, prepare)
+
+
+async def on_instructions_of(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Give the instructions that were made from a source file, or from one line of it; lines count from 0.
+
+    ``lines`` has an object for each line: ``line``, the number of its ``instructions`` and their ``locations``. ``cut``
+    tells that there were too many to list.
+    """
+    try:
+        path, line = _source_line(ls, arguments)
+    except BadArgument as error:
+        return {"ok": False, "error": str(error)}
+    async with working(ls, "vISA: looking for instructions", token) as work:
+        return await sources.instructions_of(ls, path, line, work)
+
+
+def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]:
+    """The file and the line that a call is about."""
+    options = _options(arguments, second="line")
+    path, line = ls.files.path_of(options["uri"]), options.get("line")
+    if path is None:
+        raise BadArgument(f"`{options['uri']}` is no file")
+    if line is not None and not (line.isdecimal() and len(line) < _DIGITS):
+        raise BadArgument("`line` must be a number from 0")
+    return path, None if line is None else int(line)
 
 
 async def on_show_references(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:

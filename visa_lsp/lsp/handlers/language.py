@@ -13,7 +13,7 @@ from visa_lsp.ide.features.definition import Target, definition, implementation,
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.references import ReferenceKind, highlights, places
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
-from visa_lsp.lsp.handlers import info
+from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.progress import send_partial
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Raw
@@ -76,7 +76,8 @@ async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | N
     formats = text.hover.content_format if text and text.hover else None
     plain = bool(formats) and types.MarkupKind.Markdown not in (formats or [])
     kind = types.MarkupKind.PlainText if plain else types.MarkupKind.Markdown
-    content = types.MarkupContent(kind, result.markdown)
+    shown = sources.excerpt(ls, at[0].key, result.source) if result.source is not None else ""
+    content = types.MarkupContent(kind, result.markdown + shown)
     return types.Hover(content, range_of(at[0].analysis.document, result.span, ls.encoding))
 
 
@@ -94,7 +95,10 @@ def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, l
 
 @guarded
 async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locations | None:
-    """Lead to the declaration of a name; from ze_info to the text, and from an ``.input`` to its argument in ze_info too."""
+    """Lead to the declaration of a name, and from the rest of an instruction to its line in the source.
+
+    From ze_info to the text, and from an ``.input`` to its argument in ze_info too.
+    """
     described = info.info_of(ls, params.text_document)
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
@@ -105,6 +109,8 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locat
     text = ls.client_capabilities.text_document
     links = bool(text and text.definition and text.definition.link_support)
     found = _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
+    if found is None:
+        found = sources.location(ls, *at, links=links)
     line = at[0].analysis.document.line_text(params.position.line).lstrip()
     filled = info.place_in_info(ls, at[0], at[1]) if line.startswith((".input", ".kernel ")) else None
     if filled is None:

@@ -1,0 +1,152 @@
+"""Between a text and the source that it was compiled from: from an instruction to its line, and from a line to its instructions.
+
+Looks for the files that texts name: as they are named, then below the text's folder and those above it, up to an open one.
+Nothing is asked of another machine. Invariant: a source's line leads to a text exactly where that text leads to the file.
+"""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from lsprotocol import types
+
+from visa_lsp.ide.features.source_lines import names_of, source_of, stretches, stretches_of_text
+from visa_lsp.ide.index.memo import Key
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.prose.markdown import block
+from visa_lsp.ide.workspace import Language
+from visa_lsp.lsp.convert import range_of
+from visa_lsp.reading import read_file
+from visa_lsp.text import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.ide.features.source_lines import SourceLine, Stretch
+    from visa_lsp.ide.workspace import OpenDocument
+    from visa_lsp.lsp.progress import Work
+    from visa_lsp.lsp.services import Result
+    from visa_lsp.lsp.session import VisaServer
+
+_MOST_SOURCE: Final = 16 << 20
+_MOST_PLACES: Final = 20_000
+
+# By the file that a text names: source line, first and last line of the text, number of instructions, one after another.
+Sources = dict[str, "array[int]"]
+_EACH: Final = 4
+_SOURCES: Final = Key[Sources]("sources")
+
+
+def location(
+    ls: VisaServer, opened: OpenDocument, offset: int, *, links: bool
+) -> types.Location | list[types.LocationLink] | None:
+    """The source line of the instruction at an offset; None where the text names none, or the file is not here."""
+    found = source_of(opened.analysis, offset)
+    if found is None:
+        return None
+    (file, line), origin = found
+    uri = ls.files.existing_near(opened.key, names_of(file))
+    if uri is None:
+        return None
+    start = types.Position(line - 1, 0)
+    place = types.Range(start, start)
+    if not links:
+        return types.Location(uri, place)
+    about = range_of(opened.analysis.document, origin, ls.encoding) if origin is not None else None
+    return [types.LocationLink(uri, place, place, about)]
+
+
+def excerpt(ls: VisaServer, uri: str, source: SourceLine) -> str:
+    """The line of a source that the document ``uri`` names, as a block of Markdown; empty where it is not here."""
+    found = ls.files.existing_near(uri, names_of(source.file))
+    opened = ls.documents.get(found) if found is not None else None
+    path = ls.files.path_of(found) if found is not None else None
+    if path is None:
+        return ""
+    try:
+        text = opened.analysis.document.text if opened else read_file(path, _MOST_SOURCE).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+    line = next((line for number, line in enumerate(lines_of(text), 1) if number == source.line), "").strip()
+    return f"\n\n{block(line, 'c')}" if line else ""
+
+
+async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Work) -> Result:
+    """The instructions of open texts and of texts in the open folders that come from a source file, by its lines from 0."""
+    counts: dict[int, int] = {}
+    places: dict[int, list[dict[str, Any]]] = {}
+    listed, looked = 0, 0
+    for uri, sources in _texts(ls):
+        looked += 1
+        await work.step(f"{looked} texts", looked)
+        for file, numbers in sources.items():
+            if not _is(ls, uri, file, path):
+                continue
+            for at in range(0, len(numbers), _EACH):
+                source, first, last, count = numbers[at : at + _EACH]
+                if line is not None and source - 1 != line:
+                    continue
+                counts[source - 1] = counts.get(source - 1, 0) + count
+                listed += 1
+                if listed <= _MOST_PLACES:
+                    spot = {"start": {"line": first, "character": 0}, "end": {"line": last + 1, "character": 0}}
+                    places.setdefault(source - 1, []).append({"uri": uri, "range": spot})
+    lines = [
+        {"line": number, "instructions": counts[number], "locations": places.get(number, [])}
+        for number in sorted(counts)
+    ]
+    return {"ok": True, "lines": lines, "cut": listed > _MOST_PLACES}
+
+
+def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
+    """Whether the file that a text names is the one asked for."""
+    names = names_of(file)
+    if Path(names[-1]).name != Path(path).name:
+        return False
+    found = ls.files.existing_near(uri, names)
+    there = ls.files.path_of(found) if found is not None else None
+    try:
+        return there is not None and Path(there).samefile(path)
+    except (OSError, ValueError):
+        return False
+
+
+def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
+    """Each text with what it names: those that are open, then the others of the folders."""
+    for opened in [d for d in ls.documents if d.language is Language.VISA]:
+        yield opened.key, _of_open(opened)
+    for path in ls.files.visa_files():
+        stamp = ls.files.stamp(path)
+        if stamp is None or ls.files.opened_at(path) is not None:
+            continue
+        uri = ls.files.uri_of(path)
+        known = ls.files.kept(_SOURCES, uri, stamp, None)
+        if known is None:
+            text = ls.files.text(path)
+            known = _by_file(stretches_of_text(text)) if text is not None else {}
+            ls.files.keep(_SOURCES, uri, stamp, None, known)
+        yield uri, known
+
+
+class _Known:
+    """The sources of a snapshot of an open text."""
+
+    def __init__(self) -> None:
+        self.sources: Sources | None = None
+
+
+def _of_open(opened: OpenDocument) -> Sources:
+    known = index_of(opened.analysis.document).views.part(_Known)
+    if known.sources is None:
+        known.sources = _by_file(stretches(opened.analysis.document))
+    return known.sources
+
+
+def _by_file(found: Iterable[Stretch]) -> Sources:
+    sources: Sources = {}
+    for (file, line), first, last, count in found:
+        # Numbers only: a folder of dumps has more of these than there is room for objects.
+        sources.setdefault(file, array("q")).extend((line, first, last, count))
+    return sources
