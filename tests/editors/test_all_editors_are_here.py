@@ -22,6 +22,7 @@ def _neovim(major: int, minor: int) -> str:
 WHY_NOT = {
     "neovim-0.7": lambda: _neovim(0, 7),
     "neovim-0.11": lambda: _neovim(0, 11),
+    "vim": lambda: "" if shutil.which("vim") else "no vim",
     "emacs": lambda: "" if shutil.which("emacs") and has_eglot() else "no emacs with eglot",
     "vscode": vscode.missing,
     "helix": helix.missing,

@@ -84,6 +84,23 @@ def test_ze_info_and_text(vsix: Path, tmp_path: Path):
     assert wanted == {line["test"] for line in lines if "test" in line}
 
 
+def test_a_text_and_its_source(vsix: Path, tmp_path: Path):
+    """A folder as ``ocloc -g`` leaves it: each leads into the other."""
+    folder = tmp_path / "compiled"
+    folder.mkdir()
+    shutil.copy(ROOT / "tests/own/cl/axpy.cl", folder / "axpy.cl")
+    shutil.copy(ROOT / "tests/own/dev/TGLLP/axpy.g.saxpy.visaasm", folder / "axpy.visaasm")
+    lines = drive("host_tests.mjs", vsix, folder, PROGRAM, "host_sources")
+    assert {line["test"] for line in lines if "test" in line} == {
+        "an instruction leads to the source",
+        "a mark is hovered with its line",
+        "lenses of the source lead back",
+        "so does the command at the cursor",
+        "a text that changes changes the lenses",
+        "the setting turns them off",
+    }
+
+
 def test_a_file_without_a_folder(vsix: Path, tmp_path: Path):
     document = (ROOT / "examples" / "mandelbrot.zeinfo.yaml").read_text()
     lone = tmp_path / "lone.ze_info"

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.files import replacing
-from visa_lsp.generate import check_formats, extension_settings, offers, rule_pages, snippets, support_table, textmate
+from visa_lsp.generate import (
+    check_formats,
+    extension_settings,
+    offers,
+    rule_pages,
+    snippets,
+    support_table,
+    textmate,
+    vim_syntax,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +32,7 @@ MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
     check_formats.made,
     snippets.made,
     textmate.made,
+    vim_syntax.made,
     extension_settings.made,
     offers.made,
 )

@@ -9,9 +9,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.ide.features.hover import DIRECTIVES
+from visa_lsp.generate.vocabulary import OF_INPUTS, VALUED, WORDED, directives, mnemonics, types
 from visa_lsp.isa.table import TABLE
-from visa_lsp.isa.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,25 +18,19 @@ if TYPE_CHECKING:
 
     from visa_lsp.isa.table import InstructionTable
 
-_CONTROL: Final = ("flow", "simd_flow", "sync")
 _END: Final = r"(?![A-Za-z0-9_])"
 _TYPE: Final = "storage.type.visa"
 _NUMBER: Final = "constant.numeric.visa"
 
 
 def _words(words: Iterable[str]) -> str:
-    """An alternation that prefers the longer word."""
-    return "|".join(re.escape(word).replace("\\_", "_") for word in sorted(set(words), key=lambda w: (-len(w), w)))
-
-
-def _mnemonics(table: InstructionTable, *, control: bool) -> str:
-    rows = (row for row in table.rows if not row.opens_label)
-    return _words(row.mnemonic for row in rows if (row.family in _CONTROL) == control)
+    """An alternation of words, in their order."""
+    return "|".join(re.escape(word).replace("\\_", "_") for word in words)
 
 
 def grammar(table: InstructionTable = TABLE) -> dict[str, Any]:
     """The grammar as a JSON value."""
-    types = _words(t.name for t in TYPES)
+    type_words = _words(types())
     instruction = [_instruction(table, control=True), _instruction(table, control=False)]
     return {
         "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
@@ -58,7 +51,7 @@ def grammar(table: InstructionTable = TABLE) -> dict[str, Any]:
                     {"name": "comment.line.double-slash.visa", "match": "//.*$"},
                 ]
             },
-            "directives": {"patterns": [_declaration(types), _directive()]},
+            "directives": {"patterns": [_declaration(type_words), _directive()]},
             "labels": {
                 "match": r"^([A-Za-z_$@?][A-Za-z0-9_$@?-]*)\s*(:)\s*(?=$|\}|//|/\*)",
                 "captures": {
@@ -67,7 +60,7 @@ def grammar(table: InstructionTable = TABLE) -> dict[str, Any]:
                 },
             },
             "instructions": {"patterns": instruction},
-            "operands": {"patterns": _operands(types)},
+            "operands": {"patterns": _operands(type_words)},
         },
     }
 
@@ -76,7 +69,7 @@ def _instruction(table: InstructionTable, *, control: bool) -> dict[str, Any]:
     """A mnemonic with its dotted modifiers, behind a predicate or at the line's start."""
     scope = "keyword.control.flow.visa" if control else "keyword.other.instruction.visa"
     return {
-        "match": rf"(?:^\s*(?:\{{\s*)*|(?<=\))\s*)({_mnemonics(table, control=control)}){_END}((?:\s*\.\s*[A-Za-z0-9_<>]+)*)",
+        "match": rf"(?:^\s*(?:\{{\s*)*|(?<=\))\s*)({_words(mnemonics(table, control=control))}){_END}((?:\s*\.\s*[A-Za-z0-9_<>]+)*)",
         "captures": {"1": {"name": scope}, "2": {"name": "storage.modifier.visa"}},
     }
 
@@ -94,22 +87,22 @@ def _declaration(types: str) -> dict[str, Any]:
         "patterns": [
             {"include": "#comments"},
             {"match": rf"\b(type)\s*=\s*({types}){_END}", "captures": keyword},
-            {"match": rf"\b(v_type|align)\s*=\s*([A-Za-z0-9_]+){_END}", "captures": keyword},
-            {"match": r"\b(num_elts|alias|attrs|v_name)\s*(?==)", "name": "entity.other.attribute-name.visa"},
+            {"match": rf"\b({_words(WORDED)})\s*=\s*([A-Za-z0-9_]+){_END}", "captures": keyword},
+            {"match": rf"\b({_words(VALUED)})\s*(?==)", "name": "entity.other.attribute-name.visa"},
             {"include": "#operands"},
         ],
     }
 
 
 def _directive() -> dict[str, Any]:
-    names = _words(name[1:] for name in DIRECTIVES if name != ".decl")
+    names = _words(name for name in directives() if name != "decl")
     return {
         "begin": rf"^\s*(?:\{{\s*)*(\.(?:{names}|implicit[A-Za-z0-9_]*)){_END}",
         "end": "$",
         "beginCaptures": {"1": {"name": "keyword.other.directive.visa"}},
         "patterns": [
             {"include": "#comments"},
-            {"match": r"\b(offset|size)\s*(?==)", "name": "entity.other.attribute-name.visa"},
+            {"match": rf"\b({_words(OF_INPUTS)})\s*(?==)", "name": "entity.other.attribute-name.visa"},
             {"include": "#operands"},
         ],
     }

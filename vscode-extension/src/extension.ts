@@ -11,6 +11,7 @@ import { Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
 import { FlowView } from './views/flow.ts';
 import { InlineValues } from './views/inline.ts';
+import { SourceLenses } from './views/source.ts';
 import { explain, lineInFront, showReferences, showZeInfo } from './views/texts.ts';
 import { ISA_SCHEME, IsaEditor } from './views/isa.ts';
 import { plain } from './plain.ts';
@@ -114,6 +115,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     flow,
     tests,
     status,
+    new SourceLenses(current),
     command('visa.runKernel', (uri) => runner.run(uri)),
     command('visa.quickRun', (uri) => runner.ask(uri)),
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),

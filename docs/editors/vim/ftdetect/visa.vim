@@ -1,0 +1,2 @@
+" Texts of vISA assembly by their names.
+autocmd BufRead,BufNewFile *.visaasm,*.isaasm setfiletype visa

@@ -1,0 +1,71 @@
+// A folder with an OpenCL source and the text that it was compiled to with -g: from each to the other, inside the extension
+// host. Each test prints one JSON line.
+
+const vscode = require('vscode');
+const assert = require('node:assert');
+const shared = require('../host_shared.js');
+
+const { file, run } = shared.tools(vscode);
+let text;
+let source;
+
+const lenses = async () => {
+  const found = await run('vscode.executeCodeLensProvider', source.uri, 50);
+  return found.map((l) => [l.range.start.line + 1, l.command?.title, l]).filter(([, title]) => /vISA/.test(title));
+};
+
+const tests = {
+  async 'an instruction leads to the source'() {
+    text = await vscode.workspace.openTextDocument(file('axpy.visaasm'));
+    await vscode.window.showTextDocument(text);
+    const extension = vscode.extensions.getExtension('visa-lsp.visa-lsp');
+    await shared.until('the server', () => extension.isActive && extension.exports.server.running);
+    const [found] = await run('vscode.executeDefinitionProvider', text.uri, shared.at(text, 'cmp.lt', 1));
+    assert.equal((found.targetUri ?? found.uri).path, file('axpy.cl').path);
+    assert.equal((found.targetRange ?? found.range).start.line, 3);
+    const [name] = await run('vscode.executeDefinitionProvider', text.uri, shared.at(text, 'P1 V0053', 4));
+    assert.equal((name.targetUri ?? name.uri).path, text.uri.path);
+  },
+  async 'a mark is hovered with its line'() {
+    const hovers = await run('vscode.executeHoverProvider', text.uri, shared.at(text, 'LOC 4', 1));
+    assert.match(shared.words(hovers), /Line 4 of `axpy\.cl`\s+```c\n.*if/s);
+  },
+  async 'lenses of the source lead back'() {
+    source = await vscode.workspace.openTextDocument(file('axpy.cl'));
+    await vscode.window.showTextDocument(source);
+    const found = await shared.until('lenses', async () => {
+      const all = await lenses();
+      return all.length > 0 && all;
+    });
+    assert.deepEqual(found.map(([line, title]) => [line, title]), [
+      [3, '7 vISA instructions'],
+      [4, '23 vISA instructions'],
+      [5, '1 vISA instruction'],
+    ]);
+    const { command } = found[1][2];
+    assert.equal(await run(command.command, ...command.arguments), 1);
+  },
+  async 'so does the command at the cursor'() {
+    const editor = await vscode.window.showTextDocument(source);
+    editor.selection = new vscode.Selection(2, 0, 2, 0);
+    assert.equal(await run('visa.showInstructions'), 1);
+    editor.selection = new vscode.Selection(0, 0, 0, 0);
+    assert.equal(await run('visa.showInstructions'), 0);
+  },
+  async 'a text that changes changes the lenses'() {
+    const changed = text.getText().replace(/LOC 5/g, 'LOC 3');
+    await vscode.workspace.fs.writeFile(file('more.visaasm'), new TextEncoder().encode(changed));
+    await shared.until('the lens of both texts', async () => (await lenses())[0]?.[1] === '15 vISA instructions');
+    await vscode.workspace.fs.delete(file('more.visaasm'));
+    await shared.until('the lens of one', async () => (await lenses())[0]?.[1] === '7 vISA instructions');
+  },
+  async 'the setting turns them off'() {
+    const settings = vscode.workspace.getConfiguration('visa', source.uri);
+    await settings.update('sourceLens', false, vscode.ConfigurationTarget.Workspace);
+    await shared.until('no lens', async () => (await lenses()).length === 0);
+    await settings.update('sourceLens', undefined, vscode.ConfigurationTarget.Workspace);
+    await shared.until('lenses', async () => (await lenses()).length === 3);
+  },
+};
+
+exports.run = shared.runner(tests);

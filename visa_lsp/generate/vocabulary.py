@@ -1,0 +1,40 @@
+"""The words that grammars of editors colour by their shape, taken from the tables: of the TextMate and the Vim grammar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.features.hover import DIRECTIVES
+from visa_lsp.isa.types import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.isa.table import InstructionTable
+
+_CONTROL: Final = ("flow", "simd_flow", "sync")
+# What stands before `=` in a declaration with a word of its own behind it, and with anything else.
+WORDED: Final = ("v_type", "align")
+VALUED: Final = ("num_elts", "alias", "attrs", "v_name")
+OF_INPUTS: Final = ("offset", "size")
+
+
+def longest_first(words: Iterable[str]) -> list[str]:
+    """The words in an order in which none hides a longer one behind it."""
+    return sorted(set(words), key=lambda word: (-len(word), word))
+
+
+def mnemonics(table: InstructionTable, *, control: bool) -> list[str]:
+    """The mnemonics that say where control goes and who waits, or all others."""
+    rows = (row for row in table.rows if not row.opens_label)
+    return longest_first(row.mnemonic for row in rows if (row.family in _CONTROL) == control)
+
+
+def types() -> list[str]:
+    """The data types."""
+    return longest_first(type_.name for type_ in TYPES)
+
+
+def directives() -> list[str]:
+    """The directives, without their point."""
+    return longest_first(name[1:] for name in DIRECTIVES)
