@@ -35,8 +35,8 @@ ALLOWED = {
     "analysis.disk": {"line_classes"},
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
-    "cli.check": {"common", "files", "rules", "settings"},
-    "cli.launch": {"common", "files"},
+    "cli.check": {"common", "files", "progress", "rules", "settings"},
+    "cli.launch": {"common", "files", "progress"},
     "cli.services": {
         "assemble", "check", "exits", "explain", "files", "launch", "rules", "settings", "zeinfo",
     },

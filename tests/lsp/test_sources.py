@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 
 import pytest
@@ -136,3 +137,16 @@ async def test_a_file_that_no_text_names_has_none(client, tmp_path):
     assert await command(client, "visa.instructionsOf", (tmp_path / "no.cl").as_uri()) == {
         "ok": True, "lines": [], "cut": False,
     }  # fmt: skip
+
+
+async def test_a_text_of_very_many_sources_is_answered_soon(tmp_path):
+    line = "    mov (M1, 8) V1(0,0)<1> V1(0,0)<1;1,0>\n"
+    marks = "".join(f'FILE "{n}/{"x/" * 15}a.cl"\nLOC 1\n{line}' for n in range(4_000))
+    path = tmp_path / "k.visaasm"
+    path.write_text(f'.version 4.1\n.kernel "k"\nFILE "a.cl"\nLOC 2\n{line}{marks}')
+    (tmp_path / "a.cl").write_text("\n\n")
+    async with session(workspace_folders=folders(tmp_path)) as client:
+        ask = command(client, "visa.instructionsOf", {"uri": (tmp_path / "a.cl").as_uri()})
+        answer = await asyncio.wait_for(ask, 30)
+        assert {line["line"] for line in answer["lines"]} == {0, 1}
+        assert sum(line["instructions"] for line in answer["lines"]) == 100

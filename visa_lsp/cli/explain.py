@@ -1,4 +1,4 @@
-"""``visa-lsp explain WORD``: an instruction, a finding's code, a predefined variable, a platform word or an attribute.
+"""``visa-lsp explain WORD``: an instruction, a finding's code, a variable, a type, an attribute, a platform, a word of the glossary.
 
 Everything comes from the tables that the other commands use; nothing is written here twice.
 """
@@ -8,15 +8,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rules.operand_type import type_words
 from visa_lsp.checks.support.context import near
 from visa_lsp.cli.common import EXIT_USAGE, add_platform
 from visa_lsp.cli.rules import by_word, page, rule_called
-from visa_lsp.ide.prose.opcode import type_limits
+from visa_lsp.ide.prose.opcode import describe_modifier, describe_slot, type_limits
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
-from visa_lsp.isa.model import Dialect, Modifier, Shape
-from visa_lsp.isa.operands import describe_classes
+from visa_lsp.isa.glossary import TERMS, entry, term_called
+from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import ALL, PLATFORMS, Platform, platform_named
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPES, type_named
@@ -24,12 +23,14 @@ from visa_lsp.isa.types import TYPES, type_named
 if TYPE_CHECKING:
     import argparse
 
-    from visa_lsp.isa.model import Instruction, Slot
+    from visa_lsp.isa.model import Instruction
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``explain``."""
-    parser.add_argument("words", nargs="+", metavar="OPCODE|CODE|%VARIABLE", help="what to explain")
+    parser.add_argument(
+        "words", nargs="+", metavar="WORD", help="a mnemonic, the code or name of a finding, a %%variable, a type, an attribute, a platform, or a word of the glossary",
+    )  # fmt: skip
     add_platform(parser)
 
 
@@ -38,6 +39,8 @@ def explain_command(args: argparse.Namespace) -> int:
     status = 0
     platform = getattr(args, "platform", None)
     named = getattr(args, "words", None) or [args.word]
+    if term_called(" ".join(named)) is not None:
+        named = [" ".join(named)]  # a term of several words, typed without quotes
     for number, word in enumerate(named):
         text = explain_text(word, platform)
         if text is None:
@@ -54,6 +57,11 @@ def explain_command(args: argparse.Namespace) -> int:
 
 def explain_text(word: str, platform: str | None = None) -> str | None:
     """What is known of a word, in Markdown; None for a word that means nothing here."""
+    pages = [page for page in (_named(word, platform), _term(word)) if page is not None]
+    return "\n\n---\n\n".join(pages) or None
+
+
+def _named(word: str, platform: str | None) -> str | None:
     rule = rule_called(word)
     if rule is not None:
         return page(rule)
@@ -72,6 +80,7 @@ def known_words() -> list[str]:
     return [
         *TABLE.mnemonics, *by_word(), *(v.name for v in predefined.VARIABLES), *predefined.SURFACE_BY_NAME,
         *predefined.SAMPLER_BY_NAME, *(a.name for a in ATTRIBUTES), *(p.name for p in PLATFORMS),
+        *(term.name for term in TERMS),
     ]  # fmt: skip
 
 
@@ -80,9 +89,9 @@ def _instruction(row: Instruction, platform: Platform | None) -> str:
     if row.detail:
         parts.append(row.detail)
     if row.slots:
-        parts.append("\n".join(["## Operands", "", *(f"- {_slot(slot)}" for slot in row.slots)]))
+        parts.append("\n".join(["## Operands", "", *(f"- {describe_slot(slot)}" for slot in row.slots)]))
     if row.modifiers:
-        parts.append("\n".join(["## Dotted words", "", *(f"- {_modifier(m)}" for m in row.modifiers)]))
+        parts.append("\n".join(["## Modifiers", "", *(f"- {describe_modifier(m)}" for m in row.modifiers)]))
     limits = type_limits(row)
     if limits:
         parts.append("\n".join(["## Types", "", *(f"- {line}" for line in limits)]))
@@ -92,25 +101,6 @@ def _instruction(row: Instruction, platform: Platform | None) -> str:
     return "\n\n".join(parts)
 
 
-def _slot(slot: Slot) -> str:
-    text = f"`{slot.name}`: {slot.doc or slot.shape.value}, {slot.role.value}"
-    if slot.shape is Shape.VECTOR and slot.classes:
-        text += f"; {describe_classes(slot.classes)}"
-    else:
-        text += f"; {slot.shape.value}"
-    if slot.types:
-        text += f"; type {type_words(slot.types)}"
-    return text + ("; may be left out" if slot.optional else "")
-
-
-def _modifier(modifier: Modifier) -> str:
-    if modifier.kind is Modifier.Kind.WORD:
-        names = " ".join(f"`.{w}`" for w in modifier.words)
-    else:
-        names = f"{modifier.kind.value} {' '.join(modifier.words)}".strip()
-    return names + (f": {modifier.doc}" if modifier.doc else "") + (" (may be left out)" if modifier.optional else "")
-
-
 def _where(row: Instruction, platform: Platform | None) -> list[str]:
     lines = []
     if platform is not None:
@@ -118,7 +108,7 @@ def _where(row: Instruction, platform: Platform | None) -> list[str]:
         lines.append(f"{platform.name} {has} it")
     names = [p.name for p in PLATFORMS if p.name in row.platforms]
     lines.append("all platforms" if row.platforms == ALL else "platforms: " + " ".join(names))
-    lines.append("language: " + " ".join(d.value for d in Dialect if d in row.dialects))
+    lines.append("dialects: " + " ".join(d.value for d in Dialect if d in row.dialects))
     if len(row.exec_sizes) and row.exec_style.value != "none":
         lines.append("execution sizes: " + " ".join(str(size) for size in row.exec_sizes))
     lines.append("can be predicated" if row.predicable else "cannot be predicated")
@@ -165,3 +155,8 @@ def _platform(word: str) -> str | None:
         return None
     devices = ", ".join(platform.devices)
     return f"# {platform.name}\n\n{platform.doc}. Registers of {platform.grf_bytes} bytes. Devices: {devices}.\n"
+
+
+def _term(word: str) -> str | None:
+    term = term_called(word)
+    return f"# {term.name}\n\n{entry(term)}\n" if term is not None else None

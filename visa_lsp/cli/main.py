@@ -29,7 +29,7 @@ COMMANDS: Final = {
     "dis": "make a text from an object",
     "run": "run a kernel on the simulator",
     "zeinfo": "check ze_info, alone and against the kernels, or make it",
-    "explain": "explain an opcode, a finding's code, or a predefined variable",
+    "explain": "explain an instruction, a finding, a variable, or a word of the glossary",
     "dap": "debug adapter (not part of this version)",
 }
 _ARGFILES_DEEP: Final = 8

@@ -13,6 +13,7 @@ from visa_lsp.cli.files import replacing
 from visa_lsp.generate import (
     check_formats,
     extension_settings,
+    glossary_page,
     offers,
     rule_pages,
     snippets,
@@ -29,6 +30,7 @@ ROOT: Final = Path(__file__).parents[2]
 MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
     support_table.made,
     rule_pages.made,
+    glossary_page.made,
     check_formats.made,
     snippets.made,
     textmate.made,

@@ -57,7 +57,7 @@ ATTRIBUTES: Final[tuple[AttributeDef, ...]] = (
     AttributeDef("PerThreadInputSize", False, _I, "Bytes of the per-thread part of the payload."),
     AttributeDef("perThreadInputSize", False, _I, "PerThreadInputSize as compilers of 3.x objects spelt it."),
     AttributeDef("CrossThreadInputSize", False, _I, "Bytes of the cross-thread part of the payload."),
-    AttributeDef("SimdSize", False, _I, "Dispatch width of the kernel: lanes per thread.", (1, 8, 16, 32)),
+    AttributeDef("SimdSize", False, _I, "SIMD width of the kernel: lanes per thread.", (1, 8, 16, 32)),
     AttributeDef("NumGRF", False, _I, "Number of GRF registers; 0 lets the finalizer choose."),
     AttributeDef("NBarrierCnt", False, _I, "Number of named barriers."),
     AttributeDef("MaxRegThreadDispatch", False, _I, "Highest register that thread dispatch fills."),

@@ -66,7 +66,7 @@ class InputUse:
         self.read: set[int] = set()
         self.written: set[int] = set()  # variables whose values reach the address of a write or an atomic operation
         self.counted: set[int] = set()  # the same of atomic operations
-        self.slm: list[frozenset[int]] = []  # the origins of each address in shared memory
+        self.slm: list[frozenset[int]] = []  # the origins of each address in shared local memory
         self.slm_roots: list[int | None] = []  # those addresses themselves; None is an immediate one
         self.loaded: set[int] = set()  # variables that messages give a value
         self.targets: set[int] = set()  # variables that some instruction gives a value

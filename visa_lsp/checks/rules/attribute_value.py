@@ -1,6 +1,6 @@
 """An attribute has a value that it cannot have, or stands twice where only one can count.
 
-Why: the finalizer reads `Target` when it parses; a `SimdSize` that no dispatch has, or two sizes of shared memory, mean that the
+Why: the finalizer reads `Target` when it parses; a `SimdSize` that no dispatch has, or two sizes of shared local memory, mean that the
 kernel is launched with another geometry than its author thought.
 
 Example:

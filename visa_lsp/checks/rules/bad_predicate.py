@@ -2,7 +2,7 @@
 
 It is the name of a predicate variable, with `!` before it for the inverse and `.any` or `.all` behind it to combine lanes.
 
-Why: only predicate variables hold flags.
+Why: only predicate variables hold a bit for each lane.
 
 Example:
 

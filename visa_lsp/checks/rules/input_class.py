@@ -2,7 +2,7 @@
 
 Inputs are general variables, samplers and surfaces that the kernel declares; predicates and addresses cannot be passed.
 
-Why: the thread payload is a part of the general register file; there are no flags in it.
+Why: the thread payload is a part of the general register file; there are no predicates in it.
 
 Example:
 

@@ -7,7 +7,7 @@
 * An offset beside an address of `:a16` is between -0x7fff and 0x7fff, a pitch at most 0xffff, a scale before CRI a power of two.
 * In text 4.2 an address of `:a64` lies in a variable of `uq` or `q`, one of `:a32` in one of `ud` or `d`.
 * An atomic moves one element of `d16c32`, `d32` or `d64`; only `icas` takes `d64` in shared local memory, and `fadd` and
-  `fsub` need global memory, from Xe2 on or images, from CRI on or shared memory. Data operands beyond those of the operation are
+  `fsub` need global memory, from Xe2 on or images, from CRI on or shared local memory. Data operands beyond those of the operation are
   `%null`; those that it has are not.
 * A store has data.
 * A block has rows of at most 64 bytes, at most 32 of them (64 on CRI); a block that is written is neither interleaved nor one of

@@ -1,4 +1,4 @@
-"""A mnemonic stands without a dotted word that it must have.
+"""A mnemonic stands without a modifier that it must have.
 
 Why: `gather` without an element size or an atomic without an operation says nothing; the finalizer rejects the text.
 
@@ -28,7 +28,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(modifier, Modifier)
     purpose = modifier.doc.split(":")[0]
     why = f" ({purpose})" if purpose else ""
-    message = f"`{row.mnemonic}` lacks a dotted word{why}; it is {modifier_words(modifier)}"
+    message = f"`{row.mnemonic}` lacks a modifier{why}; it is {modifier_words(modifier)}"
     return ctx.report(RULE, problem.place, message)
 
 

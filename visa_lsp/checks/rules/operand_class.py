@@ -1,6 +1,6 @@
 """An operand is of a kind that its place does not allow.
 
-A destination is never an immediate, a predicate stands only where flags are meant, a message takes raw operands.
+A destination is never an immediate, a predicate stands only where its bits are meant, a message takes raw operands.
 
 Why: the finalizer's grammar has no such form.
 

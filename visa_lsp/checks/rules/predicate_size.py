@@ -2,7 +2,7 @@
 
 Lane n of an instruction reads and writes bit n of the predicate, counted from the mask offset.
 
-Why: the lanes beyond have no flag of their own; they take bits of whatever the allocator put behind the variable.
+Why: the lanes beyond have no predicate bit of their own; they take bits of whatever the allocator put behind the variable.
 
 Example:
 

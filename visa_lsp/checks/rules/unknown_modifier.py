@@ -1,4 +1,4 @@
-"""A dotted word behind a mnemonic is none that the instruction has.
+"""A modifier is none that the instruction has.
 
 Such words choose the comparison (`cmp.lt`), the atomic operation, the channels, the saturation and more; which ones exist
 depends on the instruction.
@@ -43,7 +43,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         return ctx.report(RULE, problem.place, message, severity=severity)
     known = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]
     if not row.modifiers:
-        return ctx.report(RULE, problem.place, f"`.{word}` is unknown; `{row.mnemonic}` takes no dotted word")
+        return ctx.report(RULE, problem.place, f"`.{word}` is unknown; `{row.mnemonic}` takes no modifier")
     found = _SPELT.get(word.lower()) if _SPELT.get(word.lower()) in known else near(word, known)
     message = f"`.{word}` is no modifier of `{row.mnemonic}`"
     if found:
@@ -53,12 +53,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def allowed(row: Instruction) -> str:
-    """What dotted words an instruction takes, as a sentence part."""
+    """What modifiers an instruction takes, as a sentence part."""
     return "it takes " + ", then ".join(modifier_words(m) for m in row.modifiers)
 
 
 def modifier_words(modifier: Modifier) -> str:
-    """What one dotted word can be."""
+    """What one modifier can be."""
     match modifier.kind:
         case Modifier.Kind.CHANNELS:
             return "a channel mask of the letters R, G, B, A"

@@ -17,8 +17,9 @@ from visa_lsp.ide.prose.literal import describe_literal, describe_number
 from visa_lsp.ide.prose.markdown import code, strong
 from visa_lsp.ide.prose.opcode import describe_exec_size, describe_mask, describe_modifier, describe_rows, describe_slot
 from visa_lsp.ide.prose.region import access_of, describe_access, describe_region, exec_size_of
-from visa_lsp.ide.prose.symbol import describe_body, describe_symbol
+from visa_lsp.ide.prose.symbol import LETTERS, describe_body, describe_symbol
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
+from visa_lsp.isa.glossary import term_called
 from visa_lsp.isa.operands import ALIGN_CODE, align_bytes
 from visa_lsp.isa.predefined import IMPLICIT_INPUTS
 from visa_lsp.isa.table import TABLE
@@ -44,11 +45,9 @@ DIRECTIVES: Final = {
     ".kernel_attr": ("`.kernel_attr NAME[=VALUE]`", "An attribute of the kernel or function."),
 }  # fmt: skip
 _CLASSES: Final = {
-    "G": "general variable: data in GRF registers",
-    "A": "address variable: offsets for indirect operands",
-    "P": "predicate variable: one bit for each lane",
-    "S": "sampler variable: a handle of sampler states",
-    "T": "surface variable: a handle of buffers and images",
+    letter: f"{kind.value}\n\n{term.doc}"
+    for kind, letter in LETTERS.items()
+    if (term := term_called(kind.value)) is not None
 }
 _SOURCE_MODIFIERS: Final = {
     "-": "negates the source",
@@ -63,7 +62,7 @@ _COMBINE: Final = {
 }
 _MODELS: Final = {
     "flat": "stateless: the address is a pointer",
-    "bti": "the surface is an entry of the binding table",
+    "bti": "the surface is named by its binding table index",
     "bss": "bindless surface state: the surface's state is found by an offset in the surface state heap",
     "ss": "surface state by an offset in the scratch surface state heap",
     "surf": "the surface is a surface variable",

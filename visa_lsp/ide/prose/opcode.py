@@ -35,7 +35,7 @@ def describe_row(row: Instruction) -> str:
     if limits:
         parts.append("**Types**\n\n" + "\n".join(f"- {line}" for line in limits))
     if row.pitfalls:
-        parts.append("**Mind**\n\n" + "\n".join(f"- {pitfall}" for pitfall in row.pitfalls))
+        parts.append("**Take care**\n\n" + "\n".join(f"- {pitfall}" for pitfall in row.pitfalls))
     parts.append(_facts(row))
     return "\n\n".join(parts)
 
@@ -126,7 +126,7 @@ def _facts(row: Instruction) -> str:
     else:
         facts.append("no object form")
     if row.exec_sizes != (1, 2, 4, 8, 16, 32):
-        facts.append("sizes " + ", ".join(map(str, row.exec_sizes)))
+        facts.append("execution sizes " + ", ".join(map(str, row.exec_sizes)))
     facts.append(f"dialects {dialects(row)}")
     facts.append(f"platforms {platforms(row.platforms)}")
     if not row.predicable:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Body, Reference, Symbol
 
 _MAX_LINES: Final = 8
-_LETTER: Final = {
+# The letter that a declaration has for a class.
+LETTERS: Final = {
     SymbolKind.GENERAL: "G",
     SymbolKind.ADDRESS: "A",
     SymbolKind.PREDICATE: "P",
@@ -109,7 +110,7 @@ def _counted(lines: list[int], word: str) -> str:
 
 def _predefined(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     names = sorted({name for name, s in body.predefined.items() if s is symbol}, key=lambda n: (n[0] != "%", n))
-    letter = _LETTER[symbol.kind]
+    letter = LETTERS[symbol.kind]
     head = f"{symbol.name}  // predefined, {letter}{symbol.id}"
     parts = [
         f"```visa\n{head}\n```",

@@ -36,7 +36,7 @@ def _modifiers(words: dict[str, int], depths: tuple[int, ...], counts: tuple[int
 
 
 _OPERANDS: Final = (
-    raw("dst", Role.WRITE, "D, count x exec size"),
+    raw("dst", Role.WRITE, "D, count x execution size"),
     raw("src0", doc="C, or %null.0 for zero"),
     raw("src1", doc="B, the weights"),
 )

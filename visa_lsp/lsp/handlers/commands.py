@@ -413,7 +413,7 @@ async def on_ze_info(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 
 
 async def on_explain(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the page of an opcode, a finding's code, a predefined variable, a type or an attribute."""
+    """Give the page of an instruction, a finding, a variable, a type, an attribute or a word of the glossary."""
 
     def prepare() -> Callable[[], Result]:
         options = _options(arguments, needed="word", second="platform")

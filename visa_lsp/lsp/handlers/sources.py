@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _MOST_SOURCE: Final = 16 << 20
 _MOST_PLACES: Final = 20_000
+_MOST_ALIKE: Final = 100
 
 # By the file that a text names: source line, first and last line of the text, number of instructions, one after another.
 Sources = dict[str, "array[int]"]
@@ -81,9 +82,12 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
     for uri, sources in _texts(ls):
         looked += 1
         await work.step(f"{looked} texts", looked)
-        for file, numbers in sources.items():
+        # A text that names very many files of one name wants to keep us looking for them.
+        alike = [file for file in sources if Path(names_of(file)[-1]).name == Path(path).name][:_MOST_ALIKE]
+        for file in alike:
             if not _is(ls, uri, file, path):
                 continue
+            numbers = sources[file]
             for at in range(0, len(numbers), _EACH):
                 source, first, last, count = numbers[at : at + _EACH]
                 if line is not None and source - 1 != line:
@@ -102,10 +106,7 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
 
 def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
     """Whether the file that a text names is the one asked for."""
-    names = names_of(file)
-    if Path(names[-1]).name != Path(path).name:
-        return False
-    found = ls.files.existing_near(uri, names)
+    found = ls.files.existing_near(uri, names_of(file))
     there = ls.files.path_of(found) if found is not None else None
     try:
         return there is not None and Path(there).samefile(path)

@@ -212,7 +212,7 @@ class Arguments:
         key = self.key(entry.arg_index)
         if entry.addrmode == "slm" or entry.addrspace == "local":
             if not isinstance(arg, LocalArg):
-                raise self.wrong(entry, "local memory (local: BYTES)")
+                raise self.wrong(entry, "shared local memory (local: BYTES)")
             return _number(self.world.local(key, arg, entry.slm_alignment or 16), entry.size)
         if entry.addrspace == "sampler":
             if not isinstance(arg, SamplerArg):

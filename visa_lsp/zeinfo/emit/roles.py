@@ -5,7 +5,7 @@ Measured on 900 kernels of two compilers (ze_info 1.20 and 1.73, seven devices),
 * the payload stands in the order header, ``__local`` pointers, ``__global`` pointers, ``__constant`` pointers, values, structs
   by value, base addresses (private memory, constants, globals, printf), buffer offsets, ``work_dimensions``, ``group_count``,
   ``global_size``, ``local_size``, ``enqueued_local_size``, facts of images, samplers' snap flags, handles of samplers and images;
-* pointers are ``uq`` and, in shared memory, ``ud``; values are never of these types;
+* pointers are ``uq`` and, in shared local memory, ``ud``; values are never of these types;
 * variables are numbered as they are made: arguments that the code takes, in the order of the source, between the two aliases
   of ``%r0``; then what the runtime adds (sizes, local ids, base addresses, pieces of structs, an offset for each buffer in the
   order of the source); at the end arguments that the code does not take, such as the address of a buffer that it reaches

@@ -1,0 +1,96 @@
+"""One word for one thing: the table of terms, its page, ``explain``, hover, and what no prose says any more."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from cursor import marked
+from prose import sentences
+
+from visa_lsp.cli.explain import explain_text, known_words
+from visa_lsp.cli.main import main
+from visa_lsp.generate.glossary_page import page
+from visa_lsp.ide.features.hover import hover
+from visa_lsp.isa.glossary import TERMS, term_called
+
+ROOT = Path(__file__).parents[2]
+NEVER = [(word, term.name) for term in TERMS for word in term.never]
+
+
+def test_names_are_of_one_term_each_and_lead_to_terms():
+    names = [word.lower() for term in TERMS for word in (term.name, *term.also)]
+    assert len(names) == len(set(names))
+    known = {term.name for term in TERMS}
+    assert {name for term in TERMS for name in term.see} <= known
+    assert not [term.name for term in TERMS if term.name in term.see]
+    for term in TERMS:
+        assert term.doc[0].isupper(), term.name
+        assert term.doc.rstrip("`").endswith("."), term.name
+
+
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name)
+def test_explain_tells_every_term_by_each_of_its_names(term):
+    for word in (term.name, *term.also, term.name.upper()):
+        assert term_called(word) is term
+        assert f"# {term.name}\n\n{term.doc}" in (explain_text(word) or ""), word
+    assert term.name in known_words()
+    assert f"### {term.name}\n\n{term.doc}" in page()
+
+
+def test_a_term_of_several_words_needs_no_quotes(capsys):
+    assert main(["explain", "execution", "size"]) == 0
+    whole = capsys.readouterr().out
+    assert whole.startswith("# execution size\n\nHow many lanes an instruction has")
+    assert main(["explain", "exec size"]) == 0
+    assert capsys.readouterr().out == whole
+    assert main(["explain", "executoin size"]) == 2
+    assert "did you mean `execution size`?" in capsys.readouterr().err
+
+
+def test_links_of_the_page_lead_to_its_headings():
+    text = (ROOT / "docs" / "glossary.md").read_text()
+    headings = {line[4:].replace(" ", "-").lower() for line in text.splitlines() if line.startswith("### ")}
+    assert set(re.findall(r"\]\(#([^)]*)\)", text)) <= headings
+
+
+@pytest.mark.parametrize(("letter", "name"), [("G", "general variable"), ("A", "address variable"), ("P", "predicate")])
+def test_hover_says_what_the_glossary_says(letter, name):
+    term = term_called(name)
+    analysis, offset = marked(f".decl C v_type=^{letter} num_elts=1")
+    assert term is not None
+    assert hover(analysis, offset).markdown.endswith(term.doc)
+
+
+def test_hover_and_explain_have_the_same_headings_and_lines():
+    analysis, offset = marked("^mad (M1, 8) A(0,0)<1> A(0,0)<1;1,0> A(0,0)<1;1,0> A(0,0)<1;1,0>")
+    shown = hover(analysis, offset).markdown
+    page_of = explain_text("mad") or ""
+    for heading in ("Operands", "Modifiers", "Take care"):
+        assert f"**{heading}**\n\n" in shown
+        part = page_of.partition(f"## {heading}\n\n")[2].partition("\n\n")[0]
+        assert part
+        assert part in shown
+
+
+def test_no_prose_has_another_word_for_a_term():
+    assert len(NEVER) > 15
+    forbidden = {word: re.compile(_pattern(word), re.IGNORECASE) for word, _ in NEVER}
+    texts = list(sentences())
+    assert len(texts) > 1500
+    found = [
+        f"{where}: {word!r}" for where, text in texts for word, pattern in forbidden.items() if pattern.search(text)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize(("word", "name"), NEVER)
+def test_a_forbidden_word_is_found_where_it_stands(word, name):
+    assert re.search(_pattern(word), f"the {word}s of a kernel", re.IGNORECASE)
+    assert not re.search(_pattern(word), f"the {name}s of a kernel", re.IGNORECASE)
+
+
+def _pattern(word: str) -> str:
+    # `shared local memory` is no `local memory`.
+    return rf"(?<!shared )(?<![\w-]){re.escape(word)}s?(?![\w-])".replace(r"\ ", r"\s+")

@@ -1,0 +1,40 @@
+"""``docs/glossary.md``: the words as they are used here, from the table that hover and ``explain`` have too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.glossary import GROUPS, Term
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE: Final = "docs/glossary.md"
+_HEAD: Final = """# Glossary
+
+Made from `visa_lsp/isa/glossary.py` by `python -m visa_lsp.generate`; do not edit. `visa-lsp explain 'WORD'` prints an entry.
+One word stands for one thing, in hover, `explain`, messages and documents; what others call it stands behind *elsewhere*.
+"""
+
+
+def page() -> str:
+    """The page."""
+    parts = [_HEAD]
+    for heading, terms in GROUPS.items():
+        parts += [f"\n## {heading}\n", *(f"\n### {term.name}\n\n{_entry(term)}\n" for term in terms)]
+    return "".join(parts)
+
+
+def _entry(term: Term) -> str:
+    others = f" *Elsewhere: {', '.join(term.also)}.*" if term.also else ""
+    links = f" See {', '.join(f'[{name}](#{_slug(name)})' for name in term.see)}." if term.see else ""
+    return f"{term.doc}{others}{links}"
+
+
+def _slug(name: str) -> str:
+    return name.lower().replace(" ", "-")
+
+
+def made(_root: Path) -> dict[str, str]:
+    """The page, among the documents."""
+    return {FILE: page()}
