@@ -5,6 +5,7 @@ from corpus import place
 from cursor import marked
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.ide.features import source_lines
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.source_lines import (
     SourceLine,
@@ -15,7 +16,6 @@ from visa_lsp.ide.features.source_lines import (
     stretches,
     stretches_of_text,
 )
-from visa_lsp.ide.index import text_index
 
 BODY = """\
 FILE "src/a.cl"
@@ -77,14 +77,13 @@ def test_stretches_are_what_the_text_says_line_by_line():
 
 def test_a_text_without_marks_is_not_looked_through(monkeypatch):
     document = Analysis.of(place("dev/TGLLP/axpy.o0.saxpy.visaasm").read_text()).document
-    monkeypatch.setattr(text_index, "index_of", None)
+    assert "loc" in document.text
+    monkeypatch.setattr(source_lines, "index_of", None)
     assert source_at(document, 50) is None
     assert list(stretches(document)) == list(stretches_of_text(document.text)) == []
 
 
 def test_an_edit_reads_only_its_chunk_again(monkeypatch):
-    from visa_lsp.ide.features import source_lines
-
     read = []
     told_by = source_lines._told_by
     monkeypatch.setattr(source_lines, "_told_by", lambda code: (read.append(code), told_by(code))[1])

@@ -202,6 +202,15 @@ def test_the_first_fault_ends_the_run(run, capsys):
     assert "expect arg y: holds" in capsys.readouterr().out
 
 
+def test_more_faults_than_are_kept_are_told_of(run, capsys):
+    line = "    gather4_scaled.R (M1, 16) x 0x0:ud next.0 x_next.0\n"
+    edit("average.visaasm", line, line * 250)
+    assert run("average.visaasm", "--max-errors", "3", "--format", "json") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (len(report["faults"]), report["more_faults"]) == (3, 197)
+    assert report["notes"] == ["no more than 200 faults and notes are kept of a run; there were more"]
+
+
 def test_a_fault_that_stops_a_thread_is_the_first_one_too(run, capsys):
     edit("average.launch.yaml", "groups: [2,", "groups: [1,")
     assert run("average.visaasm", "--budget", "5", "--first-fault", "--format", "json") == 1

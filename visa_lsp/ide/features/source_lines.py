@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _FILES: Final = frozenset(TABLE.marks(Mark.FILE))
 _LINES: Final = frozenset(TABLE.marks(Mark.LINE))
+_SPACED: Final = tuple(word + blank for word in sorted(_LINES) for blank in " \t")  # other words end so too
 _BODIES: Final = frozenset({".kernel", ".global_function"})
 _WORD: Final = re.compile(r"[.A-Za-z_][A-Za-z0-9_]*")
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\s*:[\s}]*\Z")
@@ -118,14 +119,14 @@ def stretches(document: Document) -> Iterator[Stretch]:
 
 def stretches_of_text(text: str) -> Iterator[Stretch]:
     """The same of a text that is no open document."""
-    if not any(word in text for word in _LINES):
+    if not _may_mark(text):
         return iter(())
     return _stretches((0, one) for one in _told_by(code_of(with_newlines(text), False)))
 
 
 def has_marks(document: Document) -> bool:
     """Whether a text may name any source line: a quick look that spares most texts all else."""
-    return any(word in chunk.text for chunk in document.chunks for word in _LINES)
+    return any(_may_mark(chunk.text) for chunk in document.chunks)
 
 
 def names_of(file: str) -> tuple[str, ...]:
@@ -136,6 +137,10 @@ def names_of(file: str) -> tuple[str, ...]:
     """
     parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")][-_MOST_PARTS:]
     return tuple(dict.fromkeys((file, *("/".join(parts[at:]) for at in range(len(parts))))))
+
+
+def _may_mark(text: str) -> bool:
+    return any(word in text for word in _SPACED)
 
 
 def _stretches(told: Iterable[tuple[int, _Told]]) -> Iterator[Stretch]:
