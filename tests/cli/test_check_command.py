@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -302,6 +303,16 @@ def test_max_errors_shows_nothing_behind_them_and_tells_how_much_is_left(words, 
     assert "3 V901 error" in out
     assert err == "visa-lsp: 1 more error and 1 other finding are not shown: a larger --max-errors shows more\n"
     assert run("check", "--max-errors", "3", "a.visaasm", "b.visaasm") == run("check", "a.visaasm", "b.visaasm")
+
+
+def test_a_file_whose_findings_are_not_shown_passes_in_no_report(words, run):
+    for name in ("a", "b", "c"):
+        write(words, f"{name}.visaasm", "fine\n" if name == "b" else "BAD\nBAD\n")
+    files = [f"{name}.visaasm" for name in "abc"]
+    _, out, err = run("check", "--max-errors", "2", "--format", "junit", *files)
+    assert re.findall(r'<testsuite name="([^"]*)"', out) == ["a.visaasm", "b.visaasm"]
+    assert err == "visa-lsp: 2 more errors are not shown: a larger --max-errors shows more\n"
+    assert "4 errors in 3 files" in run("check", "--max-errors", "2", "--format", "full", *files)[1]
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -13,7 +13,7 @@ from visa_lsp.cli.explain import explain_text, known_words
 from visa_lsp.cli.main import main
 from visa_lsp.generate.glossary_page import page
 from visa_lsp.ide.features.hover import hover
-from visa_lsp.isa.glossary import TERMS, term_called
+from visa_lsp.isa.glossary import TERMS, meaning, term_called
 
 ROOT = Path(__file__).parents[2]
 NEVER = [(word, term.name) for term in TERMS for word in term.never]
@@ -61,6 +61,17 @@ def test_hover_says_what_the_glossary_says(letter, name):
     analysis, offset = marked(f".decl C v_type=^{letter} num_elts=1")
     assert term is not None
     assert hover(analysis, offset).markdown.endswith(term.doc)
+
+
+def test_hover_falls_back_on_the_glossary_where_the_numbers_are_none():
+    for source, name in (
+        ("mov (M1, ^7) A(0,0)<1> A(0,0)<1;1,0>", "execution size"),
+        ("mov (M1, 8) A(0,0)<1> A(0,0)<^8;0,1>", "region"),
+    ):
+        analysis, offset = marked(source)
+        shown = hover(analysis, offset)
+        assert shown is not None
+        assert shown.markdown.startswith(meaning(name)), shown.markdown
 
 
 def test_hover_and_explain_have_the_same_headings_and_lines():

@@ -97,6 +97,12 @@ def term_called(word: str) -> Term | None:
     return _BY_WORD.get(" ".join(word.lower().split()))
 
 
+def meaning(word: str) -> str:
+    """A term in bold with what it means, as hover says it; the word where it is none."""
+    term = term_called(word)
+    return f"**{term.name}** — {term.doc}" if term is not None else word
+
+
 def entry(term: Term) -> str:
     """A term in Markdown, without a heading: what it means, its other names, further terms."""
     lines = [term.doc]

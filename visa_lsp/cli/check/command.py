@@ -351,7 +351,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options) -> int:
         shown = report if options.max_errors is None else report.up_to(options.max_errors)
         _write_report(shown, options, to_stderr, inputs)
         if shown.hidden:
-            complain(f"{_left(shown.hidden)} not shown: a larger --max-errors shows more")
+            complain(f"{_left(shown.left)} not shown: a larger --max-errors shows more")
     fixed = sum(r.fixed for r in report.results)
     if fixed and (options.format != "full" or options.diff):
         verb = "can be mended" if options.diff else "mended"

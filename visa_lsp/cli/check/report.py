@@ -99,29 +99,44 @@ class FileResult(Struct, frozen=True):
 
 
 class CheckReport(Struct, frozen=True):
-    """All results in the order of the files named. ``hidden`` are findings that count, but are not to be shown."""
+    """All results in the order of the files named.
+
+    ``hidden`` has what counts but is not to be shown: the rest of a file that is shown in part, and whole files.
+    """
 
     results: tuple[FileResult, ...]
-    hidden: tuple[ReportedFinding, ...] = ()
+    hidden: tuple[FileResult, ...] = ()
 
     @property
     def findings(self) -> tuple[ReportedFinding, ...]:
         """The findings to show, file by file."""
         return tuple(f for r in self.results for f in r.findings)
 
+    @property
+    def left(self) -> tuple[ReportedFinding, ...]:
+        """The findings that are not to be shown."""
+        return tuple(f for r in self.hidden for f in r.findings)
+
+    @property
+    def checked(self) -> int:
+        """How many files were checked."""
+        return len({r.path for r in (*self.results, *self.hidden)}) - len(self.errors)
+
     def up_to(self, errors: int) -> CheckReport:
         """The report that shows nothing behind so many errors, where there are more; what it counts is the same."""
         if sum(f.severity is Severity.ERROR for f in self.findings) <= errors:
             return self
         results: list[FileResult] = []
-        hidden: list[ReportedFinding] = []
+        hidden: list[FileResult] = []
         for result in self.results:
             shown = 0
             while errors and shown < len(result.findings):
                 errors -= result.findings[shown].severity is Severity.ERROR
                 shown += 1
-            hidden += result.findings[shown:]
-            results.append(replace(result, findings=result.findings[:shown]))
+            if shown < len(result.findings):
+                hidden.append(replace(result, findings=result.findings[shown:], fixed=0))
+            if shown or not result.findings:
+                results.append(replace(result, findings=result.findings[:shown]))
         return CheckReport(tuple(results), (*self.hidden, *hidden))
 
     @property
@@ -131,7 +146,7 @@ class CheckReport(Struct, frozen=True):
 
     def count(self, *severities: Severity) -> int:
         """How many findings have one of these severities."""
-        return sum(f.severity in severities for f in (*self.findings, *self.hidden))
+        return sum(f.severity in severities for f in (*self.findings, *self.left))
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules that found something, by code."""

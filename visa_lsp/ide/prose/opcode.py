@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.ide.prose.markdown import code
+from visa_lsp.isa.glossary import meaning
 from visa_lsp.isa.model import EVERY_DIALECT, Dialect, Modifier, Role, Shape
 from visa_lsp.isa.operands import describe_classes
 from visa_lsp.isa.platforms import PLATFORMS
@@ -187,7 +188,7 @@ def describe_mask(text: str) -> str:
 def describe_exec_size(size: int | None, mask: str | None) -> str:
     """How many lanes an instruction has, and which."""
     if size is None:
-        return "the number of lanes of this instruction: 1, 2, 4, 8, 16 or 32"
+        return meaning("execution size")
     word = "lane" if size == 1 else "lanes"
     base = (mask or "M1").removesuffix("_NM")
     text = f"**execution size {size}** — the instruction has {size} {word}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.values import number_of
 from visa_lsp.ide.prose.markdown import code
+from visa_lsp.isa.glossary import meaning
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import Region
 from visa_lsp.program.regions import byte_range, destination_elements, origin, source_elements
@@ -86,7 +87,7 @@ def describe_region(text: tree.RegionText) -> str:
     """The numbers of a region in words."""
     region = region_of(text)
     if region is None:
-        return "a region `<vertical stride; width, horizontal stride>`, counted in elements"
+        return meaning("region")
     if region.width is None:
         step = (
             "each lane writes the next element"

@@ -55,8 +55,7 @@ def full(report: CheckReport, look: Look) -> Iterator[str]:
 
 def summary(report: CheckReport) -> str:
     """How much was found in how many files."""
-    checked = len(report.results) - len(report.errors)
-    files = f"{checked} file{'s' * (checked != 1)}"
+    files = f"{report.checked} file{'s' * (report.checked != 1)}"
     words = {
         Severity.ERROR: ("error", "errors"),
         Severity.WARNING: ("warning", "warnings"),
@@ -68,7 +67,7 @@ def summary(report: CheckReport) -> str:
     mended = f"{fixed} fixed, " if fixed else ""
     if not counts:
         return f"{mended}nothing {'left' if fixed else 'found'} in {files}"
-    fixable = sum(any(r.safe for r in f.remedies) for f in (*report.findings, *report.hidden))
+    fixable = sum(any(r.safe for r in f.remedies) for f in (*report.findings, *report.left))
     tail = f" ({fixable} can be mended by --fix)" if fixable else ""
     return f"{mended}{', '.join(counts)} in {files}{tail}"
 
