@@ -59,6 +59,14 @@ def test_the_texts_own_name_comes_first_then_the_kernels_then_the_alphabet(folde
     assert found == [paths[name] for name in order]
 
 
+def test_a_dumps_program_comes_before_the_others_of_its_folder(folder):
+    folder("OCL_asm0.progbin", "k")
+    whole = folder("OCL_asm1.progbin", "k")
+    folder("a.zeinfo.yaml", "k")
+    folder.place = folder.place.with_name("OCL_asm1_simd16_entry_0001.visaasm")
+    assert Beside().description("k", folder.place).path == whole
+
+
 def test_the_document_of_the_texts_simd_size_is_preferred_but_not_to_its_own(folder):
     folder("a.zeinfo.yaml", "k", simd=16)
     fits = folder("b.zeinfo.yaml", "k", simd=32)

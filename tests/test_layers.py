@@ -36,9 +36,9 @@ ALLOWED = {
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
     "cli.check": {"common", "files", "progress", "rules", "settings"},
-    "cli.launch": {"common", "files", "progress"},
+    "cli.launch": {"common", "described", "files", "progress"},
     "cli.services": {
-        "assemble", "check", "exits", "explain", "files", "launch", "rules", "settings", "zeinfo",
+        "assemble", "check", "described", "exits", "explain", "files", "launch", "rules", "settings", "zeinfo",
     },
     "ide.index": set(),
     "ide.prose": {"index"},
@@ -69,11 +69,17 @@ THIRD_PARTY = {
 
 # What takes long to load, and the modules of ``cli`` that load it at once: all others do so when they need it, if at all.
 LATE = {
-    "numpy": {"launch.arrays", "launch.file", "launch.forms", "launch.items", "launch.program", "launch.runner", "launch.zebin"},
+    "numpy": {
+        "launch.arrays", "launch.defaults", "launch.file", "launch.forms", "launch.init", "launch.items", "launch.linking",
+        "launch.program", "launch.program_info", "launch.proposal", "launch.runner", "launch.zebin",
+    },
     "llvmlite": set(),
     "pygls": set(),
     "lsprotocol": set(),
-    "ruamel": {"launch.file", "launch.forms", "launch.runner", "zeinfo"},
+    "ruamel": {
+        "launch.file", "launch.forms", "launch.init", "launch.linking", "launch.options", "launch.program_info",
+        "launch.proposal", "launch.runner", "zeinfo",
+    },
     "visa_lsp.lsp": {"serve"},
     "visa_lsp.dap": set(),
     "visa_lsp.sim.jit": set(),

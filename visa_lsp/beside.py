@@ -28,7 +28,7 @@ ZEBIN: Final = ".zebin"
 TEXTS: Final = (".visaasm", ".isaasm")
 OBJECT: Final = ".isa"
 # FolderNames that zebins have where a compiler was told another one; such a file counts if it begins like a zebin.
-_UNNAMED_ZEBINS: Final = (".bin", ".elf", "")
+_UNNAMED_ZEBINS: Final = (".bin", ".elf", ".progbin", "")
 _LAUNCH: Final = (".launch.yaml", ".launch.yml")
 
 MAX_ENTRIES: Final = 100_000  # names of a folder that are looked at
@@ -44,6 +44,7 @@ _SETTLED: Final = 2_000_000_000
 
 _NAMES: Final = re.compile(rb"""name[ \t]*:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s,}#][^\n,}#]*))""")
 _BODY: Final = re.compile(rb"""^[ \t]*\.(?:kernel|global_function)[ \t]+(?:"([^"\n]*)"|([^\s"/]+))""", re.MULTILINE)
+_KERNEL: Final = re.compile(r"""^[ \t]*\.kernel[ \t]+(?:"([^"\n]*)"|([^\s"/]+))""", re.MULTILINE)
 _HEADER: Final = 20
 
 T = TypeVar("T")
@@ -76,6 +77,11 @@ def stem_of(path: PurePath) -> str:
     known = (*_LAUNCH, *ENDINGS)
     ending = next((e for e in known if path.name.endswith(e)), None)
     return path.name.removesuffix(ending) if ending else path.stem
+
+
+def kernels_in(text: str) -> list[str]:
+    """The names of a text's kernels, in its order."""
+    return [match[1] if match[1] is not None else match[2] for match in _KERNEL.finditer(text)]
 
 
 def described_in(text: str) -> Described:
@@ -121,7 +127,8 @@ class Beside:
         """The documents that speak of a kernel, the best first.
 
         Those with the name of a place come first (a place is the path of a text, an object or a launch file), then those
-        with the kernel's name, then the others of the folders of the places by name; ze_info before zebins.
+        with the kernel's name, then those that a place's name begins with, as a dump's do, then the others of the folders of
+        the places by name; ze_info before zebins.
         """
         room = [_MOST_READ]
         for path in self._in_order(places, kernel):
@@ -146,11 +153,19 @@ class Beside:
 
     def texts_of(self, name: str, place: Path) -> list[Path]:
         """The other texts of a folder that have a body (a kernel or a function) of a name, in order."""
-        found = [path for path in self.programs(place) if path.name.endswith(TEXTS)]
-        return [path for path in found[:MAX_DOCUMENTS] if name in self.bodies_in(path)]
+        return self.texts_by_body(place).get(name, [])
 
-    def bodies_in(self, path: Path) -> frozenset[str]:
-        """The names of the kernels and functions of a text; none of what cannot be read."""
+    def texts_by_body(self, place: Path) -> dict[str, list[Path]]:
+        """The same for every body, by its name."""
+        found: dict[str, list[Path]] = {}
+        room = [_MOST_READ]
+        for path in [path for path in self.programs(place) if path.name.endswith(TEXTS)][:MAX_DOCUMENTS]:
+            for name in self._bodies_in(path, room):
+                found.setdefault(name, []).append(path)
+        return found
+
+    def _bodies_in(self, path: Path, room: list[int]) -> frozenset[str]:
+        """The names of the kernels and functions of a text; ``room`` is how many bytes may still be read."""
         text = self.opened(path)
         if text is not None:
             return _bodies(text.encode("utf-8", "surrogateescape"))
@@ -159,6 +174,9 @@ class Beside:
             return frozenset()
         known = self._bodies.get(path)
         if known is None or known[0] != stamp:
+            room[0] -= stamp[1]
+            if room[0] < 0:
+                return frozenset()
             known = (stamp, _bodies(_read(path) or b""))
             _keep(self._bodies, path, known)
         return known[1]
@@ -194,6 +212,13 @@ class Beside:
             )
         for folder in folders:
             names = self.names(folder)
+            # A dump's files begin with the name of the program that they are of.
+            texts = [place.name for place in places if place.parent == folder]
+            every = (*names.documents, *names.zebins, *names.unnamed)
+            whole = [n for n in every if any(text.startswith(n.split(".", 1)[0] + "_") for text in texts)]
+            yield from new(
+                folder / n for n in whole[:MAX_SNIFFED] if n in names.documents or self._is_zebin(folder / n)
+            )
             yield from new(folder / name for name in names.documents[:MAX_DOCUMENTS])
             yield from new(folder / name for name in names.zebins[:MAX_DOCUMENTS])
             yield from new(folder / name for name in names.unnamed[:MAX_SNIFFED] if self._is_zebin(folder / name))

@@ -6,8 +6,10 @@ import asyncio
 import base64
 import json
 import struct
+from pathlib import Path
 
 import pytest
+from corpus import place
 from lsp_client import at, line_of, no_process_left, plain
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -89,7 +91,7 @@ async def test_what_a_quick_run_leaves_out_comes_from_ze_info(client, kernel):
     answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": {}, "data": "base64"})
     assert answer["ok"], answer
     assert answer["launchText"] == (await command(client, "visa.launchTemplate", kernel.uri))["text"]
-    assert len(floats(answer["buffers"][0])) == 1024
+    assert len(floats(answer["buffers"][0])) == 4096
 
 
 async def test_arguments_go_by_the_names_of_a_text_without_ze_info(client, tmp_path):
@@ -97,11 +99,45 @@ async def test_arguments_go_by_the_names_of_a_text_without_ze_info(client, tmp_p
     client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, BY_HAND)))
     told = await command(client, "visa.launchTemplate", uri)
     assert [(a["name"], a["kind"]) for a in told["arguments"]] == [("a", "value"), ("x", "buffer")]
-    assert told["arguments"][1]["launch"] == {"buffer": {"dtype": "float32", "shape": [1024], "init": "arange"}}
+    assert told["arguments"][1]["launch"] == {"buffer": {"dtype": "float32", "shape": [4096], "init": "arange"}}
     answer = await command(client, "visa.run", {"uri": uri, "quick": {"args": {"x": [1.5, 2.5]}}, "data": "base64"})
     assert answer["ok"], answer
     assert floats(answer["buffers"][0]) == (1.5, 2.5)
     assert answer["buffers"][0]["arg"] == "x"
+
+
+@pytest.mark.parametrize("opened", [False, True])
+async def test_the_kernel_of_the_text_runs_as_its_programs_ze_info_says(client, tmp_path, opened):
+    folder = place("run/TGLLP/bytes")
+    text = (folder / "pack.visaasm").read_text()
+    uri = (tmp_path / "OCL_asm0_simd32_entry_0003.visaasm").as_uri()
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
+    document = tmp_path / "bytes.zeinfo.yaml"
+    document.write_text((folder / document.name).read_text())
+    if opened:  # what is saved counts no more
+        item = types.TextDocumentItem(document.as_uri(), "yaml", 1, document.read_text())
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        document.write_text("version: '1.20'\nkernels: []\n")
+    told = await command(client, "visa.launchTemplate", uri)
+    assert told["kernel"] == "pack"
+    assert f"the ze_info is that of {document.name}, which speaks of kernel 'pack'" in told["assumed"]
+    answer = await command(client, "visa.run", {"uri": uri, "quick": {}})
+    assert answer["ok"], answer
+    assert (answer["launchText"], answer["assumed"]) == (told["text"], told["assumed"])
+    shown = await command(client, "visa.showZeInfo", uri)
+    assert (Path(shown["path"]).name, shown["made"]) == (document.name, False)
+
+
+async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, tmp_path):
+    folder = place("run/TGLLP/turn")
+    uri = (tmp_path / "tiled.visaasm").as_uri()
+    text = (folder / "tiled.visaasm").read_text()
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
+    (tmp_path / "turn.zeinfo.yaml").write_text((folder / "turn.zeinfo.yaml").read_text())
+    told = await command(client, "visa.launchTemplate", uri)
+    assert "local_size: [16, 16, 1], with which it runs; with the work items of one thread it faults" in told["assumed"]
+    answer = await command(client, "visa.run", {"uri": uri, "quick": {}})
+    assert (answer["ok"], answer["launchText"]) == (True, told["text"])
 
 
 @pytest.mark.parametrize(
@@ -114,7 +150,7 @@ async def test_arguments_go_by_the_names_of_a_text_without_ze_info(client, tmp_p
         ({"groups": [0, 1, 1]}, "groups: 0 is out of range"),
         ({"grups": [1, 1, 1]}, "grups: unknown key 'grups'; did you mean 'groups'?"),
         ({"args": [{"buffer": {"shape": [1 << 40]}}]}, "argument y: "),
-        ({"kernel": "none"}, "there is no kernel 'none'"),
+        ({"kernel": "none"}, "no kernel 'none'"),
         ([], "`quick` must be an object"),
         ({"args": [{"value": float("nan")}]}, "argument y: "),
         ({"args": json.loads("[" * 200 + "]" * 200)}, "`quick` is nested too deeply"),
@@ -153,7 +189,9 @@ async def test_an_object_runs_as_its_launch_file_says(client, kernel, tmp_path):
     quick = {"uri": (tmp_path / "saxpy.isa").as_uri(), "quick": {"args": [None, None, 3.0, 4]}, "data": "base64"}
     assert floats((await command(client, "visa.run", quick))["buffers"][0])[:6] == (0.0, 4.0, 8.0, 12.0, 4.0, 5.0)
     (tmp_path / "saxpy.zeinfo.yaml").unlink()
-    assert "needs `args`" in (await command(client, "visa.run", {**quick, "quick": {}}))["error"]
+    answer = await command(client, "visa.run", {**quick, "quick": {}})
+    assert answer["ok"], answer
+    assert "inferred from the program" in answer["assumed"][0]
     launch = (tmp_path / "saxpy.launch.yaml").as_uri()
     assert "goes with a text" in (await command(client, "visa.run", {"uri": launch, "quick": {}}))["error"]
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, choose_platform, run_text
+from visa_lsp.cli.launch.program_info import choose_platform
+from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.cli.main import main
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import LaunchError
@@ -221,20 +222,20 @@ def zebin(family):
 def test_the_platform_is_that_of_the_zebin(tmp_path, family, platform):
     (tmp_path / "z.zebin").write_bytes(zebin(family))
     launch = parse_launch(f"{HEAD}zebin: z.zebin\n", tmp_path / "k.launch.yaml")
-    assert choose_platform(launch, None).name == platform
+    assert choose_platform(launch, RunOptions()).name == platform
 
 
 def test_a_zebin_beside_the_program_says_the_platform_too(tmp_path):
     (tmp_path / "p.zebin").write_bytes(zebin(1271))
     launch = parse_launch(HEAD, tmp_path / "k.launch.yaml")
-    assert choose_platform(launch, None, tmp_path / "p.visaasm") is platform_named("pvc")
+    assert choose_platform(launch, RunOptions(tmp_path / "p.visaasm")) is platform_named("pvc")
 
 
 def test_a_zebin_of_another_platform_is_refused_with_its_place(tmp_path):
     (tmp_path / "z.zebin").write_bytes(zebin(1271))
     launch = parse_launch(f"{HEAD}zebin: z.zebin\nplatform: tgllp\n", tmp_path / "k.launch.yaml")
     with pytest.raises(LaunchError, match="the zebin was made for PVCXT") as caught:
-        choose_platform(launch, None)
+        choose_platform(launch, RunOptions())
     assert caught.value.place.endswith("k.launch.yaml:4:11")
 
 

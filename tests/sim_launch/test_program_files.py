@@ -4,6 +4,7 @@ what is recorded instead of carried out stands in both reports."""
 from __future__ import annotations
 
 import json
+import shutil
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from visa_lsp.cli.launch.command import add_arguments, run_command
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.program import linked, merged
 from visa_lsp.cli.launch.runner import RunOptions, run_module
+from visa_lsp.cli.main import main
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import FileVariable
 from visa_lsp.sema.lower import assemble
@@ -65,12 +67,58 @@ def command(tmp_path, monkeypatch):
 
 
 def test_files_after_the_first_belong_to_its_program(command, capsys):
-    assert command("main.visaasm") == 1
-    assert "fcall: no function twice is part of the program" in capsys.readouterr().out
     assert command("main.visaasm", "twice.visaasm") == 0
     assert command("twice.visaasm", "main.visaasm") == 0  # the launch file says whose program it is
     assert command("main.visaasm", "twice.visaasm", "--launch", "main.launch.yaml") == 0
-    assert "launches" not in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "launches" not in out
+    assert "note: function" not in out  # what is named is not looked for
+
+
+def test_a_function_that_is_called_is_found_in_the_folder(command, capsys):
+    assert command("main.visaasm") == 0
+    assert "note: function 'twice' is that of twice.visaasm" in capsys.readouterr().out
+    Path("twice.visaasm").rename("OCL_asm0_simd16_f0.visaasm")
+    Path("other.visaasm").write_text(FUNCTION.format("unused", "nonsense"))
+    assert command("main.visaasm") == 0
+    assert "note: function 'twice' is that of OCL_asm0_simd16_f0.visaasm" in capsys.readouterr().out
+    shutil.copy("OCL_asm0_simd16_f0.visaasm", "again.visaasm")
+    assert command("main.visaasm") == 2
+    err = capsys.readouterr().err
+    assert err.startswith(
+        "main.launch.yaml:1:1: function 'twice', which the kernel calls, is in two files of its folder"
+    )
+    assert "OCL_asm0_simd16_f0.visaasm and again.visaasm" in err
+    assert "files: [OCL_asm0_simd16_f0.visaasm]" in err
+    launch = Path("main.launch.yaml")
+    launch.write_text(f"files: [again.visaasm]\n{launch.read_text()}")
+    assert command("main.visaasm") == 0
+    Path("again.visaasm").unlink()
+    launch.write_text(launch.read_text().replace("files: [again.visaasm]\n", ""))
+    Path("OCL_asm0_simd16_f0.visaasm").unlink()
+    assert command("main.visaasm") == 1
+    assert "fcall: no function twice is part of the program" in capsys.readouterr().out
+
+
+def test_without_a_launch_file_the_text_with_the_kernel_is_the_program(command, capsys):
+    Path("main.launch.yaml").unlink()
+    assert command("twice.visaasm", "main.visaasm") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("main.visaasm: kernel ")
+    assert "launches" not in out
+    assert "note: function" not in out  # it is given, not looked for
+
+
+def test_a_function_is_found_in_an_object_of_the_folder(command, capsys):
+    assert main(["asm", "twice.visaasm", "-o", "dump.isa"]) == 0
+    Path("twice.visaasm").unlink()
+    Path("broken.isa").write_bytes(b"CISA twice")
+    capsys.readouterr()
+    assert command("main.visaasm") == 0
+    assert "note: function 'twice' is that of dump.isa" in capsys.readouterr().out
+    shutil.copy("dump.isa", "more.isa")
+    assert command("main.visaasm") == 2
+    assert "in two files of its folder, dump.isa and more.isa" in capsys.readouterr().err
 
 
 def test_a_file_of_the_program_that_is_broken_has_its_own_place(command, capsys):

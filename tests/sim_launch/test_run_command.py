@@ -238,7 +238,6 @@ def test_a_text_with_errors_is_told_with_place(run, capsys):
     [
         (("gone.visaasm",), "gone.visaasm: there is no such file"),
         ((".",), ".: is a directory"),
-        (("lone.visaasm",), "lone.visaasm: no launch file: neither --launch nor lone.launch.yaml"),
         (("saxpy.visaasm", "--launch", "gone.yaml"), "gone.yaml: there is no such file"),
         (("saxpy.visaasm", "--platform", "nope"), "unknown platform 'nope'"),
         (("saxpy.visaasm", "--checks", "bonds"), "unknown check 'bonds'"),
@@ -255,7 +254,6 @@ def test_a_text_with_errors_is_told_with_place(run, capsys):
     ],
 )
 def test_usage_mistakes_end_in_status_2(run, capsys, words, message):
-    shutil.copy("saxpy.visaasm", "lone.visaasm")
     Path("broken.isa").write_bytes(b"CISA\x04")
     Path("latin.visaasm").write_bytes(b"// caf\xe9\n")
     args = "n: {value: 1}, x: {buffer: {dtype: int8, shape: [4]}}, y: {buffer: {dtype: int8, shape: [4]}}"

@@ -23,9 +23,9 @@ sys.path.insert(0, str(HERE.parent / "support"))
 from zeinfo_answers import answers, same, where  # noqa: E402
 
 from visa_lsp.analysis.analysis import Analysis  # noqa: E402
+from visa_lsp.cli.launch.program_info import hint_of  # noqa: E402
 from visa_lsp.cli.launch.runner import module_of_text  # noqa: E402
 from visa_lsp.cli.launch.zebin import program_data  # noqa: E402
-from visa_lsp.cli.zeinfo import _hint  # noqa: E402
 from visa_lsp.ide.zeinfo.facts import kernel_texts  # noqa: E402
 from visa_lsp.isa.platforms import platform_named  # noqa: E402
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LocalArg, SamplerArg, ValueArg  # noqa: E402
@@ -101,7 +101,7 @@ def verdict(path: Path, info, text: str, sections, platform: str) -> tuple[str, 
     ]
     module = module_of_text(code, None, known, [])
     arguments = tuple(argument(told, np.random.default_rng(told.index)) for told in info.arguments)
-    hints = {info.name: [_hint(a) for a in arguments]}
+    hints = {info.name: [hint_of(a) for a in arguments]}
     local = info.env.required_work_group_size if any(info.env.required_work_group_size) else (16, 2, 1)
     config = LaunchConfig(kernel=info.name, groups=(2, 2, 1), local_size=local, args=arguments, sections=sections)
 

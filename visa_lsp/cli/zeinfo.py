@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.beside import Beside, described_in
 from visa_lsp.cli.check.formats.table import FORMATS, Look
 from visa_lsp.cli.check.report import CheckReport, FileResult, findings_of, numbered
 from visa_lsp.cli.common import (
@@ -29,16 +30,16 @@ from visa_lsp.cli.common import (
     decode,
     wants_colour,
 )  # fmt: skip
+from visa_lsp.cli.described import made_for, registers_for
 from visa_lsp.cli.files import check_output, read_bytes, write_output
 from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
 from visa_lsp.ide.zeinfo.facts import kernel_texts
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
+from visa_lsp.isa.platforms import platform_named
 from visa_lsp.zeinfo.against import disagreements, in_document
 from visa_lsp.zeinfo.emit.answers import SayError, read_answers
-from visa_lsp.zeinfo.emit.document import ArgumentHint, Doubt, EmitError, emitted
-from visa_lsp.zeinfo.emit.roles import registers_of_dump
+from visa_lsp.zeinfo.emit.document import Doubt, EmitError, emitted
 from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.layout import registers
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from visa_lsp.cli.check.report import ReportedFinding
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.zeinfo.layout import Registers
 
 _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", ".zebin")
 _MOST_TEXTS: Final = 1000
@@ -228,7 +228,7 @@ def _emit(args: argparse.Namespace) -> int:
     hints = _hints(launch, [k.kernel.name for k in kernels])
     try:
         said = read_answers(args.say)
-        made = emitted([k.kernel for k in kernels], registers_for(chosen, kernels), hints, said)
+        made = emitted([k.kernel for k in kernels], registers_for(chosen, [k.kernel for k in kernels]), hints, said)
     except SayError as error:
         raise CliError(f"zeinfo emit: --say {error}") from None
     except EmitError as error:
@@ -237,16 +237,6 @@ def _emit(args: argparse.Namespace) -> int:
     _doubts(name, data, kernels, made.doubts)
     write_output(args.output or STDIN, made.text.encode("utf-8", "surrogateescape"), inputs)
     return EXIT_OK
-
-
-def registers_for(platform_name: str | None, kernels: Sequence[KernelText]) -> Registers:
-    """The registers of a platform; without one those that a compiler's dump shows, else the default platform's."""
-    found = next((r for k in kernels if (r := registers_of_dump(k.kernel)) is not None), None)
-    if platform_name is None and found is not None:
-        return found
-    platform = platform_named(platform_name or DEFAULT_PLATFORM)
-    assert platform is not None
-    return registers(platform.grf_bytes, platform.generation)
 
 
 def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] | None:
@@ -278,16 +268,24 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
 
 
 def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
-    """A zebin of an assembled text, with the ze_info beside it, or a made one; None, and why on stderr, if none can be made."""
+    """A zebin of an assembled text, with the ze_info of its folder, or a made one; None, and why on stderr, if none can be made."""
     assert result.data is not None
-    beside = Path(name).with_suffix(".zeinfo.yaml")
-    stem = Path(name).stem.strip("<>") or "visa"
-    if _is_file(beside):
-        return pack_zebin(stem, result.data, decode(str(beside), read_bytes(str(beside), named=False)).text)
+    path = Path(name)
+    stem = path.stem.strip("<>") or "visa"
+    own = path.with_suffix(".zeinfo.yaml")
+    if _is_file(own):
+        return pack_zebin(stem, result.data, decode(str(own), read_bytes(str(own), named=False)).text)
     texts = [text for text in kernel_texts(result.analysis, name) if text.kernel.is_kernel]
+    kernels = [text.kernel for text in texts]
+    # A zebin is what is written here: one that lies there already may be our own of an older text.
+    beside = (d for d in Beside().descriptions(kernels[0].name, path) if not d.is_zebin) if kernels else ()
+    found = next((d for d in beside if {k.name for k in kernels} <= set(described_in(d.text))), None)
+    if found is not None:
+        complain(f"{name}: the ze_info is that of {found.path}")
+        return pack_zebin(stem, result.data, found.text)
     text = result.analysis.document.text.encode("utf-8", "surrogateescape")
     try:
-        made = emitted([kernel.kernel for kernel in texts], registers_for(platform_name, texts))
+        made = made_for(kernels, platform_name)
     except EmitError as error:
         print(f"{_place(name, text, texts, error)}: error: {error}", file=sys.stderr)
         return None
@@ -338,18 +336,8 @@ def _hints(launch: LaunchFile | None, names: Sequence[str]) -> dict[str, Any] | 
     name = launch.config.kernel or (names[0] if len(names) == 1 else None)
     if name is None:
         raise CliError(f"{launch.path}: several kernels, say which one is launched: kernel: {' | '.join(names)}")
+    from visa_lsp.cli.launch.program_info import hint_of
+
     args = launch.config.args
-    given = {k: _hint(a) for k, a in args.items()} if isinstance(args, dict) else [_hint(a) for a in args]
+    given = [hint_of(a) for a in args] if isinstance(args, tuple) else {k: hint_of(a) for k, a in args.items()}
     return {name: given}
-
-
-def _hint(arg: Any) -> ArgumentHint:
-    kind = type(arg).__name__.removesuffix("Arg").lower()
-    if kind == "image":
-        _, height, depth = arg.dims
-        return ArgumentHint(kind, image_type="image_3d" if depth > 1 else "image_2d" if height > 1 else "image_1d")
-    return (
-        ArgumentHint(kind, arg.array.size, size=arg.array.nbytes if arg.typed else 0)
-        if kind == "value"
-        else ArgumentHint(kind)
-    )

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from argparse import ArgumentTypeError
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
@@ -25,11 +26,14 @@ from visa_lsp.reading import MOST_OBJECT, opened_file
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from visa_lsp.cli.launch.file import LaunchFile
+    from visa_lsp.cli.launch.options import RunOptions
     from visa_lsp.cli.launch.report import BufferReport, RunReport
     from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.observers.trace import Tracer
 
 _SUFFIXES: Final = (".yaml", ".yml")
+_TEXTS: Final = (".visaasm", ".isaasm")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,7 +44,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="IN",
         help="a text, an object or a launch file; - is standard input; texts and objects after the first that have no launch file belong to its program",
     )
-    parser.add_argument("--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml")
+    parser.add_argument(
+        "--launch",
+        metavar="FILE",
+        help="launch file; default: the sibling NAME.launch.yaml, else what ze_info suggests",
+    )
     parser.add_argument("--engine", choices=("auto", "jit", "interp"), default="auto", help="what executes the kernel")
     parser.add_argument(
         "--checks",
@@ -68,6 +76,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         help="print the instructions that a thread executes, with values; GROUP is X or X:Y:Z; default 0,0",
     )
+    parser.add_argument(
+        "--init",
+        action="store_true",
+        help="write the launch file that a run without one assumes, NAME.launch.yaml; never over one",
+    )
+    parser.add_argument(
+        "--expect", action="store_true", help="with --init: run, and have the launch file expect what came of it"
+    )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
 
 
@@ -81,6 +97,9 @@ def run_command(args: Namespace) -> int:
     """Run what the command line asks for; gives the exit status."""
     if find_spec("numpy") is None:
         print("visa-lsp run: running kernels needs NumPy: pip install 'visa-lsp[run]'", file=sys.stderr)
+        return 2
+    if args.expect and not args.init:
+        print("visa-lsp run: --expect goes with --init", file=sys.stderr)
         return 2
     programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES]
     tasks: list[tuple[str, tuple[Path, ...]]] = [(name, ()) for name in args.inputs]
@@ -109,31 +128,29 @@ def run_command(args: Namespace) -> int:
 
 
 def _with_launch_file(programs: list[str]) -> str | None:
-    """The one of several texts and objects that has a launch file beside it: the others belong to its program."""
+    """The one of several texts and objects that has a launch file beside it: the others belong to its program.
+
+    Where none has one, the only text with a kernel, if the others are texts too.
+    """
     if len(programs) < 2 or not all(Path(p).is_file() for p in programs):
         return None
     found = [p for p in programs if Path(p).with_suffix(".launch.yaml").is_file()]
+    if not found and all(p.endswith(_TEXTS) for p in programs):
+        from visa_lsp.beside import kernels_in
+
+        found = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
     return found[0] if len(found) == 1 else None
 
 
 def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
     """Run one input with the further files of its program; user mistakes become an outcome."""
     from visa_lsp.cli.launch import runner
-    from visa_lsp.cli.launch.file import read_launch_file
 
     try:
         listeners: tuple[Observer, ...] = ()
         if args.trace:
             listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
         path, launch_path = _paths(name, args)
-        launch = read_launch_file(launch_path, named=bool(args.launch) or path is None)
-        if path is None:
-            if launch.file is None:
-                return Outcome(
-                    name, error=f"{launch_path}:1:1: no program: say which with file: NAME.visaasm", status=2
-                )
-            path = launch.file
-        data = read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
         with Progress(wanted=not args.trace) as line:
 
             def told(of: int, done: int, steps: int) -> None:
@@ -141,20 +158,27 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
                     line.show(f"{name}: {done:,} of {of:,} groups, {steps:,} steps")
 
             options = runner.RunOptions(
-                path, args.platform, args.engine, args.checks, listeners, args.budget, more, args.first_fault,
-                told if line.wanted else None,
+                path, args.platform, args.engine, args.checks, listeners, args.budget, more,
+                first_fault=args.first_fault, told=told if line.wanted else None,
             )  # fmt: skip
-            if data[:4] == b"CISA" or path.suffix == ".isa":
-                report: RunReport = runner.run_object(data, launch, options)
+            if path is not None and (args.init or not launch_path.is_file()):
+                done = _proposed(name, path, launch_path, options, args)
+                if not isinstance(done, tuple):
+                    return done
+                launch, report, text = done
             else:
-                report = runner.run_text(runner.text_of(data, path), launch, options)
-            report = report.with_most(args.max_errors)
+                launch, report = _as_written(name, path, launch_path, options, args)
+                text = ""
+        report = report.with_most(args.max_errors)
     except (FileNotFoundError, CliError) as error:
         return Outcome(name, error=str(error), status=2)
     except runner.LaunchError as error:
         return Outcome(name, error=str(error), status=2)
     except runner.TextProblems as problems:
         return Outcome(name, error=str(problems), status=1)
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or error
+        return Outcome(name, error=f"{name}: cannot be written: {words}", status=2)
     paths: tuple[str | None, ...] = tuple(None for _ in report.buffers)
     if args.out:
         folder = Path(args.out)
@@ -164,12 +188,67 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
             folder.mkdir(parents=True, exist_ok=True)
             targets = [_target(folder, buffer) for buffer in report.buffers]
             for target in targets:
-                refuse_input(target, (path, launch_path, *more, *launch.reads))
+                refuse_input(target, (path or launch_path, launch_path, *more, *launch.reads))
             paths = tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
         except (OSError, ValueError) as error:
             words = getattr(error, "strerror", None) or error
             return Outcome(name, error=f"{folder}: cannot be written: {words}", status=2)
-    return Outcome(name, report, paths, status=0 if report.ok else 1)
+    return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+
+
+def _as_written(
+    name: str, path: Path | None, launch_path: Path, options: RunOptions, args: Namespace
+) -> tuple[LaunchFile, RunReport]:
+    """Run a program as its launch file says."""
+    from visa_lsp.cli.launch import runner
+    from visa_lsp.cli.launch.file import read_launch_file
+
+    launch = read_launch_file(launch_path, named=bool(args.launch) or path is None)
+    path = path or launch.file
+    if path is None:
+        raise CliError(f"{launch_path}:1:1: no program: say which with file: NAME.visaasm")
+    options = replace(options, path=path)
+    data = _program(name, path)
+    if data[:4] == b"CISA" or path.suffix == ".isa":
+        return launch, runner.run_object(data, launch, options)
+    return launch, runner.run_text(runner.text_of(data, path), launch, options)
+
+
+def _program(name: str, path: Path) -> bytes:
+    from visa_lsp.cli.launch import runner
+
+    return read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
+
+
+def _proposed(
+    name: str, path: Path, launch_path: Path, options: RunOptions, args: Namespace
+) -> tuple[LaunchFile, RunReport, str] | Outcome:
+    """Run a program without a launch file, or write that file; what came of the launch by default."""
+    from visa_lsp.cli.launch import runner
+    from visa_lsp.cli.launch.init import launch_text, refuse_existing, write_launch
+    from visa_lsp.cli.launch.proposal import proposed
+
+    if args.init:
+        refuse_existing(launch_path)
+    data = _program(name, path)
+    is_object = data[:4] == b"CISA" or path.suffix == ".isa"
+    program = data if is_object else runner.text_of(data, path)
+    made = proposed(program, options, launch_path)
+    proposal = made.proposal
+    launch = proposal.read(launch_path)
+    if args.init and not args.expect:
+        write_launch(launch_path, proposal, launch, None)
+        return Outcome(name, launch_text=launch_text(proposal), assumed=proposal.assumed, written=(str(launch_path),))
+    report = runner.run_module(made.module, launch, options, made.notes, made.sources).with_assumed(proposal.assumed)
+    if args.init and report.ok:
+        files = write_launch(launch_path, proposal, launch, report)
+        report = replace(report, notes=(*report.notes, f"written: {', '.join(map(str, files))}"))
+    elif args.init:
+        report = replace(
+            report,
+            notes=(*report.notes, f"{launch_path} is not written: what a faulty run leaves is nothing to expect"),
+        )
+    return launch, report, launch_text(proposal)
 
 
 _WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")
@@ -191,7 +270,7 @@ def _tracer(words: list[str], stream: TextIO) -> Tracer:
 
 
 def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
-    """Give the program's file (None: the launch file says it) and the launch file."""
+    """Give the program's file (None: the launch file says it) and the launch file, which need not be there."""
     if name == "-":
         path = Path(args.stdin_filename or "stdin.visaasm")
     else:
@@ -203,13 +282,12 @@ def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
         _refuse_foreign(path)
     if args.launch:
         launch = Path(args.launch)
+        if args.init:
+            return path, launch
         if not launch.exists() or launch.is_dir():
             raise FileNotFoundError(f"{args.launch}: there is no such file")
         return path, launch
-    launch = path.with_suffix(".launch.yaml")
-    if not launch.is_file():
-        raise FileNotFoundError(f"{name}: no launch file: neither --launch nor {launch}")
-    return path, launch
+    return path, path.with_suffix(".launch.yaml")
 
 
 def _refuse_foreign(path: Path) -> None:

@@ -11,8 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.cli.launch.defaults import default_argument
 from visa_lsp.isa.predefined import FIRST_SURFACE
-from visa_lsp.program.model import RawOperand, State
+from visa_lsp.program.model import Immediate, RawOperand, State
+from visa_lsp.program.traits import Trait
 from visa_lsp.sim.launch.args import MAX_ARGUMENTS
 from visa_lsp.zeinfo.read import ZeInfoError, read
 
@@ -20,22 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from visa_lsp.program.model import Kernel
-    from visa_lsp.program.payload import KernelInfo, PayloadArgument
+    from visa_lsp.program.payload import KernelInfo
 
 Spec = dict[str, Any]
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 _WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-_SCALARS: Final = {
-    "char": "int8", "uchar": "uint8", "short": "int16", "ushort": "uint16", "int": "int32", "uint": "uint32",
-    "long": "int64", "ulong": "uint64", "float": "float32", "double": "float64", "half": "float16",
-}  # fmt: skip
 _DTYPES: Final = {
     "ub": "uint8", "b": "int8", "uw": "uint16", "w": "int16", "ud": "uint32", "d": "int32", "uq": "uint64", "q": "int64",
     "hf": "float16", "f": "float32", "df": "float64",
 }  # fmt: skip
-_BY_SIZE: Final = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
-_ELEMENTS: Final = 1024
 
 
 class QuickError(ValueError):
@@ -59,34 +55,46 @@ class Written:
 
 
 def element_types(kernel: Kernel) -> dict[str, str]:
-    """The element types of a kernel's surfaces, by name: that of the data which its messages move.
+    """The element types of a kernel's surfaces: that of the data which its messages move.
 
-    For texts without ze_info, where nothing else tells what a buffer holds.
+    By the surface's name, and as ``bti(N)`` where the code says its place in the binding table. For texts without ze_info,
+    where nothing else tells what a buffer holds.
     """
     found: dict[str, str] = {}
+    places: dict[int, int] = {}
     for inst in kernel.instructions:
+        if inst.row.has(Trait.MOVES_STATE):
+            target, value = inst.get("dst"), inst.get("src0")
+            if isinstance(target, State) and isinstance(value, Immediate) and not target.sampler:
+                places[target.var] = value.bits
+            continue
         surface = next((v for v in inst.values if isinstance(v, State) and not v.sampler), None)
         data = [v for v in inst.values if isinstance(v, RawOperand)]
-        at = surface.var - FIRST_SURFACE if surface is not None else -1
-        if not 0 <= at < len(kernel.surfaces) or not data:
+        if surface is None or not data:
             continue
+        at = surface.var - FIRST_SURFACE
         held = kernel.variable_type(data[-1].var)
         dtype = _DTYPES.get(held.name) if held is not None else None
-        if dtype is not None:
+        if dtype is None:
+            continue
+        if 0 <= at < len(kernel.surfaces):
             found.setdefault(kernel.string(kernel.surfaces[at].name_index), dtype)
+        if surface.var in places:
+            found.setdefault(f"bti({places[surface.var]})", dtype)
     return found
 
 
 def template(
-    ze_info: str, kernel: str = "", platform: str | None = None, types: Mapping[str, str] | None = None
+    ze_info: str, kernel: str = "", types: Mapping[str, str] | None = None, local_size: Sequence[int] | None = None
 ) -> Spec:
     """What ze_info tells of a kernel's launch; raises ``QuickError``.
 
-    ``types`` are element types of buffers by name, where the ze_info was made from a text and knows none.
+    ``types`` are element types of buffers by name, where the ze_info was made from a text and knows none. ``local_size`` are
+    the work items of a group, where the ze_info requires no others; without it they are those of one thread.
 
-    Keys: ``kernel``, ``kernels``, ``localSize``, ``simdSize``, ``text`` of a launch file to fill in, and ``arguments``,
-    each with ``index``, ``name``, ``kind``, ``default`` as text and ``launch``, the default as an object. ``named`` says
-    that arguments go by their names: there is no ze_info that gives them numbers.
+    Keys: ``kernel``, ``kernels``, ``localSize``, ``required`` (the ze_info says that size), ``shares`` (work items wait for each
+    other, and the ze_info does not say of how many a group is), ``simdSize``, and ``arguments``, each with ``index``, ``name``,
+    ``kind``, ``default`` as text, ``launch``, the default as an object, and ``words`` for it.
     """
     try:
         kernels = read(ze_info)
@@ -102,55 +110,31 @@ def template(
             f": the ze_info of '{info.name}' speaks of {info.argument_count} arguments; at most {MAX_ARGUMENTS} can be given"
         )
     required = tuple(info.env.required_work_group_size)
-    local = list(required if any(required) else (max(1, info.env.simd_size), 1, 1))
-    arguments = [_argument(info, index, types) for index in range(info.argument_count)]
-    launch: Spec = {"kernel": info.name, **({"platform": platform} if platform else {})}
-    launch |= {"groups": [1, 1, 1], "local_size": local, "args": [a["launch"] for a in arguments]}
+    local = list(required if any(required) else local_size or (max(1, info.env.simd_size), 1, 1))
+    items = local[0] * local[1] * local[2]
+    arguments = [_argument(info, index, items, types) for index in range(info.argument_count)]
     return {
         "kernel": info.name,
         "kernels": [k.name for k in kernels],
         "localSize": local,
+        "required": any(required),
         "simdSize": info.env.simd_size,
+        "shares": bool(info.env.barrier_count) and not any(required),
         "arguments": arguments,
-        "text": write(launch, [a["name"] for a in arguments], named=types is not None).text,
-        "named": types is not None,
     }
 
 
-def _argument(info: KernelInfo, index: int, types: Mapping[str, str] | None) -> Spec:
+def _argument(info: KernelInfo, index: int, items: int, types: Mapping[str, str] | None) -> Spec:
     """An argument: its kind and its default."""
-    kind, launch = _default([p for p in info.payload if p.arg_index == index], info, index)
-    if types is not None and kind == "buffer":
-        launch["buffer"]["dtype"] = types.get(info.argument_name(index), "float32")
+    made = default_argument(info, index, items, types)
     return {
         "index": index,
         "name": info.argument_name(index),
-        "kind": kind,
-        "default": flow(launch),
-        "launch": launch,
+        "kind": made.kind,
+        "default": flow(made.launch),
+        "launch": made.launch,
+        "words": made.words,
     }
-
-
-def _default(entries: Sequence[PayloadArgument], info: KernelInfo, index: int) -> tuple[str, Spec]:
-    known = next((a for a in info.arguments if a.index == index), None)
-    type_name = (known.type_name if known else "").split(";")[0]
-    element = type_name.rstrip("*").rstrip("0123456789").strip()
-    dtype = _SCALARS.get(element, "")
-    pointer = next((e for e in entries if e.arg_type in ("arg_bypointer", "buffer_address", "buffer_offset")), None)
-    if pointer is not None:
-        if pointer.addrspace == "local":
-            return "local", {"local": _ELEMENTS}
-        if pointer.addrspace == "image":
-            return "image", {"image": {"dtype": "uint8", "shape": [64, 64, 4], "init": "zeros"}}
-        if pointer.addrspace == "sampler":
-            return "sampler", {"sampler": {"address": "clamp_to_edge", "filter": "nearest", "normalized": False}}
-        return "buffer", {"buffer": {"dtype": dtype or "float32", "shape": [_ELEMENTS], "init": "arange"}}
-    size = max((e.offset + e.size for e in entries), default=4) - min((e.offset for e in entries), default=0)
-    chosen = dtype or _BY_SIZE.get(size, "int32")
-    width = {"8": 1, "6": 2, "2": 4, "4": 8}.get(chosen[-1], 4)
-    if size > width and size % width == 0:
-        return "value", {"value": {"values": [1] * (size // width), "dtype": chosen}}
-    return "value", {"value": 1, "dtype": chosen}
 
 
 # ---- from an object to the text of a launch file ----
@@ -221,7 +205,9 @@ def write(launch: Spec, names: Sequence[str] = (), *, named: bool = False) -> Wr
                 if named:
                     line = f"  {flow(name)}: {flow(item)}"
                 else:
-                    line = f"  - {flow(item)}" + (f"  # {flow(name)}" if name else "")
+                    line = f"  - {flow(item)}" + (
+                        f"  # {name if _PLAIN.fullmatch(name) else flow(name)}" if name else ""
+                    )
                 lines.append((line, f"argument {name or index}"))
         else:
             lines.append((f"{flow(str(key))}: {flow(value)}", str(key)))

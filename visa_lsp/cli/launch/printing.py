@@ -19,7 +19,9 @@ of the source that the text was compiled from, where its ``FILE`` and ``LOC`` li
 ``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
 ``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
 hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
-mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``ok``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
+mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``assumed``
+(sentences; empty for a launch file), ``ok``; without a launch file also ``launch_text``, the text of one that says the same. What is only
+written (``--init``) has ``launch``, ``ok``, ``written`` (files), ``assumed`` and ``launch_text``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
 object, several give an array.
 """
 
@@ -44,13 +46,20 @@ _PAYLOAD_HEAD: Final = 64  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One launch for the report: its name and either a report with the files written, or an error line and status."""
+    """One launch for the report: its name and either a report with the files written, or an error line and status.
+
+    Of one that nobody has written ``launch_text`` is the text of a launch file that says the same. One that is only written
+    has no report, but what was ``assumed`` and the files ``written``.
+    """
 
     name: str
     report: RunReport | None = None
     paths: tuple[str | None, ...] = ()
     error: str = ""
     status: int = 0
+    launch_text: str = ""
+    assumed: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
 
 
 # The report as text.
@@ -59,6 +68,11 @@ class Outcome:
 def print_text(outcome: Outcome) -> None:
     """Print one launch."""
     report = outcome.report
+    if report is None and outcome.written:
+        print(f"{', '.join(outcome.written)}: written")
+        for sentence in outcome.assumed:
+            print(f"  assumed: {sentence}")
+        return
     if report is None:
         print(outcome.error, file=sys.stderr)
         return
@@ -71,6 +85,8 @@ def print_text(outcome: Outcome) -> None:
         print(f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}")
     barriers = f", {_count(report.barriers, 'barrier arrival')}" if report.barriers else ""
     print(f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}")
+    for sentence in report.assumed:
+        print(f"  assumed: {sentence}")
     for note in report.notes:
         print(f"  note: {note}")
     failed = {e.arg for e in report.expectations if not e.ok}
@@ -157,9 +173,13 @@ def _count(number: int, word: str) -> str:
 def as_json(outcome: Outcome) -> dict[str, Any]:
     """Give one launch as a JSON object."""
     report = outcome.report
+    more = {"launch_text": outcome.launch_text} if outcome.launch_text else {}
+    if report is None and outcome.written:
+        files, assumed = list(outcome.written), list(outcome.assumed)
+        return {"launch": outcome.name, "ok": True, "written": files, "assumed": assumed, **more}
     if report is None:
         return {"launch": outcome.name, "ok": False, "error": outcome.error}
-    values = report_values(report)
+    values = {**report_values(report), **more}
     for buffer, path in zip(values["buffers"], outcome.paths, strict=True):
         buffer["path"] = path
     return {"launch": outcome.name, **values}
@@ -194,6 +214,7 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
         "bytes_written": report.bytes_written,
         "printed": report.printed,
         "notes": list(report.notes),
+        "assumed": list(report.assumed),
         "ok": report.ok,
     }
 

@@ -91,6 +91,11 @@ class RunReport:
     sources: Mapping[str, BodySource] = field(default_factory=dict)
     sent: tuple[RecordedMessages, ...] = ()  # messages that are recorded instead of carried out
     more_faults: int = 0  # found, but more than were asked for
+    assumed: tuple[str, ...] = ()  # what nobody has said of the launch, a sentence each
+
+    def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:
+        """The report with what was assumed, which is not said again in a note."""
+        return replace(self, assumed=assumed, notes=tuple(note for note in self.notes if note not in assumed))
 
     def excerpt(self, fault: Fault | RecordedMessages) -> tuple[str, str]:
         """Where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""

@@ -12,16 +12,17 @@ import os
 import sys
 import tempfile
 import threading
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from visa_lsp.cli.services.serving import findings, launch_template
+from visa_lsp.cli.services.serving import finder_of, findings, launch_template
 
 if TYPE_CHECKING:
     from visa_lsp.cli.launch.file import LaunchFile
-    from visa_lsp.cli.launch.forms import Written
+    from visa_lsp.cli.launch.proposal import Proposal
     from visa_lsp.cli.launch.report import RunReport
     from visa_lsp.lsp.services import Result
 
@@ -50,51 +51,65 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     """Run a program as its launch file says; the answer holds buffers, expectations and faults as values.
 
     Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
-    completed from ze_info), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``opened`` (texts by
+    completed from ze_info), ``template`` (options of ``launch_template``, which is asked instead), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``opened`` (texts by
     path). Without a text the program is the object ``path``; where that is none either, what the launch file names.
     """
+    if "template" in options:
+        return launch_template(text or "", path, options["template"], tries=True)
     if find_spec("numpy") is None:
         return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
     from visa_lsp.cli.launch import runner
+    from visa_lsp.cli.launch.proposal import proposed
 
     source = Path(path) if path else None
-    quick: Written | None = None
+    proposal: Proposal | None = None
     more: Result = {}
     launch = _launch_path(source, options)
     if launch is not None:
         more["launch"] = str(launch)
     if launch is None and not (options.get("launchText") or options.get("quick") is not None):
         return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
+    read: LaunchFile | None = None
     try:
         # A folder that is not there: what others put into that of temporary files belongs to no launch of ours.
         launch = launch or Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
-        if options.get("quick") is not None:
-            quick = _quick(text, path, options)
-            more["launchText"] = quick.text
-        read = _read(launch, options, quick)
-        if text is None and source is None:
-            text, source = _program(read, options)
-        report: RunReport
-        chosen = {
-            "platform": options.get("platform"),
-            "engine": options.get("engine", "auto"),
-            "checks": options.get("checks", "all"),
-        }
+        run = runner.RunOptions(
+            source,
+            options.get("platform"),
+            options.get("engine", "auto"),
+            options.get("checks", "all"),
+            finder=finder_of(options.get("opened")),
+        )
         more["source"] = str(source) if source else None
-        if text is None:
-            assert source is not None  # a program is a text or a file
-            report = runner.run_object(runner.read_bytes(source), read, runner.RunOptions(source, **chosen))
+        if options.get("quick") is not None:
+            program = text if text is not None else runner.read_bytes(source or launch)
+            asked = {"kernel": options["kernel"]} if options.get("kernel") else {}
+            made = proposed(program, run, launch, {**asked, **options["quick"]})
+            proposal = made.proposal
+            more["launchText"] = proposal.written.text
+            read = proposal.read(launch)
+            report = runner.run_module(made.module, read, run, made.notes, made.sources)
+            report = report.with_assumed(proposal.assumed)
         else:
-            report = runner.run_text(text, read, runner.RunOptions(source or read.file, **chosen))
+            read = _read(launch, options)
+            if text is None and source is None:
+                text, source = _program(read, options)
+                run = replace(run, path=source)
+                more["source"] = str(source)
+            if text is None:
+                assert source is not None  # a program is a text or a file
+                report = runner.run_object(runner.read_bytes(source), read, run)
+            else:
+                report = runner.run_text(text, read, replace(run, path=source or read.file))
     except _LaunchMissing as error:
         return {"ok": False, "error": str(error), "launchMissing": True, **more}
     except runner.TextProblems as problems:
-        mine = problems.path in (None, source, read.file)
+        mine = problems.path in (None, source, read.file if read else None)
         found = findings(text, problems.diagnostics) if text is not None and mine else []
         words = "\n".join(problems.lines[:3]) or "the text has errors"
         return {"ok": False, "error": words, "diagnostics": found, **more}
     except (runner.LaunchError, OSError, ValueError) as error:
-        words = quick.said(str(error), str(launch)) if quick is not None else str(error)
+        words = proposal.written.said(str(error), str(launch)) if proposal is not None else str(error)
         return {"ok": False, "error": words, **more}
     return {**_report(report, whole=options.get("data") == "base64"), **more}
 
@@ -109,10 +124,10 @@ def _launch_path(source: Path | None, options: dict[str, Any]) -> Path | None:
     return source.with_name(source.name.rpartition(".")[0] + ".launch.yaml") if source is not None else None
 
 
-def _read(launch: Path, options: dict[str, Any], quick: Written | None) -> LaunchFile:
+def _read(launch: Path, options: dict[str, Any]) -> LaunchFile:
     from visa_lsp.cli.launch.file import parse_launch, read_launch_file
 
-    text = quick.text if quick is not None else options.get("launchText")
+    text = options.get("launchText")
     if not text:
         if not launch.is_file():
             raise _LaunchMissing(f"there is no launch file '{launch}'")
@@ -133,21 +148,6 @@ def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Pat
     if data[:4] == b"CISA" or read.file.suffix == ".isa":
         return None, read.file
     return text_of(data, read.file), read.file
-
-
-def _quick(text: str | None, path: str | None, options: dict[str, Any]) -> Written:
-    """The launch file of a quick launch."""
-    from visa_lsp.cli.launch import forms
-
-    asked = {"platform": options.get("platform"), "kernel": options["quick"].get("kernel")}
-    # An object has no text to make ze_info from; that of a file beside it will do.
-    told = launch_template(text or "", path, asked)
-    if not told["ok"] and "args" not in options["quick"]:
-        raise ValueError(told["error"] if text is not None else "an object without ze_info needs `args`")
-    if not told["ok"]:
-        return forms.write(forms.completed(options["quick"], None))
-    names = [a["name"] for a in told["arguments"]]
-    return forms.write(forms.completed(options["quick"], told), names, named=told["named"])
 
 
 # ---- the answer ----

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from visa_lsp.cli.exits import CliError
 from visa_lsp.cli.files import replacing
@@ -19,6 +19,7 @@ from visa_lsp.text import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from visa_lsp.beside import Beside
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.lsp.services import FileRules, Result, Services
     from visa_lsp.text import Span
@@ -123,28 +124,38 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
 
 # ---- ze_info ----
 
-_ZE_INFO: Final = (".zeinfo.yaml", ".ze_info", ".zeinfo")
+
+def finder_of(opened: dict[str, str] | None) -> Beside:
+    """A finder to which texts count as an editor has them: ``opened`` by path."""
+    from visa_lsp.beside import Beside
+
+    return Beside(lambda path: (opened or {}).get(str(path)))
 
 
-def _beside(path: str | None) -> Path | None:
-    """The ze_info file beside a text."""
-    if path is None:
-        return None
-    candidates = (Path(path).with_suffix(ending) for ending in _ZE_INFO)
-    return next((c for c in candidates if c.is_file()), None)
+def ze_info(text: str, path: str | None, platform: str | None, opened: dict[str, str] | None = None) -> Result:
+    """The ze_info of a text: of its folder, where it speaks of the kernels, else made, with the warnings of ``zeinfo emit``."""
+    from visa_lsp.beside import ZEBIN, kernels_in
 
-
-def ze_info(text: str, path: str | None, platform: str | None) -> Result:
-    """The ze_info of a text: of the file beside it, else made from it, with the warnings of ``zeinfo emit``."""
-    found = _beside(path)
+    place = Path(path) if path else None
+    finder = finder_of(opened)
     try:
-        if found is not None:
-            told = read_file(found).decode("utf-8")
-            return {"ok": True, "path": str(found), "text": told, "made": False, "warnings": []}
-        told, warnings = _made(text, platform)
+        if place is not None:
+            names = kernels_in(text)
+            found = (finder.description(name, place) for name in names)
+            told = next((d for d in found if d is not None), None)
+            if told is not None:
+                return {"ok": True, "path": str(told.path), "text": told.text, "made": False, "warnings": []}
+            own = next((p for p in finder.own_documents(place) if p.suffix != ZEBIN), None)
+            if own is not None:
+                return {"ok": True, "path": str(own), "text": _document(own, opened), "made": False, "warnings": []}
+        made, warnings = _made(text, platform)
     except (OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
-    return {"ok": True, "path": None, "text": told, "made": True, "warnings": warnings}
+    return {"ok": True, "path": None, "text": made, "made": True, "warnings": warnings}
+
+
+def _document(path: Path, opened: dict[str, str] | None) -> str:
+    return (opened or {}).get(str(path)) or read_file(path).decode("utf-8")
 
 
 def _kernels(text: str, platform: str | None) -> list[KernelText]:
@@ -167,12 +178,12 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
 
 def _made(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
     """A ze_info document for a text, and what is guessed in it; ``ValueError`` where there can be none."""
-    from visa_lsp.cli.zeinfo import registers_for
+    from visa_lsp.cli.described import registers_for
     from visa_lsp.zeinfo.emit.document import EmitError, emitted
 
     kernels = _kernels(text, platform)
     try:
-        made = emitted([k.kernel for k in kernels], registers_for(platform, kernels))
+        made = emitted([k.kernel for k in kernels], registers_for(platform, [k.kernel for k in kernels]))
     except EmitError as error:
         raise ValueError(str(error)) from error
     return made.text, [_warning(text, kernels, doubt) for doubt in made.doubts]
@@ -186,38 +197,35 @@ def _warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str
     return {**place, "severity": "warning", "kernel": doubt.kernel, "message": doubt.message}
 
 
-def _element_types(text: str, platform: str | None) -> dict[str, str]:
-    from visa_lsp.cli.launch.forms import element_types
+def launch_template(text: str, path: str | None, options: dict[str, Any], *, tries: bool = False) -> Result:
+    """A launch file to fill in: what ze_info, the folder's or one made from the text, tells of each argument.
 
-    types: dict[str, str] = {}
-    for kernel in _kernels(text, platform):
-        types.update(element_types(kernel.kernel))
-    return types
-
-
-def launch_template(text: str, path: str | None, options: dict[str, Any]) -> Result:
-    """A launch file to fill in: what ze_info, the file's or one made from the text, tells of each argument.
-
-    Options: ``platform``, ``kernel`` (else the first), ``quick``: what is filled in already, as an object.
+    Options: ``platform``, ``kernel`` (else the first), ``quick``: what is filled in already, as an object, ``opened`` (texts
+    by path). Where sizes have to be tried, the kernel runs: in a process of its own, if not ``tries``.
     """
-    from visa_lsp.cli.launch import forms
+    from visa_lsp.cli.launch.options import RunOptions
+    from visa_lsp.cli.launch.program import TextProblems
+    from visa_lsp.cli.launch.proposal import proposed
+    from visa_lsp.sim.launch.config import LaunchError
 
-    platform = options.get("platform")
-    told = ze_info(text, path, platform)
-    if not told["ok"]:
-        return told
-    quick = options.get("quick")
+    quick = dict(options.get("quick") or {})
+    if options.get("kernel"):
+        quick.setdefault("kernel", str(options["kernel"]))
+    place = Path(path) if path else None
+    launch = place.with_suffix(".launch.yaml") if place else None
+    run = RunOptions(place, options.get("platform") or None, finder=finder_of(options.get("opened")))
     try:
-        kernel = str(options.get("kernel") or (quick or {}).get("kernel") or "")
-        types = _element_types(text, platform) if told["made"] else None
-        found = forms.template(told["text"], kernel, platform, types)
-        if quick is not None:
-            names = [a["name"] for a in found["arguments"]]
-            found["text"] = forms.write(forms.completed(quick, found), names, named=found["named"]).text
-    except forms.QuickError as error:
-        words = str(error)
-        return {"ok": False, "error": f"{told['path'] or 'ze_info'}{words}" if words.startswith(":") else words}
-    return {"ok": True, "path": str(Path(path).with_suffix(".launch.yaml")) if path else None, **found}
+        found = proposed(text, run, launch or Path("untitled.launch.yaml"), quick, tries=tries).proposal
+    except TextProblems:
+        return {"ok": False, "error": "the text has errors"}
+    except (LaunchError, ValueError) as error:
+        return {"ok": False, "error": str(error)}
+    if found.can_be_tried and not tries:
+        from visa_lsp.lsp.services import Stop
+
+        return run_in_subprocess(text, path, {"template": options}, Stop())
+    told = {**found.told, "text": found.written.text, "assumed": list(found.assumed)}
+    return {"ok": True, "path": str(launch) if launch else None, **told}
 
 
 # ---- words and settings ----

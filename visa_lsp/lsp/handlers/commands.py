@@ -238,6 +238,8 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         text, path = None if _is_object(uri) else _text(ls, uri), ls.files.path_of(uri)
         if text is None and path is None:
             raise BadArgument("an object has to be a file")
+        if opened := _beside(ls, path):
+            options["opened"] = opened
         return lambda: ls.services.run(text, path, options, stop)
 
     try:
@@ -266,8 +268,7 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
     if opened is not None:
         options["launchText"] = opened.analysis.document.text
     options["launch"] = path
-    texts = {ls.files.path_of(d.key): d.analysis.document.text for d in ls.documents if d.language is Language.VISA}
-    options["opened"] = {place: text for place, text in texts.items() if place is not None}
+    options["opened"] = _opened(ls, Language.VISA, Language.ZEINFO)
 
 
 async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
@@ -326,6 +327,21 @@ def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | N
     return uris, seconds, partial, options
 
 
+def _opened(ls: VisaServer, *languages: Language) -> dict[str, str]:
+    """The texts of open documents by path: they count as the editor has them."""
+    texts = {ls.files.path_of(d.key): d.analysis.document.text for d in ls.documents if d.language in languages}
+    return {place: text for place, text in texts.items() if place is not None}
+
+
+def _beside(ls: VisaServer, path: str | None) -> dict[str, str]:
+    """Those of a document's folder."""
+    if path is None:
+        return {}
+    folder = Path(path).parent
+    opened = _opened(ls, Language.VISA, Language.ZEINFO)
+    return {place: text for place, text in opened.items() if place != path and Path(place).parent == folder}
+
+
 def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
     """Keep what a run has left, for the inline values of its text."""
     source = answer.get("source")
@@ -370,7 +386,7 @@ async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -
     def prepare() -> Callable[[], Result]:
         named = _options(arguments)
         text, path = _text(ls, named["uri"]), ls.files.path_of(named["uri"])
-        options = {**named, **_quick(arguments), "platform": _platform(ls, named)}
+        options = {**named, **_quick(arguments), "platform": _platform(ls, named), "opened": _beside(ls, path)}
         return lambda: ls.services.launch_template(text, path, options)
 
     return await _answer(ls, "vISA: reading arguments", token, prepare)
@@ -407,7 +423,8 @@ async def on_ze_info(ls: VisaServer, arguments: list[Any], token: Any) -> Result
     def prepare() -> Callable[[], Result]:
         options = _options(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
-        return lambda: ls.services.zeinfo(text, path, platform)
+        opened = _beside(ls, path)
+        return lambda: ls.services.zeinfo(text, path, platform, opened)
 
     return await _answer(ls, "vISA: ze_info", token, prepare)
 

@@ -1,0 +1,95 @@
+"""Any kernel runs without a launch file, with nothing beside it but its program's ze_info, which has another name.
+
+The kernels are those of the corpus. What they get is a guess: a run has to end, and to say what was assumed.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from argparse import ArgumentParser
+from typing import TYPE_CHECKING
+
+import pytest
+from corpus import OWN, ROOTS, at_least
+from corpus_cases import NO_READ_ON_PVC
+from own_cases import NO_READ_ON_PVC as OWN_NO_READ_ON_PVC
+
+from visa_lsp.beside import kernels_in
+from visa_lsp.cli.launch.command import add_arguments, run_command
+from visa_lsp.cli.services.runs import perform
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLATFORMS = ("TGLLP", "DG2", "PVCXT")
+PROGRAMS = [folder for root in ROOTS for name in PLATFORMS for folder in sorted((root / "run" / name).glob("*"))]
+
+
+def title(folder: Path) -> str:
+    return f"{folder.parent.name}-{folder.name}"
+
+
+@pytest.fixture
+def run(capsys):
+    """``visa-lsp run --format json``: the exit status and the report."""
+    parser = ArgumentParser()
+    add_arguments(parser)
+
+    def call(*words: str):
+        status = run_command(parser.parse_args([*words, "--format", "json"]))
+        return status, json.loads(capsys.readouterr().out)
+
+    return call
+
+
+def kernels(folder: Path) -> dict[Path, str]:
+    """The texts that have a kernel of the program, which it is."""
+    found = {}
+    for path in sorted(folder.glob("*.visaasm")):
+        names = kernels_in(path.read_text())
+        if names and not names[0].startswith("Intel_"):
+            found[path] = names[0]
+    return found
+
+
+def test_there_are_programs():
+    assert len(PROGRAMS) >= at_least(43, 120)
+
+
+@pytest.mark.parametrize("folder", PROGRAMS, ids=title)
+def test_every_kernel_runs_and_says_what_it_assumes(folder, run, tmp_path, monkeypatch):
+    for path in (*folder.glob("*.visaasm"), folder / f"{folder.name}.zeinfo.yaml"):
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for path, kernel in kernels(tmp_path).items():
+        # The compiler drops reads of images where there is no sampler: these kernels store what nobody has written.
+        unread = folder.parent.name == "PVCXT" and kernel in (*NO_READ_ON_PVC, *OWN_NO_READ_ON_PVC)
+        status, report = run(path.name)
+        assert (kernel, report.get("error"), [f["text"] for f in report["faults"] if not unread]) == (kernel, None, [])
+        assert {f["kind"] for f in report["faults"]} == ({"uninitialised-read"} if unread else set())
+        assert (status, report["kernel"]) == (int(unread), kernel)
+        assert (
+            f"the ze_info is that of {folder.name}.zeinfo.yaml, which speaks of kernel '{kernel}'" in report["assumed"]
+        )
+        assert any(words.startswith("local_size: ") for words in report["assumed"])
+        if OWN not in folder.parents:
+            continue  # both go the same way
+        quick = perform(path.read_text(), str(path), {"quick": {}})
+        assert (quick["assumed"], quick["ok"]) == (report["assumed"], not unread)
+        assert [buffer["head"][:8] for buffer in quick["buffers"]] == [buffer["head"] for buffer in report["buffers"]]
+
+
+@pytest.mark.parametrize("folder", sorted((OWN / "run" / "TGLLP").glob("*")), ids=title)
+def test_a_dump_alone_runs_as_its_inferred_ze_info_says_and_so_does_its_launch_file(folder, run, tmp_path, monkeypatch):
+    for path in folder.glob("*.visaasm"):
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for path, kernel in kernels(tmp_path).items():
+        status, report = run("--init", "--expect", path.name)
+        assert (kernel, status, report.get("error"), report.get("faults")) == (kernel, 0, None, [])
+        assert "inferred from the program" in report["assumed"][0]
+        status, again = run(path.name)
+        assert (kernel, status, again.get("error")) == (kernel, 0, None)
+        assert again["assumed"] == []
+        assert all(expectation["ok"] for expectation in again["expectations"])

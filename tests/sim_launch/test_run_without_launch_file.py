@@ -1,0 +1,231 @@
+"""``visa-lsp run`` without a launch file: what is taken, what is said of it, and the launch file that ``--init`` writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from argparse import ArgumentParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from corpus import place
+
+from visa_lsp.cli.launch.command import add_arguments, run_command
+from visa_lsp.cli.main import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DUMP = "OCL_asm0123456789abcdef_simd32_entry_0001.visaasm"
+SOURCE = """\
+constant float TABLE[4] = {1.0f, 2.5f, 3.5f, 9.0f};
+kernel void squares(global int *out, global const int *in, int n) {
+  int i = get_global_id(0);
+  if (i < n) out[i] = in[i] * in[i];
+}
+kernel void scale(global float *y, global const float *x, float a) {
+  int i = get_global_id(0);
+  y[i] = a * x[i] + TABLE[i & 3];
+}
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parser = ArgumentParser()
+    add_arguments(parser)
+    return lambda *words: run_command(parser.parse_args(words))
+
+
+def axpy(text: str = "saxpy.visaasm", info: str = "axpy.zeinfo.yaml") -> None:
+    folder = place("run/TGLLP/axpy")
+    shutil.copy(folder / "saxpy.visaasm", text)
+    if info:
+        shutil.copy(folder / f"axpy{info[info.index('.') :]}", info)
+
+
+def test_a_text_runs_and_what_is_assumed_is_printed(run, capsys):
+    axpy()
+    assert run("saxpy.visaasm") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.strip() for line in lines if "assumed: " in line] == [
+        "assumed: the ze_info is that of axpy.zeinfo.yaml, which speaks of kernel 'saxpy'",
+        "assumed: platform: TGLLP, the default; nothing here tells it",
+        "assumed: groups: [1, 1, 1]",
+        "assumed: local_size: [32, 1, 1], one thread of SIMD32",
+        "assumed: argument 0 (y): a buffer of 4096 float32: 0, 1, 2, ...",
+        "assumed: argument 1 (x): a buffer of 4096 float32: 0, 1, 2, ...",
+        "assumed: argument 2 (a): 1, as float32",
+        "assumed: argument 3 (n): 32, the number of work items, as int32",
+    ]
+    assert "  arg 0 (y): float32 4096: 0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, ..." in lines
+    assert not [line for line in lines if line.startswith("  note:")]  # nothing is said twice
+
+
+def test_json_has_what_is_assumed_and_the_launch_file_that_says_it(run, capsys):
+    axpy()
+    assert run("saxpy.visaasm", "--format", "json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["assumed"][1] == "platform: TGLLP, the default; nothing here tells it"
+    Path("saxpy.launch.yaml").write_text(report["launch_text"])
+    assert run("saxpy.visaasm", "--format", "json") == 0
+    again = json.loads(capsys.readouterr().out)
+    assert (again["assumed"], again["buffers"]) == ([], report["buffers"])
+    assert "launch_text" not in again
+
+
+@pytest.mark.parametrize("name", [DUMP, "OCL_asm0123456789abcdef_simd32_saxpy.isaasm", "anything.visaasm"])
+@pytest.mark.parametrize("info", ["axpy.zeinfo.yaml", "z.zebin", ""])
+def test_a_dumped_text_is_known_by_what_is_in_it(run, capsys, name, info):
+    axpy(name, info)
+    if info == "z.zebin":
+        Path(info).rename("z")  # as ocloc calls it where it is told no more
+    assert run(name) == 0
+    out = capsys.readouterr().out
+    expected = {"axpy.zeinfo.yaml": "that of axpy.zeinfo.yaml", "z.zebin": "that of z", "": "inferred from the program"}
+    assert f"assumed: the ze_info is {expected[info]}" in out
+    assert ("platform: TGLLP, which the zebin was made for" in out) is (info == "z.zebin")
+    assert "): float32 4096: 0.0, " in out
+
+
+def test_a_text_of_another_simd_size_than_its_program_is_told(run, capsys):
+    axpy()
+    text = Path("axpy.zeinfo.yaml").read_text()
+    Path("axpy.zeinfo.yaml").write_text(text.replace("simd_size:       32", "simd_size:       16"))
+    shutil.copy("saxpy.visaasm", "OCL_asm0_simd16_entry_0001.visaasm")
+    assert run("saxpy.visaasm") == 0
+    note = "the text is SIMD32, the ze_info of axpy.zeinfo.yaml says simd_size 16"
+    assert f"note: {note}" in capsys.readouterr().out
+    Path("better.zeinfo.yaml").write_text(text)
+    assert run("saxpy.visaasm") == 0
+    out = capsys.readouterr().out
+    assert note not in out
+    assert "the ze_info is that of better.zeinfo.yaml" in out
+
+
+def test_a_ze_info_of_the_texts_own_name_is_meant_even_if_it_is_damaged(run, capsys):
+    axpy()
+    Path("saxpy.zeinfo.yaml").write_text("kernels: [")
+    assert run("saxpy.visaasm") == 2
+    assert capsys.readouterr().err.startswith("saxpy.zeinfo.yaml:1:")
+    Path("axpy.zeinfo.yaml").unlink()
+    Path("saxpy.zeinfo.yaml").write_text("version: '1.20'\nkernels: []\n")
+    assert run("saxpy.visaasm") == 2
+    assert "saxpy.zeinfo.yaml' says nothing of kernel 'saxpy'" in capsys.readouterr().err
+
+
+def test_a_text_written_by_hand_goes_by_its_names(run, capsys):
+    shutil.copy(EXAMPLES / "saxpy.visaasm", "lone.visaasm")
+    assert run("--init", "--expect", "lone.visaasm") == 0
+    assert "x: {buffer: {dtype: " in Path("lone.launch.yaml").read_text()
+    capsys.readouterr()
+    assert run("lone.visaasm") == 0
+    assert "expect arg y: holds" in capsys.readouterr().out
+
+
+def test_init_writes_the_launch_file_once(run, capsys):
+    axpy()
+    assert run("--init", "saxpy.visaasm") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("saxpy.launch.yaml: written\n  assumed: the ze_info is that of axpy.zeinfo.yaml")
+    text = Path("saxpy.launch.yaml").read_text()
+    assert "# argument 3 (n): 32, the number of work items, as int32\n" in text
+    assert "expect" not in text
+    assert run("saxpy.visaasm") == 0
+    assert run("--init", "saxpy.visaasm") == 2
+    assert "saxpy.launch.yaml: is there already" in capsys.readouterr().err
+    assert Path("saxpy.launch.yaml").read_text() == text
+    assert run("--init", "saxpy.visaasm", "--launch", "other.yaml", "--format", "json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["ok"], report["written"], report["launch_text"]) == (True, ["other.yaml"], text)
+    assert run("--expect", "saxpy.visaasm") == 2
+
+
+def test_init_with_expect_writes_what_the_run_has_changed(run, capsys):
+    axpy()
+    assert run("--init", "--expect", "saxpy.visaasm") == 0
+    assert "note: written: saxpy.launch.yaml, saxpy.arg0.npy" in capsys.readouterr().out
+    assert Path("saxpy.launch.yaml").read_text().endswith("expect:\n  - {arg: 0, npy: saxpy.arg0.npy}\n")
+    assert np.load("saxpy.arg0.npy")[:4].tolist() == [0, 2, 4, 6]
+    assert run("saxpy.visaasm") == 0
+    assert "expect arg 0: holds" in capsys.readouterr().out
+    Path("saxpy.launch.yaml").unlink()
+    assert run("--init", "--expect", "saxpy.visaasm") == 2
+    assert "saxpy.arg0.npy: is there already" in capsys.readouterr().err
+    assert not Path("saxpy.launch.yaml").exists()
+
+
+def test_nothing_is_expected_of_a_run_with_faults(run, capsys):
+    axpy()
+    text = Path("saxpy.visaasm").read_text()
+    Path("saxpy.visaasm").write_text(
+        text.replace("gather4_scaled.R (M1, 16) T6 0x0:ud", "gather4_scaled.R (M1, 16) T6 0x7fffff00:ud")
+    )
+    assert Path("saxpy.visaasm").read_text() != text
+    assert run("--init", "--expect", "saxpy.visaasm") == 1
+    assert "saxpy.launch.yaml is not written" in capsys.readouterr().out
+    assert not Path("saxpy.launch.yaml").exists()
+
+
+def test_functions_alone_do_not_run(run, capsys):
+    shutil.copy(place("run/TGLLP/deep") / "up.visaasm", "up.visaasm")
+    assert run("up.visaasm") == 2
+    assert capsys.readouterr().err.startswith("up.visaasm: there is no kernel here, only functions (up)")
+
+
+def test_data_that_no_zebin_has_is_zeros_and_is_said(run, capsys):
+    folder = place("run/TGLLP/lookup")
+    shutil.copy(folder / "lut.visaasm", "lut.visaasm")
+    shutil.copy(folder / "lookup.zeinfo.yaml", "lookup.zeinfo.yaml")
+    assert run("lut.visaasm") == 0
+    assert (
+        "assumed: data WAVE, STEP: 65536 zero bytes each, for no zebin here has the program's data"
+        in capsys.readouterr().out
+    )
+    shutil.copy(folder / "lookup.zebin", "lookup.zebin")
+    assert run("lut.visaasm") == 0
+    out = capsys.readouterr().out
+    assert "assumed: data" not in out
+    assert "platform: TGLLP, which the zebin was made for" in out
+
+
+def test_asm_packs_the_ze_info_of_the_folder(run, capsys):
+    axpy()
+    assert main(["asm", "--zebin", "saxpy.visaasm"]) == 0
+    assert "the ze_info is that of axpy.zeinfo.yaml" in capsys.readouterr().err
+    Path("axpy.zeinfo.yaml").unlink()
+    assert main(["asm", "--zebin", "saxpy.visaasm"]) == 0  # not from the zebin that is written
+    assert "warning: kernel 'saxpy'" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
+@pytest.mark.parametrize(("device", "platform"), [("tgllp", "TGLLP"), ("acm-g10", "DG2"), ("pvc", "PVCXT")])
+def test_a_fresh_dump_folder_runs_as_it_is(run, capsys, tmp_path, device, platform):
+    Path("k.cl").write_text(SOURCE)
+    words = [
+        "ocloc",
+        "compile",
+        "-file",
+        "k.cl",
+        "-device",
+        device,
+        "--format",
+        "zebin",
+        "-output",
+        "z",
+        "-output_no_suffix",
+    ]
+    dumping = {**os.environ, "IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
+    done = subprocess.run(words, env=dumping, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout
+    texts = sorted(tmp_path.glob("OCL_asm*_entry_*.visaasm"))
+    found = {}
+    for path in texts:
+        assert run(path.name, "--format", "json") == 0
+        report = json.loads(capsys.readouterr().out)
+        assert report["assumed"][0].startswith(f"the ze_info is that of {path.name.partition('_simd')[0]}.")
+        assert report["assumed"][1] == f"platform: {platform}, which the zebin was made for"
+        found[report["kernel"]] = report["buffers"][0]["head"][:4]
+    assert found == {"squares": [0, 1, 4, 9], "scale": [1.0, 3.5, 5.5, 12.0]}

@@ -1,0 +1,36 @@
+"""How a program is run, whatever it is made from: what the command line and the server's run command both give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from visa_lsp.beside import Beside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from visa_lsp.sim.observers.hooks import Observer
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a program is run, whatever it is made from.
+
+    ``path`` is where it comes from, for its siblings and for messages; ``checks`` is ``all``, ``none`` or a list by commas;
+    ``listeners`` hear of the run beside the checkers; ``files`` are further files of the program; ``finder`` knows what
+    lies beside it. ``first_fault`` ends the run at its first fault; ``told`` hears now and then how many groups there are,
+    how many are done, and how many steps.
+    """
+
+    path: Path | None = None
+    platform: str | None = None
+    engine: str = "auto"
+    checks: str = "all"
+    listeners: tuple[Observer, ...] = ()
+    budget: int | None = None
+    files: tuple[Path, ...] = ()
+    finder: Beside = field(default_factory=Beside)
+    first_fault: bool = False
+    told: Callable[[int, int, int], None] | None = None
