@@ -60,7 +60,7 @@ def test_a_text_runs_and_what_is_assumed_is_printed(run, capsys):
         "assumed: argument 2 (a): 1, as float32",
         "assumed: argument 3 (n): 32, the number of work items, as int32",
     ]
-    assert "  arg 0 (y): float32 4096: 0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, ..." in lines
+    assert "  arg y (argument 0): float32 4096: 0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, ..." in lines
     assert not [line for line in lines if line.startswith("  note:")]  # nothing is said twice
 
 
