@@ -26,8 +26,9 @@ ALLOWED = {
     "sim": {"text", "diagnostics", "isa", "program", "flow"},
     "zeinfo": {"text", "diagnostics", "program", "flow"},
     "beside": {"reading", "zeinfo"},
+    "launchfile": {"text", "diagnostics", "isa", "program", "zeinfo", "reading", "beside"},
     "analysis": L2 | {"checks", "kept"},
-    "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "kept"},
+    "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "launchfile", "kept"},
     "debug": {"text", "program", "sim"},
     "lsp": {"ide", "analysis", "beside", "syntax", "text", "diagnostics", "kept", "reading"},
     "dap": {"debug", "ide", "text", "diagnostics"},
@@ -70,7 +71,7 @@ THIRD_PARTY = {
 # What takes long to load, and the modules of ``cli`` that load it at once: all others do so when they need it, if at all.
 LATE = {
     "numpy": {
-        "launch.arrays", "launch.defaults", "launch.file", "launch.forms", "launch.init", "launch.items", "launch.linking",
+        "launch.arrays", "launch.defaults", "launch.file", "launch.forms", "launch.init", "launch.linking",
         "launch.program", "launch.program_info", "launch.proposal", "launch.runner", "launch.zebin",
     },
     "llvmlite": set(),

@@ -6,7 +6,19 @@ YAML nor machines. Invariant: offsets of ``payload`` count from the first byte b
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
 from msgspec import Struct
+
+from visa_lsp.program.elements import cl_element
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NAMED: Final = 40  # arguments that a message lists
+KIND_WORDS: Final = {
+    "value": "a value", "buffer": "a buffer", "local": "local", "image": "an image", "sampler": "a sampler",
+}  # fmt: skip
 
 
 class PayloadArgument(Struct, frozen=True):
@@ -24,6 +36,23 @@ class PayloadArgument(Struct, frozen=True):
     slm_alignment: int = 0
     image_type: str = ""
     sampler_type: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Which kind of argument it takes, a key of ``KIND_WORDS``; empty for what no argument fills."""
+        if self.arg_type == "arg_byvalue":
+            return "value"
+        if self.arg_type.startswith(("image_", "flat_image_")):
+            return "image"
+        if self.arg_type.startswith("sampler_"):
+            return "sampler"
+        if self.arg_type not in ("arg_bypointer", "buffer_address"):
+            return ""
+        if self.arg_type == "arg_bypointer" and (self.addrmode == "slm" or self.addrspace == "local"):
+            return "local"
+        if self.addrspace == "image" or (self.arg_type == "arg_bypointer" and self.addrspace == "sampler"):
+            return self.addrspace
+        return "buffer"
 
 
 class BindingTableEntry(Struct, frozen=True):
@@ -97,3 +126,36 @@ class KernelInfo(Struct, frozen=True):
     def argument_name(self, index: int) -> str:
         """Give the source's name of an argument; empty where it is not told."""
         return next((a.name for a in self.arguments if a.index == index), "")
+
+    def type_of(self, index: int) -> str:
+        """Give the source's type of an argument, ``float4`` or ``int*``; empty where it is not told."""
+        return next((a.type_name.partition(";")[0] for a in self.arguments if a.index == index), "")
+
+    def element_of(self, index: int) -> str:
+        """Give the element type of an argument by value; empty where it is not told, and for structs."""
+        return next((cl_element(a.type_name) for a in self.arguments if a.index == index), "")
+
+    def described(self, index: int) -> str:
+        """Give an argument in words: number, name, and its type or what kind of argument is expected."""
+        entry = next((a for a in self.payload if a.arg_index == index), None)
+        what = self.type_of(index) or KIND_WORDS["value" if entry is None else entry.kind or "buffer"]
+        name = self.argument_name(index)
+        return f"{index} {name}: {what}" if name else f"{index}: {what}"
+
+    def expected(self, indexes: Sequence[int]) -> str:
+        """Give arguments in words, of many the first only."""
+        more = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
+        return ", ".join(self.described(index) for index in indexes[:_NAMED]) + more
+
+    def value_parts(self, entry: PayloadArgument) -> tuple[int, int]:
+        """Give how many entries take a part of an argument by value, and the bytes that the whole of it has."""
+        ends = [
+            a.source_offset + a.size
+            for a in self.payload
+            if a.arg_type == "arg_byvalue" and a.arg_index == entry.arg_index and a.source_offset >= 0
+        ]
+        whole = max(ends, default=entry.size)
+        told = next((a.type_name.rpartition(";")[2] for a in self.arguments if a.index == entry.arg_index), "")
+        declared = int(told) if told.isdecimal() and len(told) < 10 else 0
+        # The byte that ends a struct may have a dword of the payload.
+        return len(ends), min(whole, declared) if ends and declared else whole

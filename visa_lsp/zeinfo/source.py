@@ -1,4 +1,4 @@
-"""A ze_info text with its items and their spans: what validation, the cross-check and the editor share.
+"""A YAML text with its items and their spans: what validation, the cross-check and the editor share.
 
 Knows YAML's places, no key of ze_info. Invariant: a hostile text costs at most about two seconds: what the fast reader
 does not take is given to the library only up to a size.
@@ -31,7 +31,7 @@ _KEY: Final = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"|[^\s:,\[\]{}]
 
 
 @dataclass(frozen=True)
-class ZeInfoSource:
+class YamlSource:
     """A text, and its root item or the error that keeps it from being read.
 
     ``text`` is the text with a newline for each carriage return that ends a line by itself: places are the same.
@@ -40,15 +40,6 @@ class ZeInfoSource:
     text: str
     root: YamlItem | None
     error: YamlError | None = None
-
-    @staticmethod
-    def of(text: str) -> ZeInfoSource:
-        """Read a text; never raises."""
-        text = with_newlines(text)
-        try:
-            return ZeInfoSource(text, _load(text))
-        except YamlError as error:
-            return ZeInfoSource(text, None, error)
 
     @cached_property
     def index(self) -> LineIndex:
@@ -87,6 +78,20 @@ class ZeInfoSource:
         match = _PLAIN.match(self.text, start)
         words = match[0].split(" #", 1)[0].rstrip() if match and match[0][0] not in "[{#" else ""
         return Span(start, start + len(words)) if words else Span(start, min(start + 1, len(self.text)))
+
+
+@dataclass(frozen=True)
+class ZeInfoSource(YamlSource):
+    """The source of a ze_info document."""
+
+    @staticmethod
+    def of(text: str) -> ZeInfoSource:
+        """Read a text; never raises."""
+        text = with_newlines(text)
+        try:
+            return ZeInfoSource(text, _load(text))
+        except YamlError as error:
+            return ZeInfoSource(text, None, error)
 
 
 def _load(text: str) -> YamlItem:

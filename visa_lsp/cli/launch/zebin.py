@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.platforms import platform_of_product
-from visa_lsp.sim.launch.config import MAX_BUFFER_BYTES, DataSection, LaunchError
+from visa_lsp.program.elements import MAX_BUFFER_BYTES
+from visa_lsp.sim.launch.config import DataSection, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
 
 if TYPE_CHECKING:

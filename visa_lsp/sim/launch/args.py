@@ -22,11 +22,11 @@ from visa_lsp.sim.launch.config import (
     SamplerArg,
     ValueArg,
 )
-from visa_lsp.sim.launch.values import cl_dtype, value_bytes
+from visa_lsp.sim.launch.values import value_bytes
 from visa_lsp.sim.launch.world import World, argument_sampler, inline_sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo, PayloadArgument
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 PRINTF_BYTES: Final = 4 << 20
 CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out the numbers of threads anew
 MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
-_NAMED: Final = 40  # arguments that a message lists
 _PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself included
 # cl_channel_order and cl_channel_type of OpenCL's headers.
 _CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
@@ -126,34 +125,16 @@ class Arguments:
             if missing:
                 which = "argument" if len(missing) == 1 else "arguments"
                 raise LaunchError(
-                    f"kernel '{self.info.name}' needs {which} {self._expected([names[n] for n in missing])}, not given",
+                    f"kernel '{self.info.name}' needs {which} {self.info.expected([names[n] for n in missing])}, not given",
                     ARGUMENTS,
                 )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            expected = f"; expected are {self._expected(range(count))}" if count else ""
+            expected = f"; expected are {self.info.expected(range(count))}" if count else ""
             raise LaunchError(
                 f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given{expected}", ARGUMENTS
             )
         return given
-
-    def _expected(self, indexes: Sequence[int]) -> str:
-        """Arguments in words: number, name and type, or what kind of argument is expected; of many the first only."""
-        more = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
-        return ", ".join(self._described(index) for index in indexes[:_NAMED]) + more
-
-    def _described(self, index: int) -> str:
-        told = next((a for a in self.info.arguments if a.index == index), None)
-        if told is not None and told.type_name:
-            what = told.type_name.partition(";")[0]
-        else:
-            entry = next((a for a in self.info.payload if a.arg_index == index), None)
-            kind = entry.addrspace if entry is not None and entry.arg_type != "arg_byvalue" else "value"
-            what = {"local": "local", "image": "an image", "sampler": "a sampler", "value": "a value"}.get(
-                kind, "a buffer"
-            )
-        name = told.name if told is not None else ""
-        return f"{index} {name}: {what}" if name else f"{index}: {what}"
 
     def key(self, index: int) -> int | str:
         """Name an argument as the launch does: by index, or by name where the launch has a mapping."""
@@ -181,27 +162,14 @@ class Arguments:
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ValueArg):
             raise self.wrong(entry, "passed by value")
-        parts = [
-            a
-            for a in self.info.payload
-            if a.arg_type == "arg_byvalue" and a.arg_index == entry.arg_index and a.source_offset >= 0
-        ]
-        whole = max((a.source_offset + a.size for a in parts), default=entry.size)
-        declared = self._declared_bytes(entry.arg_index)
-        if parts and declared:
-            whole = min(whole, declared)  # the byte that ends a struct may have a dword of the payload
-        natural = next((cl_dtype(a.type_name) for a in self.info.arguments if a.index == entry.arg_index), None)
-        if len(parts) > 1 and arg.typed and arg.array.nbytes >= whole:
+        parts, whole = self.info.value_parts(entry)
+        natural = self.info.element_of(entry.arg_index)
+        if parts > 1 and arg.typed and arg.array.nbytes >= whole:
             data = arg.array.tobytes()  # a struct whose tail holds nothing but padding
         else:
             data = value_bytes(arg, whole, natural, self.key(entry.arg_index))
         start = max(0, entry.source_offset)
         return data[start : start + entry.size]
-
-    def _declared_bytes(self, index: int) -> int:
-        """Bytes of an argument as the source has it (``struct S;48``); 0 where that is not told."""
-        told = next((a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == index), "")
-        return int(told) if told.isdecimal() and len(told) < 10 else 0
 
     def by_pointer(self, entry: PayloadArgument) -> bytes:
         """Give the address, offset or handle of an argument by pointer, as ``entry.size`` bytes.

@@ -14,8 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_BUFFER_BYTES: Final = 1 << 30  # of one array, and of all arrays of a launch file; a run works on copies of them
-MAX_SHARED_BYTES: Final = 1 << 24  # of a group's shared local memory; hardware has 64 to 128 KiB
 MAX_GROUP_REGISTER_BYTES: Final = 1 << 28  # of the threads of a group
 
 # What a LaunchError may blame beside an argument: names that no argument has.
@@ -24,20 +22,6 @@ LOCAL_SIZE: Final = ":local_size"
 ARGUMENTS: Final = ":args"
 PLATFORM: Final = ":platform"
 GLOBAL_SIZE: Final = ":global_size"
-
-DTYPES: Final = (
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-    "float16",
-    "float32",
-    "float64",
-)
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Triple = tuple[int, int, int]

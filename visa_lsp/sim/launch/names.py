@@ -164,7 +164,7 @@ class LaunchInputs:
     def _bytes(self, entry: NamedInput, key: int | str, arg: Arg) -> bytes:
         match arg:
             case ValueArg():
-                natural = np.dtype(_NUMPY[entry.type.name]) if entry.type and entry.type.name in _NUMPY else None
+                natural = _NUMPY.get(entry.type.name, "") if entry.type else ""
                 return value_bytes(arg, entry.size, natural, key)
             case NullArg() if entry.kind == 2:
                 bti = self._take_bti()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.program.elements import MAX_SHARED_BYTES
 from visa_lsp.program.model import General
 from visa_lsp.sim.dispatch import Dispatch, GroupShape, no_item
 from visa_lsp.sim.launch.args import Arguments
@@ -19,7 +20,6 @@ from visa_lsp.sim.launch.config import (
     GROUPS,
     LOCAL_SIZE,
     MAX_GROUP_REGISTER_BYTES,
-    MAX_SHARED_BYTES,
     PLATFORM,
     LaunchConfig,
     LaunchError,

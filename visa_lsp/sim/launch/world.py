@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.program.elements import MAX_BUFFER_BYTES
 from visa_lsp.sim.launch.config import (
-    MAX_BUFFER_BYTES,
     Array,
     BufferArg,
     DataSection,

@@ -1,0 +1,156 @@
+"""Checks of single items of a launch file: each gives a value, or None and a finding with the item's place.
+
+Knows YAML items, words and numbers, no key of a launch file. Invariant: no check raises, whatever the item.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix
+from visa_lsp.launchfile import rules
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from visa_lsp.diagnostics import Rule
+    from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.launchfile.model import LaunchTable
+    from visa_lsp.launchfile.values import Triple
+    from visa_lsp.zeinfo.source import YamlSource
+    from visa_lsp.zeinfo.yaml import YamlItem
+
+MAX_FINDINGS: Final = 500
+_SHOWN: Final = 100  # characters of a wrong word
+
+
+def change_to(span: Span, word: str) -> tuple[Fix, ...]:
+    """The fix that puts another word in the place of a wrong one; none without a word."""
+    return (Fix(f"change to '{word}'", (Edit(span, word),)),) if word else ()
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """The known word that a wrong one most likely means; empty where none is near."""
+    near = difflib.get_close_matches(word[:_SHOWN], known, 1)
+    return near[0] if near else ""
+
+
+class Checks:
+    """Checks of the items of one file, and what they have found. Without a folder no file is looked for."""
+
+    def __init__(self, source: YamlSource, folder: LaunchFolder | None) -> None:
+        self.source = source
+        self.folder = folder
+        self.found: list[Diagnostic] = []
+        self.reads: list[Path] = []  # the files that are named so far
+
+    def add(self, rule: Rule, place: YamlItem | Span, message: str, fixes: tuple[Fix, ...] = ()) -> None:
+        """Take a finding about an item, or a place, unless there are too many already."""
+        if len(self.found) < MAX_FINDINGS:
+            span = place if isinstance(place, Span) else self.source.span(place)
+            self.found.append(Diagnostic(rule, span, message, fixes=fixes))
+
+    def key(self, item: YamlItem, key: str) -> Span:
+        """Where a key of a map stands."""
+        return self.source.key_span(item, key)
+
+    def entries(
+        self, item: YamlItem, table: LaunchTable, explained: Mapping[str, str] | None = None
+    ) -> tuple[dict[str, YamlItem], bool] | None:
+        """The known entries of a map, and whether it has no other ones, which may stand for some that are missing."""
+        if not isinstance(item.value, dict):
+            self.add(rules.WRONG_TYPE, item, f"{table.what} is a map, this is {item.kind}")
+            return None
+        known = {name: item.value[name] for name in table.names if name in item.value}
+        for key in item.value:
+            if key in known:
+                continue
+            span = self.key(item, key)
+            near = nearest(key, [name for name in table.names if name not in known]) or nearest(key, table.names)
+            if explained and key in explained:
+                hint = explained[key]
+            else:
+                hint = f"did you mean '{near}'?" if near else f"{table.what} knows {', '.join(table.names)}"
+            fixes = change_to(span, near) if near not in known else ()
+            self.add(rules.UNKNOWN_KEY, span, f"unknown key '{key:.{_SHOWN}}'; {hint}", fixes)
+        return known, len(known) == len(item.value)
+
+    def sequence(self, item: YamlItem) -> list[YamlItem] | None:
+        """The entries of a list."""
+        if not isinstance(item.value, list):
+            self.add(rules.WRONG_TYPE, item, f"a list is expected here, this is {item.kind}")
+            return None
+        return item.value
+
+    def text(self, item: YamlItem) -> str | None:
+        """A word; numbers and flags are words too."""
+        if isinstance(item.value, dict | list) or item.value is None:
+            self.add(rules.WRONG_TYPE, item, f"a word is expected here, this is {item.kind}")
+            return None
+        return str(item.value)
+
+    def number(self, item: YamlItem, low: int, high: int) -> int | None:
+        """A whole number within limits."""
+        if isinstance(item.value, bool) or not isinstance(item.value, int):
+            self.add(rules.WRONG_TYPE, item, f"a whole number is expected here, this is {item.kind}")
+            return None
+        if not low <= item.value <= high:
+            self.add(rules.RANGE, item, f"{item.value} is out of range, it must be from {low} to {high}")
+            return None
+        return item.value
+
+    def real(self, item: YamlItem) -> float | None:
+        """A number from 0 up."""
+        value = item.value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.add(rules.WRONG_TYPE, item, f"a number from 0 up is expected here, this is {item.kind}")
+            return None
+        if not 0 <= value < float("inf"):
+            self.add(rules.RANGE, item, f"a number from 0 up is expected here, this is {item.kind}")
+            return None
+        try:
+            return float(value)
+        except OverflowError:
+            self.add(rules.RANGE, item, "the number is too large")
+            return None
+
+    def word(self, item: YamlItem, words: Sequence[str], what: str, meant: str = "") -> str | None:
+        """One of some words; ``meant`` is one that a wrong word stands for elsewhere."""
+        text = self.text(item)
+        if text is None or text in words:
+            return text
+        near = meant or nearest(text, words)
+        hint = f"did you mean '{near}'?" if near else f"known are {', '.join(words)}"
+        fixes = change_to(self.source.span(item), near)
+        self.add(rules.WRONG_WORD, item, f"unknown {what} '{text:.{_SHOWN}}'; {hint}", fixes)
+        return None
+
+    def triple(self, item: YamlItem, low: int) -> Triple | None:
+        """One to three numbers, each at least ``low``; the others are 1, or 0 where 0 is allowed."""
+        entries = item.value if isinstance(item.value, list) else [item]
+        if not 1 <= len(entries) <= 3:
+            self.add(rules.RANGE, item, f"one to three numbers are expected here, these are {len(entries)}")
+            return None
+        numbers = [self.number(entry, low, (1 << 32) - 1) for entry in entries]
+        given = [n for n in numbers if n is not None]
+        if len(given) < len(numbers):
+            return None
+        given += [1 if low else 0] * (3 - len(given))
+        return given[0], given[1], given[2]
+
+    def file(self, item: YamlItem) -> str | None:
+        """The name of a file that is there, or may be."""
+        name = self.text(item)
+        if name is None or self.folder is None or not self.folder.asks(name):
+            return name
+        missing = self.folder.missing(name)
+        if missing:
+            near = nearest(name, self.folder.names_like(name))
+            hint = f"; did you mean '{near}'?" if near else ""
+            self.add(rules.NO_FILE, item, missing + hint, change_to(self.source.span(item), near))
+            return None
+        self.reads.append(self.folder.path(name))
+        return name

@@ -1,0 +1,81 @@
+"""The folder of a launch file: which files are there, and what the heads of array files say.
+
+Asked by rims on behalf of whoever wrote the launch file: only regular files are looked into, and of arrays only the head.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.launchfile.npy import MOST_BYTES, NpyHeader, OtherTypeError, read_header
+from visa_lsp.program.elements import DTYPES
+from visa_lsp.reading import is_regular, opened_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+_MOST_NAMES: Final = 1000
+
+
+@dataclass(frozen=True)
+class LaunchFolder:
+    """The files that names in the launch file ``launch`` mean.
+
+    Not ``trusted``: names of files on other machines are passed over, since asking for one tells that machine who asks.
+    """
+
+    launch: Path
+    trusted: bool = True
+
+    def path(self, name: str) -> Path:
+        """The file that a name means."""
+        return self.launch.parent / name
+
+    def asks(self, name: str) -> bool:
+        """Whether a file of this name may be looked for."""
+        return self.trusted or not name.startswith(("\\\\", "//"))
+
+    def missing(self, name: str) -> str:
+        """Why there is no file to read of this name; empty where there is one."""
+        path = self.path(name)
+        if is_regular(path):
+            return ""
+        return f"'{str(path)[:200]}' is no regular file" if _exists(path) else f"there is no file '{str(path)[:200]}'"
+
+    def names_like(self, name: str) -> list[str]:
+        """The files of the folder that have the ending of a name, as far as they are looked at."""
+        if "/" in name or "\\" in name:
+            return []
+        ending = name.rpartition(".")[2]
+        try:
+            with os.scandir(self.launch.parent) as entries:
+                first = [entry.name for entry, _ in zip(entries, range(_MOST_NAMES), strict=False)]
+        except OSError:
+            return []
+        return sorted(found for found in first if found.rpartition(".")[2] == ending)
+
+    def sibling(self, stem: str, endings: tuple[str, ...]) -> Path | None:
+        """The first file of a stem with one of some endings."""
+        return next((path for end in endings if is_regular(path := self.launch.with_name(stem + end))), None)
+
+    def header(self, name: str) -> NpyHeader:
+        """The head of an array file. Raises ValueError, with one line of words that name the file, where it has none."""
+        path = self.path(name)
+        try:
+            with opened_file(path, MOST_BYTES) as (stream, about):
+                return read_header(stream, about.st_size)
+        except OtherTypeError as error:
+            raise ValueError(f"'{path}' holds {error}; known are {', '.join(DTYPES)}") from None
+        except (OSError, ValueError) as error:
+            words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise ValueError(f"'{path}' is not an array file that can be read: {words.splitlines()[0]:.200}") from None
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

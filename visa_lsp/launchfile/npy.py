@@ -1,0 +1,122 @@
+"""The head of a ``.npy`` file: shape, order and type of its array. Loads no library, unpickles and executes nothing.
+
+Invariant: whatever the bytes, the head is read or a ``ValueError`` says in one line why not.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.program.elements import DTYPES, MAX_BUFFER_BYTES, element_bytes
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+MOST_AXES: Final = 8
+MOST_BYTES: Final = MAX_BUFFER_BYTES + (1 << 16)  # of a file, its head included
+_MOST_HEAD: Final = 10_000
+_DESCR: Final = re.compile(r"([<>=|]?)([biufcSUVmMaOe?bBhHlLqQdgGFD])(\d*)(\[\w+\])?")
+_KINDS: Final = {"i": "int", "u": "uint", "f": "float"}
+_OTHERS: Final = {
+    "b": "bool", "?": "bool", "c": "complex", "S": "bytes", "a": "bytes", "U": "str", "V": "void", "m": "timedelta64",
+    "M": "datetime64", "g": "longdouble", "F": "complex64", "D": "complex128", "G": "clongdouble",
+}  # fmt: skip
+# Codes of one letter, as C has them where NumPy is built for Linux.
+_LETTERS: Final = {
+    "b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32", "l": "int64", "L": "uint64",
+    "q": "int64", "Q": "uint64", "e": "float16", "f": "float32", "d": "float64",
+}  # fmt: skip
+_OLD_NUMBER: Final = re.compile(r"\b(\d+)L\b")  # as Python 2 wrote them
+
+
+class NpyHeader(Struct, frozen=True):
+    """What an array file says of its array. ``dtype`` is a type of ``DTYPES``; ``start`` is where the elements begin."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: str
+    big_endian: bool
+    start: int
+
+    @property
+    def size(self) -> int:
+        """The bytes of the elements."""
+        return math.prod(self.shape) * element_bytes(self.dtype)
+
+
+class OtherTypeError(ValueError):
+    """The array is of a type that no buffer has; the message is its name."""
+
+
+def read_header(stream: BinaryIO, held: int) -> NpyHeader:
+    """Read the head of a file that has ``held`` bytes.
+
+    Raises ValueError, with one line of words, where the bytes are no head of an array that can be read, and
+    OtherTypeError where the array's type is none of ``DTYPES``.
+    """
+    start = stream.read(8)
+    if start[:2] == b"PK":
+        raise ValueError("this is an archive of arrays (.npz); one .npy array is expected")
+    if start[:6] != b"\x93NUMPY" or len(start) < 8:
+        raise ValueError("it does not begin as a .npy file does")
+    version = start[6]
+    if version not in (1, 2, 3):
+        raise ValueError(f"it has version {version} of the format; 1 to 3 are known")
+    width = 2 if version == 1 else 4
+    length = int.from_bytes(stream.read(width), "little")
+    if length > _MOST_HEAD:
+        raise ValueError(f"it has no header that can be read: it has {length} bytes, more than {_MOST_HEAD}")
+    head = stream.read(length)
+    if len(head) < length:
+        raise ValueError("it has no header that can be read: the file ends in it")
+    shape, fortran, descr = _fields(head, version)
+    dtype, big = _element(descr)
+    if not all(type(n) is int and 0 <= n < 1 << 62 for n in shape) or len(shape) > MOST_AXES:
+        raise ValueError(f"its shape {shape!s:.60} is none")
+    found = NpyHeader(shape, fortran, dtype, big, 8 + width + length)
+    if held - found.start < found.size:
+        raise ValueError(f"it has {max(0, held - found.start)} of the {found.size} bytes that its header tells of")
+    return found
+
+
+def _fields(head: bytes, version: int) -> tuple[tuple[int, ...], bool, object]:
+    unreadable = "it has no header that can be read"
+    try:
+        text = head.decode("latin-1" if version < 3 else "utf-8")
+        try:
+            fields = ast.literal_eval(text)
+        except SyntaxError:
+            fields = ast.literal_eval(_OLD_NUMBER.sub(r"\1", text))
+    except Exception as error:  # noqa: BLE001 - a header is read as Python is, which fails in a dozen ways
+        words = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"{unreadable}: {words:.100}") from None
+    if not isinstance(fields, dict) or set(fields) != {"descr", "fortran_order", "shape"}:
+        raise ValueError(f"{unreadable}: it is no map of descr, fortran_order and shape")
+    shape, fortran = fields["shape"], fields["fortran_order"]
+    if not isinstance(shape, tuple) or not all(isinstance(n, int) for n in shape) or not isinstance(fortran, bool):
+        raise ValueError(f"{unreadable}: its shape is {shape!r:.60}, fortran_order {fortran!r:.60}")
+    return shape, fortran, fields["descr"]
+
+
+def _element(descr: object) -> tuple[str, bool]:
+    """Element type, and whether its bytes stand in the other order."""
+    if isinstance(descr, list | tuple):
+        raise OtherTypeError("void")
+    match = _DESCR.fullmatch(descr) if isinstance(descr, str) else None
+    if isinstance(descr, str) and descr in DTYPES:
+        return descr, False
+    if match is None:
+        raise ValueError(f"it has no header that can be read: its type is {descr!r:.60}")
+    order, kind, size, unit = match.groups()
+    name = _LETTERS.get(kind, "") if not size else f"{_KINDS.get(kind, '?')}{int(size) * 8}" if len(size) < 4 else ""
+    if name in DTYPES and not unit:
+        return name, order == ">"
+    if kind == "O":
+        raise ValueError("it holds Python objects, which are not read")
+    other = _OTHERS.get(kind, _KINDS.get(kind, kind))
+    raise OtherTypeError(f"{other}{int(size) * 8}" if kind in "cfiu" and size and len(size) < 4 else other)

@@ -1,0 +1,114 @@
+"""What a launch file says, as plain values: sizes, arguments, expectations. Whoever runs it makes arrays of them.
+
+Invariant: a value that is here is right as far as a launch file can be without its kernel: words are known, numbers
+are in range and fit their type, arrays have a shape and no more bytes than a launch may have.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from visa_lsp.launchfile.npy import NpyHeader
+
+Triple = tuple[int, int, int]
+Number = int | float
+
+
+class GivenArray(Struct, frozen=True):
+    """An array: its element type, its shape, and where its elements come from.
+
+    ``source`` is zeros, ones, arange, random (of ``seed``), values (``numbers``, flat) or npy (the file ``path``).
+    ``place`` is line and column from 1 of what says the contents. With ``typed`` the launch file says the type.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    source: str
+    place: tuple[int, int]
+    numbers: tuple[Number, ...] = ()
+    seed: int = 0
+    path: Path | None = None
+    header: NpyHeader | None = None
+    typed: bool = True
+
+
+class GivenBuffer(Struct, frozen=True):
+    """A buffer, or one that is null. ``access`` is empty where the ze_info says it."""
+
+    array: GivenArray | None
+    undefined: bool = False
+    access: str = ""
+
+
+class GivenValue(Struct, frozen=True):
+    """A number or vector passed by value."""
+
+    array: GivenArray
+
+
+class GivenLocal(Struct, frozen=True):
+    """So many bytes of shared local memory."""
+
+    size: int
+
+
+class GivenImage(Struct, frozen=True):
+    """An image; ``dims`` are width, height, depth or layers."""
+
+    array: GivenArray
+    format: str
+    channels: int
+    dims: Triple
+    undefined: bool = False
+    access: str = ""
+
+
+class GivenSampler(Struct, frozen=True):
+    """How coordinates become texels."""
+
+    address: str = "none"
+    filter: str = "nearest"
+    normalized: bool = False
+
+
+GivenArg = GivenBuffer | GivenValue | GivenLocal | GivenImage | GivenSampler
+
+
+class GivenExpectation(Struct, frozen=True):
+    """What an argument is to hold after the run."""
+
+    arg: int | str
+    array: GivenArray
+    rtol: float | None = None
+    atol: float | None = None
+    ulp: int | None = None
+
+
+class LaunchText(Struct):
+    """One launch file. What is wrong in it is absent here, and a finding.
+
+    ``places`` are line and column from 1 of arguments (by place or name) and, behind a colon, of keys of the file;
+    ``args`` has None for an argument that is wrong; ``reads`` are the files that it names.
+    """
+
+    kernel: str | None = None
+    file: Path | None = None
+    files: tuple[Path, ...] = ()
+    ze_info: Path | None = None
+    zebin: Path | None = None
+    platform: str | None = None
+    groups: Triple = (1, 1, 1)
+    local_size: Triple | None = None
+    global_size: Triple | None = None
+    global_offset: Triple = (0, 0, 0)
+    threads: tuple[int, int] | None = None
+    args: tuple[GivenArg | None, ...] | dict[str, GivenArg | None] = ()
+    symbols: dict[str, GivenArray] = field(default_factory=dict)
+    expect: tuple[GivenExpectation, ...] = ()
+    places: dict[int | str, tuple[int, int]] = field(default_factory=dict)
+    reads: list[Path] = field(default_factory=list)

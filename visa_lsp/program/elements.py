@@ -1,0 +1,131 @@
+"""The element types that arrays of a launch have, those that OpenCL's names mean, and how large a launch may be.
+
+Names and numbers only, for all who read, judge or run a launch. Invariant: nothing here needs a library of arrays.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from msgspec import Struct
+
+MAX_BUFFER_BYTES: Final = 1 << 30  # of one array, and of all arrays of a launch file; a run works on copies of them
+MAX_SHARED_BYTES: Final = 1 << 24  # of a group's shared local memory; hardware has 64 to 128 KiB
+
+DTYPES: Final = (
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+)
+
+CL_TYPES: Final = {
+    "bool": "uint8",
+    "char": "int8",
+    "uchar": "uint8",
+    "short": "int16",
+    "ushort": "uint16",
+    "int": "int32",
+    "uint": "uint32",
+    "long": "int64",
+    "ulong": "uint64",
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "size_t": "uint64",
+}
+_CL_NAME: Final = re.compile(r"([a-z_]+?)(2|3|4|8|16)?(;\d+)?")
+_WIDTH: Final = re.compile(r"\d+")
+_FLOAT_OF_SIZE: Final = {2: "float16", 4: "float32", 8: "float64"}
+
+
+def cl_element(type_name: str) -> str:
+    """Give the element type of ``float4;16``; empty for structs, pointers and opaque types."""
+    match = _CL_NAME.fullmatch(type_name)
+    return CL_TYPES.get(match[1], "") if match else ""
+
+
+def element_bytes(dtype: str) -> int:
+    """Give the bytes of an element of a type of ``DTYPES``."""
+    match = _WIDTH.search(dtype)
+    assert match is not None
+    return int(match[0]) // 8
+
+
+def is_float(dtype: str) -> bool:
+    """Whether elements of a type of ``DTYPES`` are floats."""
+    return dtype.startswith("float")
+
+
+def integer_limits(dtype: str) -> tuple[int, int]:
+    """Give the least and the greatest value of an integer type of ``DTYPES``."""
+    bits = 8 * element_bytes(dtype)
+    return (0, (1 << bits) - 1) if dtype.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+class GivenNumbers(Struct, frozen=True):
+    """What counts of the numbers of an argument by value: how many, of which type, between which two.
+
+    ``typed``: the launch says the type; else ``dtype`` is one that holds them. ``whole``: none has a fraction.
+    """
+
+    count: int
+    dtype: str
+    typed: bool
+    low: float = 0
+    high: float = 0
+    whole: bool = True
+
+
+def chosen_element(given: GivenNumbers, size: int, natural: str) -> str:
+    """Give the type that numbers have in a parameter of ``size`` bytes; empty where nothing tells it.
+
+    That is their own, else the parameter's (``natural``), else what the size of each suggests.
+    """
+    if given.typed:
+        return given.dtype
+    if natural:
+        return natural
+    each = size // max(1, given.count)
+    if is_float(given.dtype):
+        return _FLOAT_OF_SIZE.get(each, "")
+    if each not in (1, 2, 4, 8):
+        return ""
+    signed = f"int{each * 8}"
+    return f"u{signed}" if given.count and given.high > integer_limits(signed)[1] else signed
+
+
+def misfit(given: GivenNumbers, size: int, natural: str, who: str) -> str:
+    """Why numbers are no value of a parameter of ``size`` bytes whose elements are ``natural``, if that is known.
+
+    Empty where they are one. ``who`` names the argument in the message.
+    """
+    chosen = chosen_element(given, size, natural)
+    if not chosen:
+        return f"{who} takes {size} bytes; say which dtype its {given.count} values have"
+    if given.typed:
+        if natural and is_float(natural) != is_float(given.dtype):
+            return (
+                f"{who} is of type {natural}, the value has dtype {given.dtype}: its bytes would be read as "
+                "another number; leave the dtype out"
+            )
+    elif not is_float(chosen):
+        if is_float(given.dtype) and not given.whole:
+            return f"{who} is of type {chosen}, the value is no whole number"
+        low, high = integer_limits(chosen)
+        if given.count and not (low <= given.low and given.high <= high):
+            return f"{who} is of type {chosen}, the value does not fit into it"
+    held = given.count * element_bytes(chosen)
+    if held == size or held < size <= 4:
+        return ""
+    return f"{who} takes {size} bytes, {given.count} x {chosen} are {held}" + (
+        "; a vector of three has four numbers" if held * 4 == size * 3 else ""
+    )
