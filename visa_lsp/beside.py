@@ -29,7 +29,7 @@ TEXTS: Final = (".visaasm", ".isaasm")
 OBJECT: Final = ".isa"
 # FolderNames that zebins have where a compiler was told another one; such a file counts if it begins like a zebin.
 _UNNAMED_ZEBINS: Final = (".bin", ".elf", ".progbin", "")
-_LAUNCH: Final = (".launch.yaml", ".launch.yml")
+LAUNCH: Final = (".launch.yaml", ".launch.yml")
 
 MAX_ENTRIES: Final = 100_000  # names of a folder that are looked at
 MAX_DOCUMENTS: Final = 1000  # documents of a folder that are looked into, and as many zebins
@@ -43,8 +43,7 @@ _MOST_KEPT: Final = 4096
 _SETTLED: Final = 2_000_000_000
 
 _NAMES: Final = re.compile(rb"""name[ \t]*:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s,}#][^\n,}#]*))""")
-_BODY: Final = re.compile(rb"""^[ \t]*\.(?:kernel|global_function)[ \t]+(?:"([^"\n]*)"|([^\s"/]+))""", re.MULTILINE)
-_KERNEL: Final = re.compile(r"""^[ \t]*\.kernel[ \t]+(?:"([^"\n]*)"|([^\s"/]+))""", re.MULTILINE)
+_BODY: Final = re.compile(rb"""^[ \t]*\.(kernel|global_function)[ \t]+(?:"([^"\n]*)"|([^\s"/]+))""", re.MULTILINE)
 _HEADER: Final = 20
 
 T = TypeVar("T")
@@ -72,16 +71,24 @@ class FolderNames:
     programs: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class TextNames:
+    """The names of the bodies of a text; of its kernels in order."""
+
+    bodies: frozenset[str] = frozenset()
+    kernels: tuple[str, ...] = ()
+
+
 def stem_of(path: PurePath) -> str:
     """A file's name without what says what it is: ``k`` of ``k.visaasm``, ``k.launch.yaml`` and ``k.zeinfo.yaml``."""
-    known = (*_LAUNCH, *ENDINGS)
+    known = (*LAUNCH, *ENDINGS)
     ending = next((e for e in known if path.name.endswith(e)), None)
     return path.name.removesuffix(ending) if ending else path.stem
 
 
 def kernels_in(text: str) -> list[str]:
     """The names of a text's kernels, in its order."""
-    return [match[1] if match[1] is not None else match[2] for match in _KERNEL.finditer(text)]
+    return list(_bodies(text.encode("utf-8", "surrogateescape")).kernels)
 
 
 def described_in(text: str) -> Described:
@@ -106,7 +113,7 @@ class Beside:
     _names: dict[Path, tuple[int, FolderNames]] = field(default_factory=dict)
     _words: dict[Path, tuple[Stamp, frozenset[bytes]]] = field(default_factory=dict)
     _described: dict[Path, tuple[Stamp, Described]] = field(default_factory=dict)
-    _bodies: dict[Path, tuple[Stamp, frozenset[str]]] = field(default_factory=dict)
+    _bodies: dict[Path, tuple[Stamp, TextNames]] = field(default_factory=dict)
 
     def description(self, kernel: str, *places: Path | None, simd_size: int = 0) -> Description | None:
         """The document that speaks of a kernel best.
@@ -160,23 +167,27 @@ class Beside:
         found: dict[str, list[Path]] = {}
         room = [_MOST_READ]
         for path in [path for path in self.programs(place) if path.name.endswith(TEXTS)][:MAX_DOCUMENTS]:
-            for name in self._bodies_in(path, room):
+            for name in self._text_names(path, room).bodies:
                 found.setdefault(name, []).append(path)
         return found
 
-    def _bodies_in(self, path: Path, room: list[int]) -> frozenset[str]:
-        """The names of the kernels and functions of a text; ``room`` is how many bytes may still be read."""
+    def kernels_in(self, path: Path) -> tuple[str, ...]:
+        """The names of the kernels of a text, in order; none of what cannot be read."""
+        return self._text_names(path, [_MOST_READ]).kernels
+
+    def _text_names(self, path: Path, room: list[int]) -> TextNames:
+        """The names of the bodies of a text; ``room`` is how many bytes may still be read."""
         text = self.opened(path)
         if text is not None:
             return _bodies(text.encode("utf-8", "surrogateescape"))
         stamp = _stamp(path)
         if stamp is None:
-            return frozenset()
+            return TextNames()
         known = self._bodies.get(path)
         if known is None or known[0] != stamp:
             room[0] -= stamp[1]
             if room[0] < 0:
-                return frozenset()
+                return TextNames()
             known = (stamp, _bodies(_read(path) or b""))
             _keep(self._bodies, path, known)
         return known[1]
@@ -266,9 +277,14 @@ class Beside:
         return None if simd is None else Description(path, text, simd, zebin)
 
 
-def _bodies(data: bytes) -> frozenset[str]:
-    found = (next(group for group in match.groups() if group is not None) for match in _BODY.finditer(data))
-    return frozenset(name.decode("utf-8", "surrogateescape") for name in found)
+def _bodies(data: bytes) -> TextNames:
+    bodies, kernels = [], []
+    for match in _BODY.finditer(data):
+        name = next(group for group in match.groups()[1:] if group is not None).decode("utf-8", "surrogateescape")
+        bodies.append(name)
+        if match[1] == b"kernel":
+            kernels.append(name)
+    return TextNames(frozenset(bodies), tuple(dict.fromkeys(kernels)))
 
 
 def _named(place: Path, ending: str) -> Path:

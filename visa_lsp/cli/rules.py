@@ -1,4 +1,4 @@
-"""Every rule that the product has: those of texts, of suppression comments, of objects, of ze_info.
+"""Every rule that the product has: those of texts, of suppression comments, of objects, of ze_info, of launch files.
 
 The one registry behind ``explain``, ``docs/rules`` (``generate``) and the selectors of settings and options. It holds no rule of its own
 but the one that only the assembler can find. Invariant: no code and no name occurs twice.
@@ -14,6 +14,7 @@ from visa_lsp.checks.support.limits import UNCHECKED
 from visa_lsp.checks.support.pages import rule_page
 from visa_lsp.diagnostics import Rule, Severity
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
+from visa_lsp.launchfile.rules import RULES as LAUNCH_RULES
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ OFF: Final = frozenset(check.rule.code for check in CHECKS if not check.default)
 @cache
 def known_rules() -> tuple[Rule, ...]:
     """Every rule, by code."""
-    rules = (*(check.rule for check in CHECKS), UNCHECKED, USELESS_SUPPRESSION, NO_OBJECT_FORM, *ZE_INFO_RULES)
+    rules = (*(check.rule for check in CHECKS), UNCHECKED, USELESS_SUPPRESSION, NO_OBJECT_FORM, *ZE_INFO_RULES, *LAUNCH_RULES)
     return tuple(sorted(rules, key=lambda rule: rule.code))
 
 

@@ -6,9 +6,10 @@ Asked by rims on behalf of whoever wrote the launch file: only regular files are
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.beside import Beside
 from visa_lsp.launchfile.npy import MOST_BYTES, NpyHeader, OtherTypeError, read_header
 from visa_lsp.program.elements import DTYPES
 from visa_lsp.reading import is_regular, opened_file
@@ -29,6 +30,7 @@ class LaunchFolder:
 
     launch: Path
     trusted: bool = True
+    beside: Beside = field(default_factory=Beside)
 
     def path(self, name: str) -> Path:
         """The file that a name means."""
@@ -41,7 +43,7 @@ class LaunchFolder:
     def missing(self, name: str) -> str:
         """Why there is no file to read of this name; empty where there is one."""
         path = self.path(name)
-        if is_regular(path):
+        if is_regular(path) or self.beside.opened(path) is not None:
             return ""
         return f"'{str(path)[:200]}' is no regular file" if _exists(path) else f"there is no file '{str(path)[:200]}'"
 
@@ -59,7 +61,7 @@ class LaunchFolder:
 
     def sibling(self, stem: str, endings: tuple[str, ...]) -> Path | None:
         """The first file of a stem with one of some endings."""
-        return next((path for end in endings if is_regular(path := self.launch.with_name(stem + end))), None)
+        return next((path for end in endings if is_regular(path := self.launch.with_name((stem or "_") + end))), None)
 
     def header(self, name: str) -> NpyHeader:
         """The head of an array file. Raises ValueError, with one line of words that name the file, where it has none."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.beside import stem_of
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.arrays import ArrayChecks
 from visa_lsp.launchfile.checks import nearest
-from visa_lsp.launchfile.tables import ENDINGS, EXPLAINED, GROUPS_AND_ITEMS, ROOT, TABLES, words_of
+from visa_lsp.launchfile.tables import EXPLAINED, GROUPS_AND_ITEMS, ROOT, TABLES, words_of
 from visa_lsp.launchfile.values import (
     GivenArg,
     GivenArray,
@@ -36,13 +37,6 @@ if TYPE_CHECKING:
 _NAMED: Final = 40  # arguments that a message lists; a kernel has room for some hundreds
 _PROGRAMS: Final = (".visaasm", ".isa")
 _BESIDE: Final = ("dtype", "access")  # keys of an argument that are not its kind
-
-
-def stem_of(name: str) -> str:
-    """The stem that the siblings of a launch file share with it: its name without the ending of launch files."""
-    for ending in (*ENDINGS, ".yaml", ".yml"):
-        name = name.removesuffix(ending)
-    return name
 
 
 def read_launch(source: YamlSource, folder: LaunchFolder | None) -> tuple[LaunchText, tuple[Diagnostic, ...]]:
@@ -94,7 +88,7 @@ class _LaunchReader(ArrayChecks):
         out.expect = tuple(e for e in found if e is not None)
         out.file = self._path(top.get("file"))
         if "file" not in top and self.folder is not None:
-            out.file = self.folder.sibling(stem_of(self.folder.launch.name), _PROGRAMS)
+            out.file = self.folder.sibling(stem_of(self.folder.launch), _PROGRAMS)
         files = self.sequence(top["files"]) if "files" in top else None
         out.files = tuple(p for p in map(self._path, files or ()) if p is not None)
         out.ze_info, out.zebin = self._path(top.get("ze_info")), self._path(top.get("zebin"))

@@ -12,8 +12,6 @@ from visa_lsp.launchfile.model import LaunchKey, LaunchTable, LaunchWord
 from visa_lsp.program.elements import DTYPES, element_bytes, is_float
 
 ROOT: Final = "LaunchFile"
-# The endings of a launch file's name, the usual one first.
-ENDINGS: Final = (".launch.yaml", ".launch.yml")
 
 
 def _words(**docs: str) -> tuple[LaunchWord, ...]:

@@ -21,15 +21,16 @@ _FAMILIES: Final = {
     "5": "Control flow",
     "6": "Memory",
     "7": "ze_info",
+    "8": "Launch files",
 }
-_ZE_INFO: Final = "V7"
+_YAML: Final = ("V7", "V8")
 _HEADINGS: Final = ("Why:", "Example:", "Instead:", "Authority:")
 
 
 def rule_page(rule: Rule, *, default: bool = True) -> str:
     """One rule's page."""
     off = "" if default else " · only when it is asked for"
-    language = "yaml" if rule.code.startswith(_ZE_INFO) else "visa"
+    language = "yaml" if rule.code.startswith(_YAML) else "visa"
     lines = [f"# {rule.code} {rule.name}", "", f"*{rule.severity.value}{off}*", ""]
     code: list[str] = []
     for line in [*rule.doc.splitlines(), ""]:

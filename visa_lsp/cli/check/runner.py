@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _WORTH_A_PROCESS: Final = 400_000  # bytes of text: about a second of work
 _MOST_PROCESSES: Final = 64
+_YAML: Final = (".yaml", ".yml")
 
 
 class Task(Struct, frozen=True):
@@ -67,6 +68,8 @@ def _check(task: Task, source: SourceText) -> FileResult:
     extra = task.selection.extra()
 
     def inspect(text: str) -> tuple[Diagnostic, ...]:
+        if task.name.endswith(_YAML) and _is_launch(task.name):
+            return _launch_findings(text, Path(task.name))
         return visible(Analysis.of(text, task.platform), extra)
 
     if not task.fix:
@@ -79,6 +82,22 @@ def _check(task: Task, source: SourceText) -> FileResult:
         write_output(task.path, source.to_bytes(mended.text))
     findings = findings_of(task.name, mended.text, [d for d in mended.diagnostics if wanted(d)])
     return FileResult(task.name, findings, "", mended.count, source.text, mended.text)
+
+
+def _is_launch(name: str) -> bool:
+    from visa_lsp.beside import LAUNCH
+
+    return name.endswith(LAUNCH)
+
+
+def _launch_findings(text: str, path: Path) -> tuple[Diagnostic, ...]:
+    """What is wrong in a launch file, alone, with the files that it names, and against its kernel."""
+    # Loaded here: a text needs no YAML.
+    from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.launchfile.judge import judge
+    from visa_lsp.launchfile.source import launch_source
+
+    return judge(launch_source(text), LaunchFolder(path)).diagnostics
 
 
 def check_files(

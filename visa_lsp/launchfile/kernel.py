@@ -1,0 +1,95 @@
+"""The kernel that a launch file means, and what ze_info says of it.
+
+Knows files by way of the folder. Invariant: nothing is said of a program that is not a text, or that cannot be read.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.beside import TEXTS
+from visa_lsp.reading import read_file
+from visa_lsp.zeinfo.read import ZeInfoError, read
+from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.launchfile.values import LaunchText
+    from visa_lsp.program.payload import KernelInfo
+
+MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
+_MOST_ZE_INFO: Final = 64 << 20
+
+
+class MeantKernel(Struct, frozen=True):
+    """A kernel and what is known of it.
+
+    ``kernels`` are those of the program, None where they are not known; ``described`` those of the ze_info that the
+    launch file names, None where it names none that can be read. ``name`` is empty where it is not known which is meant.
+    ``told_by`` is the file of ``info``.
+    """
+
+    name: str = ""
+    kernels: tuple[str, ...] | None = None
+    described: tuple[str, ...] | None = None
+    info: KernelInfo | None = None
+    told_by: Path | None = None
+
+
+def meant_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
+    """Find the kernel that a launch file means: the one it names, else the only one of its program."""
+    kernels = _kernels(launch, folder)
+    name = launch.kernel or (kernels[0] if kernels is not None and len(kernels) == 1 else "")
+    told_by = launch.ze_info or launch.zebin
+    if told_by is not None:
+        infos = _infos(_ze_info_of(told_by, folder))
+        described = tuple(info.name for info in infos) or None
+        if not name and kernels is None and len(infos) == 1:
+            name = infos[0].name
+        return MeantKernel(name, kernels, described, _named(infos, name), told_by)
+    found = folder.beside.description(name, launch.file, folder.launch) if name else None
+    if found is None:
+        return MeantKernel(name, kernels)
+    return MeantKernel(name, kernels, None, _named(_infos(found.text), name), found.path)
+
+
+def _kernels(launch: LaunchText, folder: LaunchFolder) -> tuple[str, ...] | None:
+    if launch.file is None:
+        return None
+    found: list[str] = []
+    for path in (launch.file, *launch.files):
+        if not path.name.endswith(TEXTS):
+            return None
+        found += folder.beside.kernels_in(path)
+    return tuple(dict.fromkeys(found))
+
+
+def _named(infos: tuple[KernelInfo, ...], name: str) -> KernelInfo | None:
+    found = next((info for info in infos if info.name == name), None)
+    return found if found is not None and found.argument_count <= MAX_ARGUMENTS else None
+
+
+def _ze_info_of(path: Path, folder: LaunchFolder) -> str:
+    """The ze_info text of a document or zebin; empty where there is none."""
+    text = folder.beside.opened(path)
+    if text is not None:
+        return text
+    try:
+        data = read_file(path, _MOST_ZE_INFO)
+        return read_zebin(data).ze_info if is_elf(data) else data.decode("utf-8-sig", "surrogateescape")
+    except (OSError, ValueError, ZebinError):
+        return ""
+
+
+@lru_cache(maxsize=16)
+def _infos(text: str) -> tuple[KernelInfo, ...]:
+    """The kernels that a ze_info text speaks of; none of one that cannot be read, about which others have findings."""
+    try:
+        return tuple(read(text))
+    except ZeInfoError:
+        return ()
