@@ -44,7 +44,9 @@ ALLOWED = {
     "ide.index": set(),
     "ide.prose": {"index"},
     "ide.features": {"index", "prose"},
-    "ide.zeinfo": {"index", "prose", "features"},
+    "ide.yaml": set(),
+    "ide.zeinfo": {"index", "prose", "features", "yaml"},
+    "ide.launch": {"prose", "features", "yaml", "zeinfo"},
     "isa.rows": {"lane", "lsc_codes", "model", "operands", "platforms", "render_target", "types"},
     "lsp.transport": {"capabilities", "session"},
     "lsp.handlers": {

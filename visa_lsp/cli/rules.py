@@ -49,7 +49,14 @@ OFF: Final = frozenset(check.rule.code for check in CHECKS if not check.default)
 @cache
 def known_rules() -> tuple[Rule, ...]:
     """Every rule, by code."""
-    rules = (*(check.rule for check in CHECKS), UNCHECKED, USELESS_SUPPRESSION, NO_OBJECT_FORM, *ZE_INFO_RULES, *LAUNCH_RULES)
+    rules = (
+        *(check.rule for check in CHECKS),
+        UNCHECKED,
+        USELESS_SUPPRESSION,
+        NO_OBJECT_FORM,
+        *ZE_INFO_RULES,
+        *LAUNCH_RULES,
+    )
     return tuple(sorted(rules, key=lambda rule: rule.code))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.beside import Beside
 from visa_lsp.launchfile.npy import MOST_BYTES, NpyHeader, OtherTypeError, read_header
 from visa_lsp.program.elements import DTYPES
-from visa_lsp.reading import is_regular, opened_file
+from visa_lsp.reading import MOST_TEXT, is_regular, opened_file, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,15 +49,26 @@ class LaunchFolder:
 
     def names_like(self, name: str) -> list[str]:
         """The files of the folder that have the ending of a name, as far as they are looked at."""
-        if "/" in name or "\\" in name:
-            return []
-        ending = name.rpartition(".")[2]
+        return [] if "/" in name or "\\" in name else self.names((name[name.rfind(".") :] if "." in name else "",))
+
+    def names(self, endings: tuple[str, ...]) -> list[str]:
+        """The files of the folder that end with one of some endings, as far as they are looked at."""
         try:
             with os.scandir(self.launch.parent) as entries:
                 first = [entry.name for entry, _ in zip(entries, range(_MOST_NAMES), strict=False)]
         except OSError:
             return []
-        return sorted(found for found in first if found.rpartition(".")[2] == ending)
+        return sorted(name for name in first if name.endswith(endings))
+
+    def text(self, path: Path) -> str:
+        """The text of a file, as an editor has it or as it is on disk; empty where it cannot be read."""
+        text = self.beside.opened(path)
+        if text is not None:
+            return text
+        try:
+            return read_file(path, MOST_TEXT).decode("utf-8-sig", "surrogateescape")
+        except (OSError, ValueError):
+            return ""
 
     def sibling(self, stem: str, endings: tuple[str, ...]) -> Path | None:
         """The first file of a stem with one of some endings."""

@@ -14,7 +14,7 @@ def _rule(code: str, name: str, what: str, why: str, example: str, instead: str)
     example, instead = (text.replace("\n", "\n    ") for text in (example, instead))
     page = (
         f"{what}\n\nWhy: {why}\n\nExample:\n\n    {example}\n\nInstead:\n\n    {instead}\n\n"
-        "Authority: docs/launch.md, made from the table that all readers of launch files share.\n"
+        "Authority: the table of keys that all readers of launch files share (docs/launch.md).\n"
     )
     return Rule(code, name, Severity.ERROR, page)
 

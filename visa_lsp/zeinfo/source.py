@@ -111,12 +111,17 @@ def _load(text: str) -> YamlItem:
         raise YamlError("a tab indents this line; YAML takes spaces", *_place(text, tab.start(1)))
     if _nesting(text) > MAX_NESTING:
         raise YamlError("nested too deeply")
-    if len(text) > MAX_LIBRARY_CHARACTERS or _marks(text) > MAX_LIBRARY_MARKS:
+    if is_long(text):
         raise YamlError(
             f"this YAML is not the plain form that compilers write, and too large to be read in any other form "
             f"({len(text)} characters)"
         )
     return load(text)
+
+
+def is_long(text: str) -> bool:
+    """Whether the library would be busy with a text for longer than somebody who types waits."""
+    return len(text) > MAX_LIBRARY_CHARACTERS or _marks(text) > MAX_LIBRARY_MARKS
 
 
 def _encoding(character: str) -> str:

@@ -6,19 +6,17 @@ no editor. Invariant: neither way raises, whatever the text.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from visa_lsp.text import Span, with_newlines
+from visa_lsp.ide.yaml.path import path_at
 from visa_lsp.zeinfo.tables import ROOT, TABLES
 
 if TYPE_CHECKING:
+    from visa_lsp.text import Span
     from visa_lsp.zeinfo.schema import SchemaKey, SchemaTable
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
-
-_LINE: Final = re.compile(r"( *)((?:- *)*)(?:([A-Za-z_]\w*) *:)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,55 +84,14 @@ class Typing:
 
 def typing_at(text: str, offset: int) -> Typing | None:
     """Where in the tables an offset is, by the indentation of the lines above."""
-    text = with_newlines(text)
-    start = text.rfind("\n", 0, offset) + 1
-    line = text[start:offset]
-    match = _LINE.match(line)
-    if match is None:
+    path = path_at(text, offset)
+    if path is None:
         return None
-    column = len(match[1]) + len(match[2])
-    words = re.search(r"[\w.]*$", line)
-    word_start = offset if words is None else start + words.start()
-    end = offset
-    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
-        end += 1
-    path, keys = _surroundings(text, start, column, len(match[1]) if match[2] else None)
     table = TABLES[ROOT]
-    for key in path:
+    for key in path.names:
         row = table.get(key)
         if row is None or not row.table:
             return None
         table = TABLES[row.table]
-    typed = match[3] if match[3] and start + match.end() <= word_start else None
-    return Typing(table, frozenset(keys), table.get(typed) if typed else None, Span(word_start, end))
-
-
-def _surroundings(text: str, start: int, column: int, dash: int | None) -> tuple[list[str], set[str]]:
-    """The keys that lead to the map at a column of a line, and those that the map has around the line.
-
-    ``dash`` is the column of the dash that begins the map, once it is known.
-    """
-    path: list[str] = []
-    keys: set[str] = set()
-    at, own = column, True
-    for line in reversed(text[:start].split("\n")[:-1]):
-        match = _LINE.match(line)
-        if match is None or match[3] is None:
-            continue
-        key_column, first = len(match[1]) + len(match[2]), len(match[1]) if match[2] else None
-        if dash is None and key_column == at:
-            if own:
-                keys.add(match[3])
-            dash = first
-        elif key_column < at if dash is None else key_column <= dash:
-            path.insert(0, match[3])
-            at, own, dash = key_column, False, first
-    for line in text[start:].split("\n")[1:]:
-        match = _LINE.match(line)
-        if match is None or not line.strip():
-            continue
-        if len(match[1]) + len(match[2]) < column or (match[2] and len(match[1]) < column):
-            break
-        if len(match[1]) == column and match[3]:
-            keys.add(match[3])
-    return path, keys
+    row = table.get(path.key) if isinstance(path.key, str) else None
+    return Typing(table, path.keys, row, path.word)

@@ -9,7 +9,7 @@ from visa_lsp.text import Span
 from visa_lsp.zeinfo.kernels import entries, number, word_of
 
 if TYPE_CHECKING:
-    from visa_lsp.zeinfo.source import ZeInfoSource
+    from visa_lsp.zeinfo.source import YamlSource, ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _PARTS = (
@@ -39,7 +39,7 @@ def symbols(source: ZeInfoSource) -> tuple[ZeSymbol, ...]:
     for key, kind in (("kernels", "kernel"), ("functions", "function")):
         items = entries(source.root, key)
         for at, item in enumerate(items):
-            end = source.start(items[at + 1]) if at + 1 < len(items) else _end(source, item)
+            end = source.start(items[at + 1]) if at + 1 < len(items) else end_of(source, item)
             found.append(_body(source, item, kind, max(end, source.start(item))))
     return tuple(sorted(found, key=lambda s: s.span))
 
@@ -76,15 +76,15 @@ def _leaf(name: str, kind: str, detail: str, span: Span) -> ZeSymbol:
     return ZeSymbol(name, kind, detail, span, span)
 
 
-def _end(source: ZeInfoSource, item: YamlItem) -> int:
+def end_of(source: YamlSource, item: YamlItem) -> int:
     """The end of the last thing in a map."""
     end = source.start(item)
     if isinstance(item.value, dict):
         for key, child in item.value.items():
-            end = max(end, source.key_span(item, key).end, _end(source, child))
+            end = max(end, source.key_span(item, key).end, end_of(source, child))
     elif isinstance(item.value, list):
         for child in item.value:
-            end = max(end, _end(source, child))
+            end = max(end, end_of(source, child))
     else:
         end = max(end, source.span(item).end)
     return end

@@ -1,0 +1,204 @@
+"""Where an offset is in a YAML text that is being typed: the keys and list entries around it.
+
+By indentation of lines and by open brackets, since such a text is seldom YAML. Knows no key of any format. Invariant: no
+text makes it raise, and a bracket that stays open spoils nothing behind the next line that begins outside of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from visa_lsp.text import Span, with_newlines
+
+Step = str | int
+
+_NAME: Final = r"(?:[^\W\d]|\d)[\w.$-]*"
+_LINE: Final = re.compile(rf"( *)((?:-(?: +|$))*)(?:({_NAME}|'[^'\n]*'|\"[^\"\n]*\") *:(?=\s|$))?")
+_TOKEN: Final = re.compile(
+    rf"(?P<quoted>'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\")(?P<colon> *:(?=\s|$))?"
+    rf"|(?P<key>{_NAME}) *:(?=\s|$)|(?P<word>[^\s\[\]{{}},#'\"]+)|(?P<open>[\[{{])|(?P<close>[\]}}])|(?P<comma>,)"
+    r"|(?P<line>\n *)|(?P<comment>(?<=[ \t\n])#[^\n]*)|(?P<other>.)"
+)
+_BEGIN: Final = re.compile(r"[^\W\d]|- ")
+_WORD: Final = re.compile(r"(?:\w[\w./-]*)?$")
+_REST: Final = re.compile(r"[\w./-]*")
+_COMMENT: Final = re.compile(r"(?:^|\s)#")
+
+
+@dataclass(frozen=True, slots=True)
+class YamlPath:
+    """A place: ``steps`` lead to the map or list that it is in, keys and numbers of entries from 0.
+
+    ``key`` is the key, or the number of the entry, whose value is there; None where a key is. ``keys`` are those that
+    the map has besides, ``word`` what stands at the offset.
+    """
+
+    steps: tuple[Step, ...]
+    key: Step | None
+    keys: frozenset[str]
+    word: Span
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys among the steps."""
+        return tuple(step for step in self.steps if isinstance(step, str))
+
+
+@dataclass(slots=True)
+class _Open:
+    """A bracket that is open: where it stands, and the key or the number of the entry that is under way in it."""
+
+    at: int
+    is_map: bool
+    key: str | None = None
+    index: int = 0
+    keys: set[str] = field(default_factory=set)
+
+    @property
+    def step(self) -> Step | None:
+        return self.key if self.is_map else self.index
+
+
+def path_at(text: str, offset: int) -> YamlPath | None:
+    """Where an offset is; None in a comment."""
+    text = with_newlines(text)
+    start = text.rfind("\n", 0, offset) + 1
+    line = text[start:offset]
+    typed = _WORD.search(line)
+    word_start = offset if typed is None else start + typed.start()
+    rest = _REST.match(text, offset)
+    word = Span(word_start, rest.end() if rest is not None else offset)
+    stack = _open_brackets(text, word_start)
+    if stack is None:
+        return None
+    if not stack:
+        return _in_block(text, start, word)
+    outer = _in_block(text, text.rfind("\n", 0, stack[0].at) + 1, Span(stack[0].at, stack[0].at))
+    if outer is None:
+        return None
+    steps = [*outer.steps] if outer.key is None else [*outer.steps, outer.key]
+    steps += [one.step for one in stack[:-1] if one.step is not None]
+    last = stack[-1]
+    keys = (last.keys | _keys_behind(text, word.end)) - {last.key} if last.is_map else set()
+    return YamlPath(tuple(steps), last.step, frozenset(k for k in keys if k is not None), word)
+
+
+def _open_brackets(text: str, end: int) -> list[_Open] | None:
+    """The brackets that are open before an offset, from the outside in; None inside of a comment."""
+    stack: list[_Open] = []
+    margin = 0  # of the line where the outermost one stands
+    for token in _TOKEN.finditer(text, 0, end):
+        kind = token.lastgroup
+        if token["comment"] is not None:
+            if token.end() == end and "\n" not in text[token.start() : end]:
+                return None
+            continue
+        if kind == "line":
+            if stack and _begins_outside(text, token.end(), len(token[0]) - 1, margin):
+                stack.clear()
+        elif kind == "open":
+            if not stack:
+                line = text.rfind("\n", 0, token.start()) + 1
+                margin = len(text[line : token.start()]) - len(text[line : token.start()].lstrip(" "))
+            stack.append(_Open(token.start(), token[0] == "{"))
+        elif not stack:
+            continue
+        elif kind == "close":
+            stack.pop()
+        elif kind == "comma":
+            stack[-1].index += 1
+            stack[-1].key = None
+        elif kind == "key" or token["colon"] is not None:
+            stack[-1].key = token["key"] or token["quoted"][1:-1]
+            stack[-1].keys.add(stack[-1].key)
+    return stack
+
+
+def _begins_outside(text: str, at: int, column: int, margin: int) -> bool:
+    """Whether the line of an offset begins something that cannot be in a bracket opened at a margin."""
+    if column > margin:
+        return False
+    return _BEGIN.match(text, at) is not None
+
+
+def _keys_behind(text: str, at: int) -> set[str]:
+    """The keys of a map in brackets behind an offset in it."""
+    found: set[str] = set()
+    depth = 0
+    for token in _TOKEN.finditer(text, at, at + 4000):
+        kind = token.lastgroup
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth -= 1
+            if depth < 0:
+                break
+        elif kind == "line" and _begins_outside(text, token.end(), len(token[0]) - 1, 0):
+            break
+        elif kind == "key" and depth == 0:
+            found.add(token["key"])
+    return found
+
+
+def _in_block(text: str, start: int, word: Span) -> YamlPath | None:
+    """Where a word is in the line that begins at ``start``, by the lines around it."""
+    match = _LINE.match(text, start, max(start, word.end))
+    if match is None or _COMMENT.search(text, start, word.start):
+        return None
+    column = len(match[1]) + len(match[2])
+    # A word that is to become a key is none yet.
+    typed = _unquoted(match[3]) if match[3] is not None and match.end() <= word.start else None
+    lines = text[:start].split("\n")[:-1]
+    steps, keys = _above(lines, column, len(match[1]) if match[2] else None)
+    keys |= _below(text[start:].split("\n")[1:], column)
+    return YamlPath(tuple(steps), typed, frozenset(keys), word)
+
+
+def _above(lines: list[str], column: int, dash: int | None) -> tuple[list[Step], set[str]]:
+    """The steps to the map at a column below some lines, and the keys that it has above.
+
+    ``dash`` is the column of the dash that begins the map, once it is known.
+    """
+    steps: list[Step] = []
+    keys: set[str] = set()
+    at, own, index = column, True, 0
+    for line in reversed(lines):
+        match = _LINE.match(line)
+        if match is None or (match[3] is None and not match[2]) or not line.strip():
+            continue
+        indent, key = len(match[1]), match[3]
+        key_column, first = indent + len(match[2]), indent if match[2] else None
+        if dash is not None and first == dash:
+            index += 1
+        elif dash is None and key is not None and key_column == at:
+            if own:
+                keys.add(_unquoted(key))
+            dash = first
+        elif key is not None and (key_column < at if dash is None else key_column <= dash):
+            if dash is not None:
+                steps.insert(0, index)
+            steps.insert(0, _unquoted(key))
+            at, own, dash, index = key_column, False, first, 0
+    if dash is not None:
+        steps.insert(0, index)
+    return steps, keys
+
+
+def _below(lines: list[str], column: int) -> set[str]:
+    """The keys that a map at a column has in the lines below."""
+    keys: set[str] = set()
+    for line in lines:
+        match = _LINE.match(line)
+        if match is None or not line.strip():
+            continue
+        if len(match[1]) + len(match[2]) < column or (match[2] and len(match[1]) < column):
+            break
+        if len(match[1]) == column and match[3]:
+            keys.add(_unquoted(match[3]))
+    return keys
+
+
+def _unquoted(key: str) -> str:
+    return key[1:-1] if key[:1] in ("'", '"') else key
