@@ -30,7 +30,7 @@ ALLOWED = {
     "analysis": L2 | {"checks", "kept"},
     "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "launchfile", "kept"},
     "debug": {"text", "program", "sim"},
-    "lsp": {"ide", "analysis", "beside", "syntax", "text", "diagnostics", "kept", "reading"},
+    "lsp": {"ide", "analysis", "beside", "launchfile", "syntax", "text", "diagnostics", "kept", "reading"},
     "dap": {"debug", "ide", "text", "diagnostics"},
     # Rooms inside of rooms: what of the room around them they may import.
     "analysis.disk": {"line_classes"},

@@ -42,10 +42,15 @@ _ENDINGS: Final = (
 )
 
 
+LAUNCH_ID: Final = "visa-launch"  # what an editor calls a launch file that does not call it YAML
+
+
 def language_of(key: str, identifier: str = "") -> Language:
     """The language of a document by what the editor calls it, else by its name; vISA where nothing tells."""
     if identifier in ("visa", "visaasm"):
         return Language.VISA
+    if identifier == LAUNCH_ID:
+        return Language.LAUNCH
     lower = key.lower()
     found = next((language for ending, language in _ENDINGS if lower.endswith(ending)), None)
     if found is not None:

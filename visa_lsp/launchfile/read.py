@@ -44,10 +44,12 @@ def read_launch(source: YamlSource, folder: LaunchFolder | None) -> tuple[Launch
 
     Files are looked for, and the heads of arrays read, where there is a ``folder``.
     """
+    sibling = folder.sibling(stem_of(folder.launch), _PROGRAMS) if folder is not None else None
     if source.root is None:
         assert source.error is not None
-        return LaunchText(), (Diagnostic(rules.SYNTAX, source.error_span(), source.error.message),)
+        return LaunchText(file=sibling), (Diagnostic(rules.SYNTAX, source.error_span(), source.error.message),)
     reader = _LaunchReader(source, folder)
+    reader.launched.file = sibling
     reader.launch(source.root)
     reader.launched.reads = reader.reads
     return reader.launched, tuple(sorted(reader.found, key=lambda d: (d.span, d.code)))
@@ -86,9 +88,8 @@ class _LaunchReader(ArrayChecks):
         entries = self.sequence(top["expect"]) if "expect" in top else None
         found = [self._expect(item) for item in entries or ()]
         out.expect = tuple(e for e in found if e is not None)
-        out.file = self._path(top.get("file"))
-        if "file" not in top and self.folder is not None:
-            out.file = self.folder.sibling(stem_of(self.folder.launch), _PROGRAMS)
+        if "file" in top:
+            out.file = self._path(top["file"])
         files = self.sequence(top["files"]) if "files" in top else None
         out.files = tuple(p for p in map(self._path, files or ()) if p is not None)
         out.ze_info, out.zebin = self._path(top.get("ze_info")), self._path(top.get("zebin"))

@@ -17,6 +17,8 @@ from visa_lsp.ide.launch.place import place_at
 from visa_lsp.ide.zeinfo.symbols import ZeSymbol, end_of
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.judge import JudgedLaunch, judge
+from visa_lsp.launchfile.kernel import MeantKernel, meant_kernel
+from visa_lsp.launchfile.read import read_launch
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.text import Span
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _TOO_LONG: Final = "the launch file is too long to be judged while it is typed; `visa-lsp check` judges it"
+_NAMING: Final = re.compile(r"^(?:kernel|file|ze_info|zebin): *[^\s\[\]{}]+[ \t]*$", re.MULTILINE)
 _KERNEL: Final = r"^[ \t]*\.kernel[ \t]+\"?({})(?=[\"\s]|$)"
 
 
@@ -48,10 +51,23 @@ class LaunchDocument:
         """The text, read; None for one that takes too long."""
         return None if is_long(self.text) else launch_source(self.text)
 
+    @property
+    def is_read(self) -> bool:
+        """Whether the text is YAML that can be read."""
+        return self.source is not None and self.source.root is not None
+
     @cached_property
     def judged(self) -> JudgedLaunch:
         """What the file says, the kernel that it means, and what is wrong."""
         return judge(self.source if self.source is not None else launch_source(""), self.folder)
+
+    @cached_property
+    def meant(self) -> MeantKernel:
+        """The kernel that the file means; of a text that is no YAML at the moment by the lines that name files and kernel."""
+        if self.is_read or self.folder is None:
+            return self.judged.meant
+        named = "\n".join(dict.fromkeys(match[0] for match in _NAMING.finditer(self.text)))
+        return meant_kernel(read_launch(launch_source(named), self.folder)[0], self.folder)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -63,11 +79,11 @@ class LaunchDocument:
 
     def hover(self, offset: int) -> HoverResult | None:
         """The explanation of what is at an offset."""
-        return hover_launch(self.text, offset, self.judged.meant)
+        return hover_launch(self.text, offset, self.meant)
 
     def completions(self, offset: int) -> tuple[ZeCompletion, ...]:
         """What may be typed at an offset."""
-        return completions(self.text, offset, self.folder, self.judged.meant)
+        return completions(self.text, offset, self.folder, self.meant)
 
     def links(self) -> tuple[tuple[Span, Path], ...]:
         """The files that are named, with the places of their names."""
@@ -87,7 +103,7 @@ class LaunchDocument:
         place = place_at(self.text, offset)
         if place is None or self.folder is None:
             return None
-        meant = self.judged.meant
+        meant = self.meant
         if place.row is not None and place.row.name == "kernel" and self.judged.launch.file is not None:
             return self._in_program(self.judged.launch.file, meant.name)
         word = self.text[place.path.word.start : place.path.word.end]
@@ -132,7 +148,7 @@ class LaunchDocument:
         return tuple(found)
 
     def _argument_symbols(self, args: YamlItem) -> tuple[ZeSymbol, ...]:
-        source, info = self.source, self.judged.meant.info
+        source, info = self.source, self.meant.info
         assert source is not None
         named: list[tuple[int | str, YamlItem, Span]] = []
         if isinstance(args.value, dict):

@@ -44,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 # Seconds: how long nothing may have been typed before a process is started for deferred findings.
 _PAUSE: Final = 0.4
+_DEPENDENT: Final = {Language.VISA: (Language.ZEINFO, Language.LAUNCH), Language.ZEINFO: (Language.LAUNCH,)}
 Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
 
 
@@ -114,7 +115,10 @@ def _of_open(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
         unbegun = ls.files.path_of(opened.key) is None and _is_blank(opened.analysis)
         return () if unbegun else findings(ls, opened.key, opened.analysis)
     info = info_of(ls, types.TextDocumentIdentifier(opened.key))
-    return info[1].diagnostics if info is not None else ()
+    if info is None:
+        return ()
+    rules = ls.rules_for(opened.key)
+    return tuple(d for d in info[1].diagnostics if rules.shows(d.rule))
 
 
 def _is_blank(analysis: Analysis) -> bool:
@@ -217,13 +221,18 @@ def _publish(ls: VisaServer, uri: str, _before: OpenDocument | None = None) -> N
     if ls.documents.get(uri) is opened:
         _published(ls, uri, opened.version, items)
     _freeze_heap(opened.analysis)
-    if opened.language is Language.VISA:
-        for beside in ls.documents:
-            # What a ze_info document disagrees with may have changed.
-            if beside.language is Language.ZEINFO and beside.key.rpartition("/")[0] == uri.rpartition("/")[0]:
-                schedule(ls, beside.key)
+    schedule_beside(ls, opened)
     if _waits_for_deferred(ls, opened):
         ls.pending[uri] = asyncio.get_running_loop().create_task(_publish_deferred(ls, opened))
+
+
+def schedule_beside(ls: VisaServer, opened: OpenDocument) -> None:
+    """Publish again what depends on an open document: ze_info on texts, launch files on both."""
+    dependent = _DEPENDENT.get(opened.language, ())
+    folder = opened.key.rpartition("/")[0]
+    for beside in ls.documents if dependent else ():
+        if beside.language in dependent and beside.key.rpartition("/")[0] == folder:
+            schedule(ls, beside.key)
 
 
 async def _publish_deferred(ls: VisaServer, opened: OpenDocument) -> None:
@@ -257,10 +266,24 @@ def refresh(ls: VisaServer) -> None:
         schedule(ls, opened.key)
 
 
+def refresh_launches(ls: VisaServer) -> None:
+    """Findings of open launch files may have changed: files that they name have come or gone."""
+    if not pulls(ls):
+        for opened in ls.documents:
+            if opened.language is Language.LAUNCH:
+                schedule(ls, opened.key)
+        return
+    workspace = ls.client_capabilities.workspace
+    if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
+        ls.workspace_diagnostic_refresh(None)
+
+
 def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
     """What tells the findings of a document from any others; those of ze_info depend on the texts beside it."""
     if opened.language is Language.ZEINFO:
         return "-".join([f"{opened.serial}", *(str(d.serial) for d in ls.documents if d.language is Language.VISA)])
+    if opened.language is Language.LAUNCH:  # those of launch files also on files that are not open
+        return f"{opened.serial}-{hash(_of_open(ls, opened)) & 0xFFFFFFFF:x}"
     deferred = deferred_found(opened.analysis, ls.rules_for(opened.key).extra) is not None
     return f"{opened.serial}{'-deferred' if deferred else ''}"
 
@@ -323,7 +346,7 @@ async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams
 
 def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Report]:
     for opened in ls.documents:
-        if opened.language in (Language.VISA, Language.ZEINFO):
+        if opened.language is not Language.OTHER:
             result_id = _result_id(ls, opened)
             if before.get(opened.key) == result_id:
                 yield types.WorkspaceUnchangedDocumentDiagnosticReport(opened.key, result_id, opened.version)

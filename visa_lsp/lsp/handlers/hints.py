@@ -14,6 +14,7 @@ from visa_lsp.ide.features.code_lens import code_lenses, group_named, resolved
 from visa_lsp.ide.features.document_links import document_links, yaml_links
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.features.inline_values import inline_values
+from visa_lsp.ide.launch.document import LaunchDocument
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.capabilities import ASSEMBLE, DISASSEMBLE, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
@@ -116,6 +117,9 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
     if opened.language is Language.VISA:
         links = document_links(opened.analysis, stem)
     elif opened.language in (Language.LAUNCH, Language.ZEINFO):
+        described = info.info_of(ls, params.text_document)
+        if described is not None and isinstance(described[1], LaunchDocument) and described[1].is_read:
+            return info.file_links(ls, opened, described[1])
         links = yaml_links(document, stem)
     else:
         return None

@@ -1,6 +1,6 @@
-"""ze_info documents: their texts are found here, and what ``ide`` says of them is converted.
+"""ze_info documents and launch files: what belongs to them is found here, and what ``ide`` says of them is converted.
 
-No handlers of its own: a method has one handler, which asks here for documents of this language.
+No handlers of its own: a method has one handler, which asks here for documents of these languages.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from visa_lsp.beside import TEXTS, stem_of
 from visa_lsp.ide.index.memo import Key
+from visa_lsp.ide.launch.document import LaunchDocument
 from visa_lsp.ide.workspace import Language
 from visa_lsp.ide.zeinfo.document import (
     HeldArgument,
@@ -22,6 +23,7 @@ from visa_lsp.ide.zeinfo.document import (
     place_in_document,
     simd_size_of,
 )
+from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.text import LineIndex
 
@@ -73,9 +75,13 @@ class LastInfo:
         self.info: InfoDocument | None = None
 
 
-def info_of(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, InfoDocument] | None:
-    """The open ze_info document that a request is about, with its texts."""
+def info_of(
+    ls: VisaServer, identifier: types.TextDocumentIdentifier
+) -> tuple[OpenDocument, InfoDocument | LaunchDocument] | None:
+    """The open ze_info document, with its texts, or launch file, with its folder, that a request is about."""
     opened = ls.documents.get(identifier.uri)
+    if opened is not None and opened.language is Language.LAUNCH:
+        return opened, _launch_of(ls, opened)
     if opened is None or opened.language is not Language.ZEINFO:
         return None
     text = opened.analysis.document.text
@@ -85,6 +91,13 @@ def info_of(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> tuple[O
     if last.info is None or last.key != key:
         last.key, last.info = key, InfoDocument(text, partners)
     return opened, last.info
+
+
+def _launch_of(ls: VisaServer, opened: OpenDocument) -> LaunchDocument:
+    path = ls.files.path_of(opened.key)
+    # A file of others may name files of other machines: none is asked for unless the user runs it.
+    folder = LaunchFolder(Path(path), trusted=False, beside=ls.files.beside) if path is not None else None
+    return LaunchDocument(opened.analysis.document.text, folder)
 
 
 def _mark(ls: VisaServer, name: str, analysis: Analysis) -> int:
@@ -136,8 +149,17 @@ def text_at(ls: VisaServer, uri: str) -> PlainText | None:
     return PlainText(found.document.text) if found is not None else None
 
 
-def definition(ls: VisaServer, uri: str, info: InfoDocument, offset: int) -> types.Location | None:
-    """The place in the text of what is at an offset of a ze_info document."""
+def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, offset: int) -> types.Location | None:
+    """The place in the text of what is at an offset of a ze_info document; of a launch file, that in another file."""
+    if isinstance(info, LaunchDocument):
+        place = info.definition(offset)
+        if place is None or info.folder is None:
+            return None
+        path, span = place
+        start = types.Position(0, 0)
+        text = PlainText(info.folder.text(path)) if span.end else None
+        where = range_of(text, span, ls.encoding) if text is not None else types.Range(start, start)
+        return types.Location(ls.files.uri_of(path), where)
     found = info.definition(offset)
     text = text_at(ls, found[0]) if found is not None else None
     if found is None or text is None:
@@ -167,7 +189,9 @@ def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[
     return input_arguments(told.text, opened.analysis, kernel) if told is not None else {}
 
 
-def completion_items(ls: VisaServer, opened: OpenDocument, info: InfoDocument, offset: int) -> types.CompletionList:
+def completion_items(
+    ls: VisaServer, opened: OpenDocument, info: InfoDocument | LaunchDocument, offset: int
+) -> types.CompletionList:
     """What may be typed at an offset of a ze_info document."""
     document = opened.analysis.document
     items = [
@@ -177,14 +201,17 @@ def completion_items(ls: VisaServer, opened: OpenDocument, info: InfoDocument, o
             detail=item.detail or None,
             documentation=types.MarkupContent(types.MarkupKind.Markdown, item.doc) if item.doc else None,
             filter_text=item.label,
+            sort_text=f"{rank:04}",
             text_edit=types.TextEdit(range_of(document, item.span, ls.encoding), item.insert),
         )
-        for item in info.completions(offset)
+        for rank, item in enumerate(info.completions(offset))
     ]
     return types.CompletionList(is_incomplete=False, items=items)
 
 
-def document_symbols(ls: VisaServer, opened: OpenDocument, info: InfoDocument) -> list[types.DocumentSymbol]:
+def document_symbols(
+    ls: VisaServer, opened: OpenDocument, info: InfoDocument | LaunchDocument
+) -> list[types.DocumentSymbol]:
     """The outline of a ze_info document."""
     document = opened.analysis.document
 
@@ -205,11 +232,22 @@ def document_symbols(ls: VisaServer, opened: OpenDocument, info: InfoDocument) -
     return [one(entry) for entry in info.symbols()]
 
 
-def hints(ls: VisaServer, opened: OpenDocument, info: InfoDocument, wanted: types.Range) -> list[types.InlayHint]:
+def file_links(ls: VisaServer, opened: OpenDocument, info: LaunchDocument) -> list[types.DocumentLink]:
+    """The files that a launch file names and that are there."""
+    document = opened.analysis.document
+    return [
+        types.DocumentLink(range_of(document, span, ls.encoding), target=ls.files.uri_of(path), tooltip="file")
+        for span, path in info.links()
+    ]
+
+
+def hints(
+    ls: VisaServer, opened: OpenDocument, info: InfoDocument | LaunchDocument, wanted: types.Range
+) -> list[types.InlayHint]:
     """The hints of a ze_info document."""
     document = opened.analysis.document
     found = [
         types.InlayHint(position(document, offset, ls.encoding), text, padding_left=True)
-        for offset, text in info.hints()
+        for offset, text in (info.hints() if isinstance(info, InfoDocument) else ())
     ]
     return [hint for hint in found if wanted.start.line <= hint.position.line <= wanted.end.line]

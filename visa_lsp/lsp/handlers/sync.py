@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcException
 
 from visa_lsp.ide.workspace import Language, language_of, read_settings
 from visa_lsp.lsp.convert import point
-from visa_lsp.lsp.handlers.diagnostics import clear, refresh, schedule
+from visa_lsp.lsp.handlers.diagnostics import clear, refresh, refresh_launches, schedule
 from visa_lsp.lsp.transport.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -28,10 +28,13 @@ logger = logging.getLogger(__name__)
 TRUST: Final = "visa/didChangeTrust"
 WATCHED: Final = (
     "**/*.{visaasm,isaasm,isa}",
-    "**/*.launch.yaml",
+    "**/*.launch.{yaml,yml}",
+    "**/*.{npy,zebin}",
     "**/*.{zeinfo.yaml,ze_info,zeinfo}",
     "**/{visa-lsp.toml,pyproject.toml}",
 )
+# Files that launch files name: whether they are there is judged with them.
+_OF_LAUNCHES: Final = (".npy", ".zebin", ".visaasm", ".isaasm", ".isa")
 
 
 def register(server: VisaServer) -> None:
@@ -158,16 +161,19 @@ def did_change_folders(ls: VisaServer, params: types.DidChangeWorkspaceFoldersPa
 
 def did_change_watched_files(ls: VisaServer, params: types.DidChangeWatchedFilesParams) -> None:
     """Files have changed on disk: what is known of them is forgotten, what depends on them is told again."""
-    again = False
+    again = launched = False
     for event in params.changes:
         ls.files.forget(event.uri)
         name = event.uri.rpartition("/")[2]
+        launched = launched or name.endswith(_OF_LAUNCHES)
         again = again or name in ("visa-lsp.toml", "pyproject.toml") or language_of(name, "yaml") is Language.ZEINFO
     if again:
         ls.forget_rules()
         ls.files.forget()
         ls.documents.renew()
         refresh(ls)
+    elif launched and any(opened.language is Language.LAUNCH for opened in ls.documents):
+        refresh_launches(ls)
 
 
 # ---- documents ----
