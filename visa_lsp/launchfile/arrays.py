@@ -172,6 +172,7 @@ class ArrayChecks(Checks):
         if len(sources) > 1:
             words = f"{what} has one source of its contents; these are {', '.join(sources)}"
             self.add(rules.CONFLICT, self.key(item, sources[1]), words)
+            return None
         source, value = self._source(keys, sources[0] if sources else "init")
         shape = self._shape(keys["shape"]) if "shape" in keys else None
         if source == "npy" and value is not None:

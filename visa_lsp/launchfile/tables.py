@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS
 from visa_lsp.launchfile.model import LaunchKey, LaunchTable, LaunchWord
 from visa_lsp.program.elements import DTYPES, element_bytes, is_float
@@ -93,6 +95,8 @@ _CONTENTS: Final = (
         "random: 7",
     ),
 )  # fmt: skip
+# The contents of what is always there: nothing of it is undefined.
+_DEFINED: Final = replace(_CONTENTS[0], words=tuple(word for word in _INITS if word.name != "undefined"))
 _ACCESS: Final = LaunchKey(
     "access", "word", "What the kernel may do with the memory; it may stand inside of the buffer or image, or beside it.",
     "access: readonly", default="the ze_info's `access_type`", words=_ACCESSES,
@@ -131,7 +135,7 @@ _LAUNCH: Final = LaunchTable(
             "1024 work items.", "groups: [4, 1, 1]",
         ),
         LaunchKey(
-            "threads", "pair", "How many threads a media walker starts, in its place of `groups`. It needs `mode: media`.",
+            "threads", "pair", "How many threads a media walker starts, in the place of `groups`. It needs `mode: media`.",
             "threads: [8, 4]",
         ),
         LaunchKey("mode", "word", "How threads are dispatched.", "mode: media", default="gpgpu", words=_MODES),
@@ -210,7 +214,7 @@ _SAMPLER: Final = LaunchTable(
 )  # fmt: skip
 _SYMBOL: Final = LaunchTable(
     "Symbol", "a buffer", "The data of a symbol, from one of `init`, `values`, `npy` and `random`.",
-    (_DTYPE, _SHAPE, *_CONTENTS),
+    (_DTYPE, _SHAPE, _DEFINED, *_CONTENTS[1:]),
 )  # fmt: skip
 _INIT: Final = LaunchTable(
     "Init", "init", "Contents that one word does not tell: exactly one of these.",

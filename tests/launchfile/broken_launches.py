@@ -1,0 +1,104 @@
+"""Broken launch files: each with the code of its one finding, the place (line and column from 1), and words of the message.
+
+``seen`` says that the JSON schema refuses the file too; what it cannot know are files, kernels, shapes, and names that
+stand in two places.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Broken(NamedTuple):
+    """One broken file."""
+
+    text: str
+    code: str
+    place: str
+    words: str
+    seen: bool = True
+
+
+G: Final = "groups: [1]\n"
+
+
+def _arg(text: str) -> str:
+    return f"{G}args: [{text}]"
+
+
+BROKEN: Final = (
+    Broken("", "V802", "1:1", "is empty"),
+    Broken("- 1", "V803", "1:1", "a launch file is a map, this is a list"),
+    Broken("args: []", "V802", "1:1", "'groups' is missing"),
+    Broken(f"{G}local-size: [1]", "V801", "2:1", "unknown key 'local-size'; did you mean 'local_size'?"),
+    Broken("group: [1]", "V801", "1:1", "did you mean 'groups'?"),
+    Broken(f"{G}global_work_size: 4", "V801", "2:1", "groups counts thread groups"),
+    Broken("groups: four", "V803", "1:9", "a whole number is expected here, this is the text 'four'"),
+    Broken("groups: [0]", "V805", "1:10", "0 is out of range"),
+    Broken("groups: [1, 1, 1, 1]", "V805", "1:9", "one to three numbers"),
+    Broken("groups: [1.5]", "V803", "1:10", "this is the number 1.5"),
+    Broken(f"{G}global_size: [4]", "V806", "2:1", "groups and global_size exclude each other"),
+    Broken(f"{G}global_offset: [-1]", "V805", "2:17", "must be from 0"),
+    Broken(f"{G}platform: TGLP", "V804", "2:11", "did you mean 'tgllp'?"),
+    Broken(f"{G}mode: medya", "V804", "2:7", "did you mean 'media'?"),
+    Broken("threads: [2, 2]", "V806", "1:1", "needs mode: media"),
+    Broken("mode: media", "V806", "1:1", "needs threads"),
+    Broken("mode: media\nthreads: [2]", "V805", "2:10", "threads are two numbers"),
+    Broken("mode: media\nthreads: [2, 2]\nlocal_size: 1", "V806", "3:1", "exclude each other"),
+    Broken(f"{G}kernel: [k]", "V803", "2:9", "a word is expected here, this is a list"),
+    Broken(f"{G}files: a.visaasm", "V803", "2:8", "a list is expected here"),
+    Broken(f"{G}args: 3", "V803", "2:7", "args is a list, or a map"),
+    Broken(_arg("3"), "V803", "2:8", "an argument is a map"),
+    Broken(_arg("{}"), "V802", "2:8", "there is none"),
+    Broken(_arg("{value: 1, local: 2}"), "V806", "2:8", "these are value, local"),
+    Broken(_arg("{bufer: {}}"), "V801", "2:9", "did you mean 'buffer'?"),
+    Broken(_arg("{local: 4, dtype: int8}"), "V806", "2:19", "dtype belongs inside of local"),
+    Broken(_arg("{local: 4, access: readonly}"), "V806", "2:19", "access belongs to a buffer or an image"),
+    Broken(_arg("{local: 0}"), "V805", "2:16", "out of range"),
+    Broken(_arg("{value: many}"), "V803", "2:16", "a number is expected here"),
+    Broken(_arg("{buffer: {dtype: float, shape: [2]}}"), "V804", "2:25", "did you mean 'float32'?"),
+    Broken(_arg("{buffer: {shape: [2]}}"), "V802", "2:17", "needs a dtype"),
+    Broken(_arg("{buffer: {dtype: int8}}"), "V802", "2:17", "needs a shape"),
+    Broken(_arg("{buffer: {dtype: int8, shape: [-2]}}"), "V805", "2:39", "-2 is out of range"),
+    Broken(_arg("{buffer: {dtype: int8, shape: [2], init: zeroes}}"), "V804", "2:49", "did you mean 'zeros'?"),
+    Broken(_arg("{buffer: {dtype: int8, shape: [2], init: values}}"), "V806", "2:49", "needs its value"),
+    Broken(_arg("{buffer: {dtype: int8, shape: [2], init: {}}}"), "V806", "2:49", "init is one of"),
+    Broken(_arg("{buffer: {dtype: int8, init: ones, values: [1]}}"), "V806", "2:43", "one source of its contents"),
+    Broken(_arg("{buffer: {dtype: int8, shape: [2], access: read}}"), "V804", "2:51", "did you mean 'readonly'?"),
+    Broken(_arg("{image: {dtype: uint8, shape: [2, 2], format: rgba}}"), "V804", "2:54", "unknown format 'rgba'"),
+    Broken(_arg("{image: {dtype: uint8, shape: [2, 3], channels: 5}}"), "V805", "2:56", "5 is out of range"),
+    Broken(_arg("{sampler: {filter: cubic}}"), "V804", "2:27", "unknown filter 'cubic'"),
+    Broken(_arg("{sampler: {normalized: maybe}}"), "V803", "2:31", "normalized is true or false"),
+    Broken(f"{G}symbols: [TAB]", "V803", "2:10", "symbols is a map from names"),
+    Broken(
+        f"{G}symbols: {{TAB: {{dtype: int8, shape: [1], init: undefined}}}}", "V804", "2:48", "can be undefined"
+    ),
+    Broken(f"{_arg('{value: 1}')}\nexpect: {{arg: 0}}", "V803", "3:9", "a list is expected here"),
+    Broken(f"{_arg('{value: 1}')}\nexpect: [{{values: [1]}}]", "V802", "3:10", "'arg' is missing"),
+    Broken(f"{_arg('{value: 1}')}\nexpect: [{{arg: 0}}]", "V802", "3:10", "either npy or values"),
+    Broken(f"{_arg('{value: 1}')}\nexpect: [{{arg: 0, values: 1, npy: x.npy}}]", "V806", "3:10", "either npy or values"),
+    Broken(f"{_arg('{value: 1}')}\nexpect: [{{arg: 0, values: [1], rtol: -1}}]", "V805", "3:38", "a number from 0 up"),
+    Broken(f"{_arg('{value: 1}')}\nexpect: [{{arg: [0], values: [1]}}]", "V803", "3:16", "the number or the name"),
+    # What no schema can tell.
+    Broken("groups: [1", "V800", "1:10", "expected", seen=False),
+    Broken("groups: [1]\ngroups: [2]", "V800", "2:1", "stands here twice", seen=False),
+    Broken(f"{G}file: nowhere.visaasm", "V808", "2:7", "there is no file", seen=False),
+    Broken(_arg("{buffer: {npy: gone.npy}}"), "V808", "2:23", "there is no file", seen=False),
+    Broken(_arg("{buffer: {npy: text.npy}}"), "V809", "2:23", "does not begin as a .npy file does", seen=False),
+    Broken(_arg("{buffer: {npy: floats.npy, dtype: int32}}"), "V809", "2:23", "the dtype says int32", seen=False),
+    Broken(_arg("{buffer: {npy: floats.npy, shape: [5]}}"), "V807", "2:23", "5 elements, these are 4", seen=False),
+    Broken(_arg("{buffer: {dtype: float64, shape: [100000, 100000]}}"), "V807", "2:41", "1 GiB", seen=False),
+    Broken(_arg("{buffer: {dtype: uint8, values: [256]}}"), "V805", "2:40", "256 does not fit into uint8", seen=False),
+    Broken(_arg("{buffer: {dtype: uint8, values: [1.5]}}"), "V805", "2:40", "1.5 is no whole number", seen=False),
+    Broken(
+        _arg("{buffer: {dtype: uint8, values: [[1, 2], [3]]}}"), "V807", "2:49", "rows of different lengths", seen=False
+    ),
+    Broken(
+        _arg("{buffer: {dtype: uint8, values: [1], shape: [2]}}"), "V807", "2:40", "2 elements, these are 1", seen=False
+    ),
+    Broken(_arg("{image: {dtype: int64, shape: [2, 2]}}"), "V804", "2:16", "an image cannot hold int64", seen=False),
+    Broken(_arg("{image: {dtype: uint8, shape: [2, 2, 2, 2, 2]}}"), "V807", "2:16", "one to three axes", seen=False),
+    Broken(
+        f"{_arg('{value: 1}')}\nexpect: [{{arg: 1, values: [1]}}]", "V810", "3:16", "there is no argument 1", seen=False
+    ),
+)  # fmt: skip

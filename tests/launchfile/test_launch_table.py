@@ -1,0 +1,102 @@
+"""The table of keys: every example is right, every page says what the reader does, every word means something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from visa_lsp.checks.support.pages import examples
+from visa_lsp.launchfile.folder import LaunchFolder
+from visa_lsp.launchfile.judge import judge
+from visa_lsp.launchfile.model import VALUES
+from visa_lsp.launchfile.rules import RULES
+from visa_lsp.launchfile.source import launch_source
+from visa_lsp.launchfile.tables import ROOT, TABLES
+
+DOCS = Path(__file__).parents[2] / "docs" / "launch.md"
+ROWS = [(table, row) for table in TABLES.values() for row in table.keys]
+# A launch file with a place for the keys of each table; what stands there besides makes any of them right.
+FRAMES = {
+    "Argument": "groups: [1]\nargs: [{{{0}}}]",
+    "Buffer": "groups: [1]\nargs: [{{buffer: {{{0}}}}}]",
+    "Image": "groups: [1]\nargs: [{{image: {{{0}}}}}]",
+    "Sampler": "groups: [1]\nargs: [{{sampler: {{{0}}}}}]",
+    "Symbol": "groups: [1]\nsymbols: {{TAB: {{{0}}}}}",
+    "Init": "groups: [1]\nargs: [{{buffer: {{dtype: uint8, shape: [3], init: {{{0}}}}}}}]",
+    "Expectation": "groups: [1]\nargs: [{{value: 1}}]\nexpect: [{{{0}}}]",
+}
+NEEDED = {
+    ROOT: {"groups": "[1]"},
+    "Argument": {"value": "1"},
+    "Buffer": {"dtype": "int32", "shape": "[3]"},
+    "Image": {"dtype": "uint8", "shape": "[1, 4]"},
+    "Symbol": {"dtype": "int32", "shape": "[3]"},
+    "Expectation": {"arg": "0", "values": "[1]"},
+}
+ONE_OF = {"value", "values", "buffer", "image", "local", "sampler"}
+WITHOUT = {  # what an example stands in the place of
+    "global_size": {"groups"}, "npy": {"values", "dtype", "shape"}, "values": {"shape"}, "mode": {"groups"}, "threads": {"groups"},
+}  # fmt: skip
+WITH = {"mode": "threads: [1, 1]", "threads": "mode: media", "access": "buffer: null", "expect": "args: [{value: 1}]"}
+
+
+def launch(table, row):
+    """A launch file with the example of a key, and what else its map needs."""
+    more = {
+        key: value
+        for key, value in NEEDED.get(table.name, {}).items()
+        if key != row.name and key not in WITHOUT.get(row.name, ())
+    }
+    if table.name == "Argument" and row.name in (ONE_OF | {"access"}):
+        more = {}
+    entries = [row.example, *(f"{key}: {value}" for key, value in more.items())]
+    if row.name in WITH and table.name in (ROOT, "Argument"):
+        entries.append(WITH[row.name])
+    frame = FRAMES.get(table.name, "").replace(", shape: [3]" if row.name == "npy" else "no shape", "")
+    return frame.format(", ".join(entries)) if table.name in FRAMES else "\n".join(entries)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("in", "out"):
+        np.save(tmp_path / f"{name}.npy", np.zeros((64, 64, 4), np.uint8))
+    for name in ("saxpy.visaasm", "helpers.visaasm", "saxpy.zeinfo.yaml", "saxpy.zebin"):
+        (tmp_path / name).write_text("")
+    return LaunchFolder(tmp_path / "k.launch.yaml")
+
+
+@pytest.mark.parametrize(("table", "row"), ROWS, ids=lambda value: value.name)
+def test_the_example_of_each_key_is_right(table, row, folder):
+    text = launch(table, row)
+    assert row.example.startswith(f"{row.name}: ")
+    assert judge(launch_source(text), folder).diagnostics == (), text
+
+
+@pytest.mark.parametrize(("table", "row"), ROWS, ids=lambda value: value.name)
+def test_every_key_is_described(table, row):
+    assert row.inner in VALUES or row.inner in TABLES
+    assert row.doc.endswith(".")
+    page = DOCS.read_text(encoding="utf-8")
+    assert f"* `{row.name}`: {row.doc}" in page
+    assert f"| `{row.example}` |" in page
+
+
+@pytest.mark.parametrize(("table", "row"), [(t, r) for t, r in ROWS if r.words], ids=lambda value: value.name)
+def test_every_word_is_taken(table, row, folder):
+    """By itself: how a format fits an element type is another matter."""
+    for word in row.words:
+        example = type(row)(row.name, row.type, row.doc, f"{row.name}: {word.name}")
+        found = judge(launch_source(launch(table, example)), folder).diagnostics
+        wrong = [d for d in found if d.code in ("V803", "V804") and row.name not in ("format", "dtype")]
+        assert wrong == []
+
+
+@pytest.mark.parametrize("rule", [r for r in RULES if r.code <= "V810"], ids=lambda rule: rule.name)
+def test_the_page_of_a_rule_shows_what_it_finds(rule, folder):
+    np.save(folder.launch.with_name("array.npy"), np.zeros(3))
+    folder.launch.with_name("text.npy").write_text("1 2 3")
+    wrong, right = examples(rule)
+    assert [d.code for d in judge(launch_source(wrong), folder).diagnostics] == [rule.code]
+    assert judge(launch_source(right), folder).diagnostics == ()

@@ -1,0 +1,85 @@
+"""``docs/launch.md``: every key of a launch file with type, default, prose and an example, made from their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.launchfile.model import VALUES
+from visa_lsp.launchfile.tables import ROOT, TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from visa_lsp.launchfile.model import LaunchKey, LaunchTable
+
+FILE: Final = "docs/launch.md"
+_HEAD: Final = """# Launch files
+
+Made from the table of keys by `python -m visa_lsp.generate`; do not edit.
+
+`NAME.launch.yaml` says how a kernel is run and what is expected of it: `visa-lsp run NAME.visaasm`, or the launch file itself.
+File names are relative to the launch file. A key that is not known is an error.
+
+```yaml
+file: average.visaasm
+groups: [1]
+local_size: [16]
+args:
+  - {buffer: {dtype: float32, shape: [16], init: arange}}
+  - {value: 16}
+expect:
+  - {arg: 0, npy: average.npy, rtol: 1.0e-6}
+```
+
+`visa-lsp check NAME.launch.yaml` tells all that is wrong in one: by itself, in the files that it names, and against the kernel
+as far as its ze_info tells the arguments. The language server tells the same while it is typed, with completion of keys, words,
+files and arguments, hover, links and fixes ([editors](editors/README.md)); the rules are [V800 to V814](rules/README.md).
+[launch.schema.json](launch.schema.json) is the same as a JSON schema, for editors that know YAML but not this server: begin the
+file with `# yaml-language-server: $schema=PATH/launch.schema.json`. It knows neither files nor kernels.
+
+What memory and checks mean is in [running.md](running.md).
+"""
+_TITLES: Final = {
+    ROOT: "The file", "Argument": "An argument", "Buffer": "A buffer", "Image": "An image", "Sampler": "A sampler",
+    "Symbol": "A symbol", "Init": "Contents", "Expectation": "An expectation",
+}  # fmt: skip
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([_HEAD, *(line for table in TABLES.values() for line in _table(table))])
+
+
+def _table(table: LaunchTable) -> Iterator[str]:
+    yield f"## {_TITLES[table.name]}\n"
+    yield f"{table.doc}\n"
+    yield "| key | what it takes | default | example |"
+    yield "| --- | --- | --- | --- |"
+    for row in table.keys:
+        yield f"| `{row.name}` | {_takes(row)} | {row.default or '-'} | `{row.example}` |"
+    yield ""
+    for row in table.keys:
+        yield f"* `{row.name}`: {row.doc}"
+        yield from (f"    * `{word.name}`: {word.doc}" for word in row.words if row.name not in _LISTED)
+    yield ""
+
+
+# Words that every table would repeat: those of types and platforms stand in the sentence about them.
+_LISTED: Final = ("dtype", "platform")
+
+
+def _takes(row: LaunchKey) -> str:
+    if row.table:
+        link = f"[{_TITLES[row.table].lower()}](#{_TITLES[row.table].lower().replace(' ', '-')})"
+        what = {"list": f"a list, each {link}", "map": f"a map from names to {link}"}.get(row.many, link)
+    else:
+        what = {"list": f"a list, each {VALUES[row.inner]}"}.get(row.many, VALUES[row.inner])
+    if row.words and row.type == "word":
+        what = ", ".join(f"`{word.name}`" for word in row.words)
+    return what + (", or `null`" if row.type.endswith("?") else "")
+
+
+def made(_: Path) -> dict[str, str]:
+    """The page of the product's table."""
+    return {FILE: page()}

@@ -1,0 +1,191 @@
+"""The JSON schema of launch files, made from their table of keys: for editors and tools that know YAML and nothing of vISA.
+
+It refuses what can be told without looking at files, at the kernel, or at two places at once. One file in ``docs``, the
+same one in the extension.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.launchfile.model import VALUES
+from visa_lsp.launchfile.npy import MOST_AXES
+from visa_lsp.launchfile.tables import ROOT, TABLES
+from visa_lsp.program.elements import MAX_BUFFER_BYTES, MAX_SHARED_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from visa_lsp.launchfile.model import LaunchKey, LaunchTable
+
+FILES: Final = ("docs/launch.schema.json", "vscode-extension/schemas/launch.schema.json")
+_DRAFT: Final = "http://json-schema.org/draft-07/schema#"
+
+Schema = dict[str, Any]
+
+
+def _number(low: int, high: int) -> Schema:
+    return {"type": "integer", "minimum": low, "maximum": high}
+
+
+def _sizes(low: int) -> Schema:
+    each = _number(low, (1 << 32) - 1)
+    return {"anyOf": [each, {"type": "array", "items": each, "minItems": 1, "maxItems": 3}]}
+
+
+_TEXT: Final[Schema] = {"type": ["string", "number", "boolean"]}
+# What stands for each type of ``VALUES``; words are their lists, and numbers may be nested.
+_TYPES: Final[dict[str, Schema]] = {
+    "text": _TEXT,
+    "file": _TEXT,
+    "word": _TEXT,
+    "sizes": _sizes(1),
+    "offsets": _sizes(0),
+    "pair": {"type": "array", "items": _number(1, 65535), "minItems": 2, "maxItems": 2},
+    "arguments": {
+        "anyOf": [
+            {"type": "array", "items": {"$ref": "#/definitions/Argument"}},
+            {"type": "object", "additionalProperties": {"$ref": "#/definitions/Argument"}},
+        ]
+    },
+    "numbers": {"$ref": "#/definitions/numbers"},
+    "bytes": _number(1, MAX_SHARED_BYTES),
+    "axes": {
+        "anyOf": [
+            _number(0, MAX_BUFFER_BYTES),
+            {"type": "array", "items": _number(0, MAX_BUFFER_BYTES), "maxItems": MOST_AXES},
+        ]
+    },
+    "seed": _number(0, (1 << 64) - 1),
+    "flag": {"type": "boolean"},
+    "channels": {"enum": [1, 2, 4]},
+    "argument": {"type": ["integer", "string"]},
+    "tolerance": {"type": "number", "minimum": 0},
+    "places": _number(0, 1 << 30),
+}
+_NUMBERS: Final[Schema] = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"$ref": "#/definitions/numbers"}}]}
+
+
+def schema() -> Schema:
+    """The whole schema."""
+    root = _table(TABLES[ROOT])
+    definitions = {name: _table(table) for name, table in TABLES.items() if name != ROOT}
+    return {
+        "$schema": _DRAFT,
+        "title": "Launch file of visa-lsp (NAME.launch.yaml)",
+        **root,
+        "definitions": {"numbers": _NUMBERS, **definitions},
+    }
+
+
+def _table(table: LaunchTable) -> Schema:
+    found: Schema = {
+        "description": table.doc,
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {row.name: _key(row) for row in table.keys},
+    }
+    rules = _RULES.get(table.name)
+    return {**found, "allOf": rules} if rules else found
+
+
+def _key(row: LaunchKey) -> Schema:
+    value = _value(row)
+    if row.many == "list":
+        value = {"type": "array", "items": value}
+    elif row.many == "map":
+        value = {"type": "object", "additionalProperties": value}
+    elif row.type.endswith("?"):
+        value = {"anyOf": [value, {"type": "null"}]}
+    default = f" Default: {row.default}." if row.default else ""
+    if "$ref" in value:  # beside which older readers see nothing
+        value = {"allOf": [value]}
+    return {
+        "description": f"{row.doc}{default}",
+        "markdownDescription": f"{row.doc}{default}\n\n```yaml\n{row.example}\n```",
+        **value,
+    }
+
+
+def _value(row: LaunchKey) -> Schema:
+    if row.table:
+        return {"$ref": f"#/definitions/{row.table}"}
+    if row.name == "platform":
+        return {"anyOf": [_words(row), {"type": "string", "pattern": _any_platform()}]}
+    if row.type == "contents":
+        return {"anyOf": [_words(row), {"$ref": "#/definitions/Init"}]}
+    return _words(row) if row.words else _TYPES[row.inner]
+
+
+def _words(row: LaunchKey) -> Schema:
+    return {"enum": [word.name for word in row.words], "markdownEnumDescriptions": [word.doc for word in row.words]}
+
+
+def _any_platform() -> str:
+    """A pattern of all names of platforms and devices, in any case and with any separators."""
+    names = {word.lower().replace("-", "").replace("_", "") for p in PLATFORMS for word in (p.name, *p.devices)}
+    each = ("[-_]*".join(f"[{c.upper()}{c}]" if c.isalpha() else c for c in name) for name in sorted(names))
+    return f"^(?:{'|'.join(each)})[-_]*$"
+
+
+# ---- what keys say of each other
+
+
+def _required(*keys: str) -> Schema:
+    return {"required": list(keys)}
+
+
+def _one_of(keys: Iterable[str]) -> Schema:
+    return {"oneOf": [_required(key) for key in keys]}
+
+
+def _not_together(*keys: str) -> Schema:
+    return {"not": _required(*keys)}
+
+
+def _if(key: str, then: Schema) -> Schema:
+    return {"anyOf": [{"not": _required(key)}, then]}
+
+
+def _init(*keys: str) -> Schema:
+    """That ``init`` is a map with one of some keys."""
+    inner = {"anyOf": [_required(key) for key in keys]}
+    return {"required": ["init"], "properties": {"init": {"type": "object", **inner}}}
+
+
+_SOURCES: Final = ("init", "values", "npy", "random")
+_MEDIA: Final[Schema] = {"required": ["mode", "threads"], "properties": {"mode": {"const": "media"}}}
+_MEMORY: Final = [
+    *(_not_together(a, b) for at, a in enumerate(_SOURCES) for b in _SOURCES[at + 1 :]),
+    {"anyOf": [_required("dtype"), _required("npy"), _init("npy")]},
+    {"anyOf": [_required("shape"), _required("values"), _required("npy"), _init("npy", "values")]},
+]
+_RULES: Final[dict[str, list[Schema]]] = {
+    ROOT: [
+        {"anyOf": [_required("groups"), _required("global_size"), _MEDIA]},
+        *(_not_together("threads", key) for key in ("groups", "local_size", "global_size")),
+        _not_together("groups", "global_size"),
+        _if("threads", _MEDIA),
+        {"anyOf": [{"not": {"required": ["mode"], "properties": {"mode": {"const": "media"}}}}, _required("threads")]},
+    ],
+    "Argument": [
+        _one_of(("buffer", "value", "values", "local", "image", "sampler")),
+        _if("dtype", {"anyOf": [_required("value"), _required("values")]}),
+        _if("access", {"anyOf": [_required("buffer"), _required("image")]}),
+    ],
+    "Buffer": _MEMORY,
+    "Image": _MEMORY,
+    "Symbol": _MEMORY,
+    "Init": [_one_of(TABLES["Init"].names)],
+    "Expectation": [_required("arg"), _one_of(("npy", "values"))],
+}
+assert set(_TYPES) | {"contents"} == set(VALUES)
+
+
+def made(_: Path) -> dict[str, str]:
+    """The schema, for documents and for the extension."""
+    text = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return dict.fromkeys(FILES, text)
