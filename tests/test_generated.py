@@ -22,7 +22,7 @@ def test_nothing_is_stale():
 
 
 def test_pages_grammars_and_snippets_are_made_or_known_to_be_written_by_hand():
-    by_hand = {"vscode-extension/syntaxes/ze_info.tmLanguage.json"}
+    by_hand = {f"vscode-extension/syntaxes/{name}.tmLanguage.json" for name in ("ze_info", "launch")}
     made = set(files.made())
     there = {
         path.relative_to(ROOT).as_posix()
@@ -30,6 +30,7 @@ def test_pages_grammars_and_snippets_are_made_or_known_to_be_written_by_hand():
             (RULES, "*.md"),
             ("vscode-extension/syntaxes", "*.json"),
             ("vscode-extension/snippets", "*"),
+            ("vscode-extension/schemas", "*"),
         )
         for path in (ROOT / folder).glob(pattern)
     }

@@ -101,6 +101,21 @@ def test_a_text_and_its_source(vsix: Path, tmp_path: Path):
     }
 
 
+def test_launch_files(vsix: Path, project: Path):
+    """A launch file is a language: findings, completion, hover, links and fixes, with the kernel's arguments from ze_info."""
+    lines = drive("host_tests.mjs", vsix, project, PROGRAM, "host_launch")
+    wanted = {
+        "a launch file has a language of its own",
+        "findings, and a quick fix for a misspelt key",
+        "an argument that does not fit its kernel",
+        "completion of keys, words and arguments",
+        "hover on keys and arguments",
+        "links and definition",
+        "the schema is there for the YAML extension",
+    }
+    assert wanted == {line["test"] for line in lines if "test" in line}
+
+
 def test_a_file_without_a_folder(vsix: Path, tmp_path: Path):
     document = (ROOT / "examples" / "mandelbrot.zeinfo.yaml").read_text()
     lone = tmp_path / "lone.ze_info"

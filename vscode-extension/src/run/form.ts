@@ -91,7 +91,7 @@ export class QuickForm implements vscode.Disposable {
       throw new Error(made.error ?? 'the server gave no launch file');
     }
     if (uri.scheme !== 'file') {
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: 'yaml', content: made.text }));
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: 'visa-launch', content: made.text }));
       return undefined;
     }
     const stem = path.basename(uri.path).replace(/\.[^.]*$/, '');

@@ -7,7 +7,7 @@ import { installServer } from './install.ts';
 import { findProgram, ProgramNotFound, type Program } from './program.ts';
 import { plain } from '../plain.ts';
 
-// Launch files and ze_info that is called so keep their language, YAML; the server knows them by name.
+// Launch files and ze_info may be called YAML, as settings of the user say; the server knows them by name.
 const BESIDE = ['**/*.launch.{yaml,yml}', '**/*.zeinfo.{yaml,yml}', '**/*.{zeinfo,ze_info}'];
 
 export type Show = (command: string, args: unknown[]) => Promise<unknown> | undefined;
@@ -108,7 +108,7 @@ export class Server implements vscode.Disposable {
     try {
       const command = await this.program();
       const options: LanguageClientOptions = {
-        documentSelector: [{ language: 'visa' }, ...BESIDE.map((pattern) => ({ scheme: 'file', pattern }))],
+        documentSelector: [{ language: 'visa' }, { language: 'visa-launch' }, ...BESIDE.map((pattern) => ({ scheme: 'file', pattern }))],
         outputChannelName: 'vISA Language Server',
         initializationOptions: { trusted: vscode.workspace.isTrusted },
         middleware: {
