@@ -11,6 +11,7 @@
 (setq visa-lsp-command (append (json-parse-string (getenv "VISA_LSP_COMMAND")) nil)
       eglot-sync-connect 30 eglot-autoshutdown nil eglot-autoreconnect nil flymake-no-changes-timeout 0.1)
 (add-hook 'visa-mode-hook #'eglot-ensure)
+(add-hook 'visa-launch-mode-hook #'eglot-ensure)
 
 (defvar seen nil)
 (defun note (key value) (push (cons key value) seen))
@@ -54,6 +55,16 @@
       (note 'buffers (vconcat (mapcar (lambda (b) (vconcat (plist-get b :head))) (plist-get (visa-run) :buffers))))
       (note 'shown (with-current-buffer "*visa run*" (buffer-string)))
       (note 'assembled (plist-get (visa-assemble) :path))
+      ;; A broken launch file, by the same server.
+      (find-file (expand-file-name "broken.launch.yaml" (file-name-directory (getenv "VISA_FILE"))))
+      (note 'launch-mode (symbol-name major-mode))
+      (run-hooks 'post-command-hook)
+      (wait-for "the launch file's connection" #'eglot-managed-p)
+      (flymake-start)
+      (wait-for "the launch file's findings" (lambda () (flymake-start) (cdr (flymake-diagnostics))))
+      (note 'launch-findings
+            (vconcat (sort (mapcar (lambda (d) (line-number-at-pos (flymake-diagnostic-beg d))) (flymake-diagnostics)) #'<)))
+      (note 'launch-message (mapconcat #'flymake-diagnostic-text (flymake-diagnostics) "\n"))
       (let* ((server (eglot-current-server)) (process (jsonrpc--process server)))
         ;; `eglot-shutdown' says the same two words and then kills the process at once: its status would tell nothing.
         (jsonrpc-request server :shutdown nil)

@@ -81,6 +81,12 @@ local ok, err = pcall(function()
     return written ~= nil
   end, 20), 'no answer of the assembler')
   seen.assembled = written
+  -- A broken launch file: a window of its own, the same server.
+  vim.cmd('edit ' .. vim.fn.fnameescape(vim.fn.expand('%:p:h') .. '/broken.launch.yaml'))
+  assert(vim.wait(30000, function()
+    return #vim.diagnostic.get(0) > 0
+  end, 20), 'no finding in the launch file')
+  seen.launch = { filetype = vim.bo.filetype, findings = diagnostics() }
 end)
 seen.ok = ok
 seen.error = not ok and tostring(err) or nil

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from editors import ROOT, Neovim, neovims
 from helix import helix, missing
-from lsp_client import saxpy
+from lsp_client import BROKEN, BROKEN_FOUND, saxpy
 
 from visa_lsp.ide.workspace import read_settings
 
@@ -25,12 +25,18 @@ HELIX = helix()
 
 SCRIPT = """
 vim.opt.runtimepath:prepend('{home}')
-vim.filetype.add({{ extension = {{ visaasm = 'visa', isaasm = 'visa' }} }})
+vim.filetype.add({{
+  extension = {{ visaasm = 'visa', isaasm = 'visa' }},
+  pattern = {{ ['.*%.launch%.ya?ml'] = 'yaml.visa-launch' }},
+}})
 vim.lsp.config('visa', {{ cmd = {command} }})
 vim.lsp.enable('visa')
 vim.cmd.edit('{file}')
 local found = vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20)
 local seen = found and vim.diagnostic.get(0)[1].code or 'nothing'
+vim.cmd.edit('{launch}')
+found = vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20)
+seen = seen .. ' ' .. (found and vim.diagnostic.get(0)[1].code or 'nothing')
 local file = io.open('{answer}', 'w')
 file:write(seen)
 file:close()
@@ -50,18 +56,22 @@ def test_neovims_own_configuration(editor: Neovim, tmp_path: Path):
     command = json.dumps([sys.executable, "-m", "visa_lsp.cli.serve"]).replace("[", "{").replace("]", "}")
     start = tmp_path / "start.lua"
     answer = tmp_path / "answer"
-    start.write_text(SCRIPT.format(home=home, command=command, file=kernel.path, answer=answer))
+    launch = tmp_path / "broken.launch.yaml"
+    launch.write_text(BROKEN)
+    start.write_text(SCRIPT.format(home=home, command=command, file=kernel.path, launch=launch, answer=answer))
     environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
     subprocess.run([editor.program, "--headless", "--clean", "-l", str(start)], env=environment, timeout=60, check=True)
-    assert answer.read_text() == "V201"
+    assert answer.read_text() == f"V201 {BROKEN_FOUND[0][0]}"
 
 
 def test_helix_names_our_server_and_files():
     text = (ROOT / "docs" / "editors" / "helix" / "languages.toml").read_text(encoding="utf-8")
     value = tomllib.loads(text)
-    [language] = value["language"]
-    assert language["file-types"] == ["visaasm", "isaasm"]
-    assert value["language-server"][language["language-servers"][0]]["command"] == "visa-lsp"
+    kernels, launches = value["language"]
+    assert kernels["file-types"] == ["visaasm", "isaasm"]
+    assert [kind["glob"] for kind in launches["file-types"]] == ["*.launch.yaml", "*.launch.yml"]
+    for language in (kernels, launches):
+        assert value["language-server"][language["language-servers"][0]]["command"] == "visa-lsp"
 
 
 @pytest.mark.skipif(HELIX is None, reason=missing() or "it is here")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from editors import ROOT
-from lsp_client import line_of, saxpy
+from lsp_client import BROKEN, BROKEN_FOUND, line_of, saxpy
 
 EMACS = shutil.which("emacs")
 
@@ -30,6 +30,7 @@ def test_session_in_emacs(tmp_path: Path):
     kernel = saxpy(folder)
     kernel.path.chmod(0o644)  # the corpus is read-only, and Emacs minds that
     kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
+    (folder / "broken.launch.yaml").write_text(BROKEN)
     report = tmp_path / "report.json"
     environment = {
         **os.environ,
@@ -59,4 +60,7 @@ def test_session_in_emacs(tmp_path: Path):
     assert seen["buffers"][0][:3] == [1.0, 3.5, 6.0]
     assert "kernel saxpy" in seen["shown"]
     assert Path(seen["assembled"]).read_bytes()[:4] == b"CISA"
+    assert seen["launch-mode"] == "visa-launch-mode"
+    assert seen["launch-findings"] == [line for _, line in BROKEN_FOUND]
+    assert "did you mean 'local_size'?" in seen["launch-message"]
     assert seen["exit"] == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from helix import PATIENCE, Terminal, environment, helix, missing
-from lsp_client import line_of, saxpy
+from lsp_client import BROKEN, BROKEN_FOUND, line_of, saxpy
 
 
 @pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
@@ -18,6 +18,7 @@ def test_session_in_helix(tmp_path: Path):
     kernel = saxpy(folder)
     kernel.path.chmod(0o644)
     kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
+    (folder / "broken.launch.yaml").write_text(BROKEN)
     line = line_of(kernel.text, "mad (M1") + 1
     program = Path(sys.executable).with_name("visa-lsp")
     with Terminal([str(helix()), str(kernel.path)], folder, environment(tmp_path / "home", program)) as terminal:
@@ -52,7 +53,19 @@ def test_session_in_helix(tmp_path: Path):
         terminal.wait("mulh")
         terminal.keys("Escape", "Escape")
         terminal.text("u")
-        _command(terminal, "write-quit")
+        _command(terminal, "write")
+        terminal.wait("written")
+        # A broken launch file, by the same server: its findings are counted, and the fix of the first one is offered.
+        _command(terminal, "open broken.launch.yaml")
+        terminal.wait(f"● {len(BROKEN_FOUND)}")
+        _command(terminal, f"goto {BROKEN_FOUND[0][1]}")
+        terminal.text("gs")
+        terminal.keys("Space")
+        terminal.text("a")
+        terminal.wait("change to 'local_size'")
+        terminal.keys("Enter")
+        terminal.wait(f"● {len(BROKEN_FOUND) - 1}")
+        _command(terminal, "quit-all!")
         end = time.monotonic() + PATIENCE
         while not terminal.ended():
             assert time.monotonic() < end, terminal.screen()

@@ -32,6 +32,11 @@ expect:
 """.replace("EXPECTED", ", ".join(str(2.5 * i + 1 if i < 70 else 1.0) for i in range(80)))
 
 
+# A launch file beside that of saxpy: a key that is misspelt, and an argument that its kernel does not take so.
+BROKEN = LAUNCH.replace("local_size:", "local-size:").replace("{value: 70, dtype: int32}", "{local: 70}")
+BROKEN_FOUND = [("V801", 6), ("V812", 11)]
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A text in a folder of its own."""

@@ -47,12 +47,13 @@ LAUNCH_ID: Final = "visa-launch"  # what an editor calls a launch file that does
 
 def language_of(key: str, identifier: str = "") -> Language:
     """The language of a document by what the editor calls it, else by its name; vISA where nothing tells."""
-    if identifier in ("visa", "visaasm"):
-        return Language.VISA
-    if identifier == LAUNCH_ID:
-        return Language.LAUNCH
     lower = key.lower()
     found = next((language for ending, language in _ENDINGS if lower.endswith(ending)), None)
+    # Some clients have one identifier for all that they send to a server.
+    if identifier == LAUNCH_ID or found is Language.LAUNCH:
+        return Language.LAUNCH
+    if identifier in ("visa", "visaasm"):
+        return Language.VISA
     if found is not None:
         return found
     return Language.OTHER if identifier in ("yaml", "json", "plaintext") else Language.VISA

@@ -6,6 +6,10 @@
 ;;   (require 'visa-mode)
 ;;   (add-hook 'visa-mode-hook #'eglot-ensure)
 ;;
+;; Launch files (NAME.launch.yaml) have a mode of their own, `visa-launch-mode', in which eglot starts with
+;;
+;;   (add-hook 'visa-launch-mode-hook #'eglot-ensure)
+;;
 ;; `visa-lsp-command' says which server is started, `visa-platform' what texts are checked for.
 
 ;;; Code:
@@ -49,11 +53,27 @@
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("\\.\\(?:visaasm\\|isaasm\\)\\'" . visa-mode))
 
+(defconst visa-launch-font-lock-keywords
+  '(("\\(?:^\\|[{,]\\)[ \t]*\\(?:- +\\)*\\([A-Za-z_][A-Za-z0-9_.-]*\\) *:\\(?:[ \t]\\|$\\)" 1 font-lock-variable-name-face)))
+
+;;;###autoload
+(define-derived-mode visa-launch-mode prog-mode "vISA launch"
+  "Major mode for launch files, which are YAML."
+  (setq-local comment-start "# " comment-end "" indent-tabs-mode nil)
+  (modify-syntax-entry ?# "<" visa-launch-mode-syntax-table)
+  (modify-syntax-entry ?\n ">" visa-launch-mode-syntax-table)
+  (dolist (char '(?_ ?-))
+    (modify-syntax-entry char "_" visa-launch-mode-syntax-table))
+  (setq-local font-lock-defaults '(visa-launch-font-lock-keywords)))
+
+;;;###autoload
+(add-to-list 'auto-mode-alist '("\\.launch\\.ya?ml\\'" . visa-launch-mode))
+
 (defun visa--contact (&rest _)
   "What eglot is to start."
   visa-lsp-command)
 
-(add-to-list 'eglot-server-programs '(visa-mode . visa--contact))
+(add-to-list 'eglot-server-programs '((visa-mode visa-launch-mode) . visa--contact))
 
 ;; The settings are asked for by the server; folders may add their own in .dir-locals.el.
 (setq-default eglot-workspace-configuration

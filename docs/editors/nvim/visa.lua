@@ -1,7 +1,8 @@
 -- vISA assembly in Neovim (0.7 and later). Put this file into the folder `lua` of your configuration and write
 --   require('visa').setup()
 -- in init.lua. Options: cmd (list of strings), settings ({ platform = 'TGLLP' }), on_attach (function).
--- It gives the file type, the language server, and the commands :VisaAssemble and :VisaRun [LAUNCH FILE].
+-- It gives the file type, the language server, which knows launch files (*.launch.yaml) too, and the commands :VisaAssemble
+-- and :VisaRun [LAUNCH FILE].
 
 local M = {}
 
@@ -59,10 +60,13 @@ function M.setup(options)
     augroup visa_filetype
       autocmd!
       autocmd BufRead,BufNewFile *.visaasm,*.isaasm setfiletype visa
+      autocmd BufRead,BufNewFile *.launch.yaml,*.launch.yml set filetype=yaml.visa-launch
     augroup END
   ]])
   local function attach(buffer)
-    vim.api.nvim_buf_set_option(buffer, 'commentstring', '// %s')
+    if vim.bo[buffer].filetype == 'visa' then
+      vim.api.nvim_buf_set_option(buffer, 'commentstring', '// %s')
+    end
     local path = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buffer), ':p:h')
     local config = {
       name = 'visa-lsp',
@@ -83,7 +87,7 @@ function M.setup(options)
     vim.lsp.buf_attach_client(buffer, M.client)
   end
   vim.api.nvim_create_autocmd('FileType', {
-    pattern = 'visa',
+    pattern = { 'visa', '*.visa-launch', 'visa-launch' },
     callback = function(event)
       attach(event.buf)
     end,
