@@ -29,5 +29,6 @@ def value_bytes(arg: ValueArg, size: int, natural: str, key: int | str) -> bytes
     words = misfit(given, size, natural, f"argument {key}")
     if words:
         raise LaunchError(words, key)
-    data = array.astype(chosen_element(given, size, natural)).tobytes()
+    with np.errstate(over="ignore"):  # a float of fewer bits may be infinite
+        data = array.astype(chosen_element(given, size, natural)).tobytes()
     return data + bytes(size - len(data))
