@@ -97,7 +97,9 @@ class _LaunchReader(ArrayChecks):
 
     def _path(self, item: YamlItem | None) -> Path | None:
         name = self.file(item) if item is not None else None
-        return self.folder.path(name) if name is not None and self.folder is not None else None
+        if name is None or self.folder is None or not self.folder.asks(name):
+            return None
+        return self.folder.path(name)
 
     def _platform(self, item: YamlItem | None) -> str | None:
         name = self.text(item) if item is not None else None
