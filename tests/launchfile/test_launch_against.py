@@ -99,6 +99,20 @@ def test_the_ze_info_is_found_by_the_kernels_name(saxpy):
     ]
 
 
+def test_of_several_documents_the_one_of_the_texts_simd_size_counts(saxpy):
+    """A dump of a compiler has a document for each try; their arguments need not be the same."""
+    document = saxpy.launch.with_name("axpy.zeinfo.yaml")
+    right = document.read_text()
+    document.rename(saxpy.launch.with_name("b.zeinfo.yaml"))
+    wrong = right.replace("simd_size:       32", "simd_size:       16").replace(
+        "name:            n\n", "name:            m\n"
+    )
+    assert wrong.count("name:            m\n") == 1
+    saxpy.launch.with_name("a.zeinfo.yaml").write_text(wrong)
+    saxpy.launch.with_name("axpy.zebin").unlink()
+    assert said(saxpy, f"file: saxpy.visaasm\n{ARGS}") == []
+
+
 def test_a_missing_argument_is_named_with_its_type(saxpy):
     text = f"file: saxpy.visaasm\n{ARGS}".replace("  n: {value: 64}\n", "")
     assert said(saxpy, text) == [("V811", "kernel 'saxpy' needs argument 3 n: int, not given")]

@@ -5,6 +5,7 @@ Knows files by way of the folder. Invariant: nothing is said of a program that i
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -18,10 +19,12 @@ from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from visa_lsp.beside import Description
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.values import LaunchText
     from visa_lsp.program.payload import KernelInfo
 
+_SIMD: Final = re.compile(r"SimdSize=(\d{1,4})\b")
 MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
 _MOST_ZE_INFO: Final = 64 << 20
 
@@ -52,10 +55,20 @@ def meant_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
         if not name and kernels is None and len(infos) == 1:
             name = infos[0].name
         return MeantKernel(name, kernels, described, _named(infos, name), told_by)
-    found = folder.beside.description(name, launch.file, folder.launch) if name else None
+    found = _described(name, launch.file, folder) if name else None
     if found is None:
         return MeantKernel(name, kernels)
     return MeantKernel(name, kernels, None, _named(_infos(found.text), name), found.path)
+
+
+def _described(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
+    """The document of the folder that a run takes: of several the one of the text's SIMD size."""
+    found = folder.beside.description(name, program, folder.launch)
+    if found is None or program is None or found.path in folder.beside.own_documents(program, folder.launch):
+        return found
+    body = folder.text(program).partition(f'.kernel "{name}"')[2].partition("\n.kernel ")[0]
+    told = _SIMD.search(body)
+    return folder.beside.description(name, program, folder.launch, simd_size=int(told[1])) if told else found
 
 
 def _kernels(launch: LaunchText, folder: LaunchFolder) -> tuple[str, ...] | None:

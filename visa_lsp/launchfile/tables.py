@@ -116,11 +116,11 @@ _LAUNCH: Final = LaunchTable(
         ),
         LaunchKey(
             "ze_info", "file", "What the compiler says of the kernel's arguments: a ze_info document, or a zebin.",
-            "ze_info: saxpy.zeinfo.yaml", default="the sibling; without one, arguments go by the names of `.input` lines",
+            "ze_info: saxpy.zeinfo.yaml", default="that of the folder which speaks of the kernel, `NAME.zeinfo.yaml` first",
         ),
         LaunchKey(
             "zebin", "file", "A zebin: its ze_info, and the program's constant data, strings and symbols.",
-            "zebin: saxpy.zebin", default="the sibling",
+            "zebin: saxpy.zebin", default="that of the folder which speaks of the kernel",
         ),
         LaunchKey(
             "symbols", "Symbol{}", "What the symbols point to that the program takes the address of (`faddr`), by name, "

@@ -12,6 +12,11 @@ let document;
 
 const at = (text, inside = 0) => shared.at(document, text, inside);
 const replace = (from, to) => tools.replace(document, from, to);
+const write = (text) => {
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text);
+  return vscode.workspace.applyEdit(edit);
+};
 const clean = () => until('no finding', () => vscode.languages.getDiagnostics(document.uri).length === 0);
 const labels = (list) => list.items.map((item) => item.label.label ?? item.label);
 
@@ -52,18 +57,17 @@ const tests = {
     await clean();
   },
   async 'completion of keys, words and arguments'() {
-    await replace('args:', 'glo\nargs:');
+    const before = document.getText();
+    await write(before.replace('args:', 'glo\nargs:'));
     const keys = await proposed('\nglo', 'global_offset');
     assert.ok(!keys.some((item) => item.label === 'groups'), 'a key that is there');
-    await replace('glo\nargs:', 'args:');
+    await write(before);
     const types = await proposed('{dtype: ', 'float16');
     assert.ok(types.some((item) => item.label === 'uint8'));
-    await replace('\nexpect:', '\n  - \nexpect:');
-    await replace('  - {value: 20}', '  - ');
+    await write(before.replace('  - {value: 20}', '  - '));
     const offered = (await proposed('{value: 36} # w\n  - ', '{value: 1}')).find((item) => item.label === '{value: 1}');
     assert.equal(offered.detail, '2 h: int');
-    await replace('{value: 36} # w\n  - ', '{value: 36} # w\n  - {value: 20}');
-    await replace('\n  - \nexpect:', '\nexpect:');
+    await write(before);
     await clean();
   },
   async 'hover on keys and arguments'() {
