@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.sim.launch.values import CL_TYPES
+from visa_lsp.program.elements import CL_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
