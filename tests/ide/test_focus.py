@@ -66,7 +66,7 @@ def test_nobody_searches_for_what_names_nothing(word, monkeypatch):
     text = f'.version 4.1\n.kernel "k"\n{decls}' + "    mov (M1, 8) V40(0,0)<1> V41(0,0)<1;1,0>\n" * 200
     asked = []
     mentions = Index.mentions
-    monkeypatch.setattr(Index, "mentions", lambda self, *more: asked.append(more) or mentions(self, *more))
+    monkeypatch.setattr(Index, "mentions", lambda *some, **more: asked.append(some) or mentions(*some, **more))
     analysis = Analysis.of(text + "    ret (M1, 1)\n")
     assert highlights(analysis, text.index(word) + 1) == ()
     assert not asked

@@ -91,6 +91,64 @@ def test_hover_never_fails_on_any_offset():
         hover(analysis, offset)
 
 
+ALIASED = """\
+    mov (M1, 16) A(0,0)<1> 0x0:f
+    mov (M1, 8) B(0,0)<1> 0x1:d
+    add (M1, 8) W(0,0)<1> W(0,0)<1;1,0> X(0,0)<0;1,0>
+    mov (M1, 8) B(0,0)<1> A(0,0)<1;1,0>
+"""
+
+
+@pytest.mark.parametrize("padding", [0, 400], ids=["bound whole", "looked up"])
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("A", "1 write (line {0}), 1 read (line {3})"),
+        ("B", "2 writes (line {1}, {3}), no reads"),
+        ("W", "1 write (line {2}), 1 read (line {2})"),
+    ],
+)
+def test_accesses_are_counted_by_the_name_and_by_every_alias(name: str, own: str, padding: int):
+    text = DECLARATIONS + "    mov (M1, 1) X(0,0)<1> 0x0:ud\n" * padding + ALIASED
+    first = text.count("\n") - 3
+    result = hover(Analysis.of(text), text.index(f".decl {name} ") + 6)
+    assert result is not None
+    lines = [first, first + 1, first + 2, first + 3]
+    assert f"by this name: {own.format(*lines)}  \n" in result.markdown, result.markdown
+    every = "4 writes (line {0}, {1}, {2}, {3}), 2 reads (line {2}, {3})".format(*lines)
+    by = "`A` written 1×, read 1×, `B` written 2×, `W` written 1×, read 1×"
+    assert f"by every name for bytes of `A`: {every} — {by}" in result.markdown, result.markdown
+
+
+def test_a_name_without_aliases_is_counted_once():
+    analysis, offset = marked("mov (M1, 1) X(0,0)<1> ^X(0,0)<0;1,0>")
+    result = hover(analysis, offset)
+    assert "by every name" not in result.markdown
+    assert "by this name" not in result.markdown
+
+
+def test_accesses_by_too_many_aliases_are_said_to_be_cut():
+    """The name's own lines are all counted, though those of its aliases come first and are too many."""
+    aliases = "".join(f".decl V{n} v_type=G type=d num_elts=8 alias=<V70, 0>\n" for n in range(100, 900))
+    uses = "".join(f"    mov (M1, 8) V{n}(0,0)<1> 0x1:d\n" for n in range(100, 900))
+    own = "    mov (M1, 8) V70(0,0)<1> 0x1:d\n" * 3
+    text = f'.version 4.1\n.kernel "k"\n.decl V70 v_type=G type=d num_elts=8 align=GRF\n{aliases}{uses}{own}'
+    result = hover(Analysis.of(text), text.index("V70"))
+    assert "by this name: 3 writes" in result.markdown
+    assert re.search(r"by every name for bytes of `V70`: \d+ writes .*; more further down — ", result.markdown)
+
+
+@pytest.mark.parametrize(("operand", "does"), [("A(^0,0)<1>", "writes"), ("A(0,0)<1> A(0,0)<^1;1,0>", "reads")])
+def test_the_picture_of_a_region_says_what_its_marks_mean(operand: str, does: str):
+    analysis, offset = marked(f"mov (M1, 8) {operand}")
+    result = hover(analysis, offset)
+    picture, _, legend = result.markdown.rpartition("```\n\n")
+    assert "row 0" in picture
+    assert f"the lane that {does} the element" in legend
+    assert "`·` is none; a row is a register of 32 bytes" in legend
+    assert "\n" not in legend.strip()
+
+
 def test_uses_of_a_very_busy_name_are_said_to_be_cut():
     line = "    add (M1, 8) V70(0,0)<1> V70(0,0)<1;1,0> 0x1:d\n"
     text = '.version 4.1\n.kernel "k"\n.decl V70 v_type=G type=d num_elts=8 align=GRF\n'

@@ -54,10 +54,39 @@ async def test_token_deltas_say_what_changed(client, kernel):
     assert again.edits == [] or list(again.edits) == []
 
 
-async def test_inlay_hints(client, kernel):
+def set_hints(client, **hints):
+    params = types.DidChangeConfigurationParams({"visa": {"inlayHints": hints}})
+    client.workspace_did_change_configuration(params)
+
+
+async def test_type_hints_are_off_or_on_or_of_the_cursors_line(client, kernel):
     line = line_of(kernel.text, "mad (M1")
-    found = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line + 1)))
-    assert [h.label for h in found if h.position.line == line] == [":f", ":f", ":f", ":f"]
+    params = types.InlayHintParams(kernel.identifier, lines(line - 1, line + 1))
+    client.set_configuration({"visa": {}})
+
+    async def labels():
+        found = await client.text_document_inlay_hint_async(params)
+        return [(h.position.line - line, h.label) for h in found if h.kind is types.InlayHintKind.Type]
+
+    assert await labels() == []
+    set_hints(client, types="on")
+    every = await labels()
+    assert [label for place, label in every if place == 0] == [":f", ":f", ":f", ":f"]
+    assert {place for place, _ in every} > {0}
+    set_hints(client, types="cursorLine")
+    assert await labels() == [], "no client has told the line of a cursor"
+    for cursor in (line, line + 1, line):
+        client.protocol.notify("visa/didChangeCursor", {"uri": kernel.uri, "line": cursor})
+        assert await labels() == [pair for pair in every if pair[0] == cursor - line]
+    for wrong in ({"uri": kernel.uri, "line": "1"}, {"uri": kernel.uri}, {"line": 1}, {"uri": 1, "line": True}, {}):
+        client.protocol.notify("visa/didChangeCursor", wrong)
+    assert await labels() == [pair for pair in every if pair[0] == 0]
+    for old, shown in ((True, every), (False, [])):
+        set_hints(client, types=old)
+        assert await labels() == shown
+
+
+async def test_inlay_hints(client, kernel):
     line = line_of(kernel.text, "0x4c0:ud")
     found = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line)))
     assert "= 1216" in [h.label for h in found]
@@ -81,8 +110,23 @@ async def test_code_lenses_and_their_references(client, kernel):
     titles = [lens.command.title for lens in found if lens.command]
     assert titles[:3] == ["Run", "Assemble", "Disassemble"]
     assert titles[3].startswith("32 instructions, 40 variables"), titles
-    last = await client.code_lens_resolve_async(found[-1])
-    assert last.command.title == "0 references"
+    assert all(lens.command for lens in found), "nothing names this kernel"
+
+
+async def test_only_what_is_called_has_a_lens_of_its_references(client, tmp_path):
+    uri = (tmp_path / "calls.visaasm").as_uri()
+    idle = '.global_function "idle" // fcall (M1, 1) idle 0 0\n    fret (M1, 1)\n'
+    text = CALLS + idle
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
+    here = types.TextDocumentIdentifier(uri)
+    found = await client.text_document_code_lens_async(types.CodeLensParams(here))
+    [lens] = [lens for lens in found if lens.command is None]
+    assert lens.range.start.line == line_of(text, '.global_function "helper"')
+    assert (await client.code_lens_resolve_async(lens)).command.title == "1 reference"
+    gone = types.TextDocumentContentChangeWholeDocument(text.replace("fcall (M1, 16) helper 1 1", ""))
+    changed = types.VersionedTextDocumentIdentifier(2, uri)
+    client.text_document_did_change(types.DidChangeTextDocumentParams(changed, [gone]))
+    assert (await client.code_lens_resolve_async(lens)).command.title == "references"
 
 
 async def test_selection_ranges_grow(client, kernel):
@@ -152,9 +196,12 @@ async def test_links_lead_to_files_that_exist(client, kernel, tmp_path):
         )
     )
     found = await client.text_document_document_link_async(types.DocumentLinkParams(kernel.identifier))
-    assert [link.target for link in found] == [
-        (tmp_path / name).as_uri() for name in ("saxpy.launch.yaml", "saxpy.zeinfo.yaml", "a.cl")
-    ]
+    assert [link.target for link in found] == [(tmp_path / "a.cl").as_uri()]
+    for column, name in ((2, "saxpy.launch.yaml"), (10, "saxpy.zeinfo.yaml")):
+        place = types.Position(line_of(kernel.text, ".kernel "), column)
+        led = await client.text_document_definition_async(types.DefinitionParams(kernel.identifier, place))
+        last = led[-1] if isinstance(led, (list, tuple)) else led
+        assert getattr(last, "uri", None) or last.target_uri == (tmp_path / name).as_uri()
     launch = tmp_path / "saxpy.launch.yaml"
     item = types.TextDocumentItem(launch.as_uri(), "yaml", 1, launch.read_text())
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))

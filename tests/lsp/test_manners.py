@@ -110,6 +110,23 @@ async def test_settings_are_live(tmp_path):
         await eventually(lambda: client.text_document_code_lens_async(lenses), lambda found: not found)
 
 
+@pytest.mark.parametrize(("types_of_hints", "asked_again"), [("cursorLine", 2), ("on", 0), ("off", 0)])
+async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(tmp_path, types_of_hints, asked_again):
+    kernel = saxpy(tmp_path)
+    settings = {"inlayHints": {"types": types_of_hints, "labels": False}}
+    label = line_of(kernel.text, "_0_004:")
+    where = types.Range(types.Position(label, 0), types.Position(label, 1))
+    hints = types.InlayHintParams(kernel.identifier, where)
+    async with session("neovim@v0.11.0", settings=settings) as client:
+        opened(client, kernel)
+        await eventually(lambda: client.text_document_inlay_hint_async(hints), lambda found: not found)
+        client.refreshed.clear()
+        for line in (7, 7, 8):
+            client.protocol.notify("visa/didChangeCursor", {"uri": kernel.uri, "line": line})
+        await client.text_document_inlay_hint_async(hints)
+        assert client.refreshed == [types.WORKSPACE_INLAY_HINT_REFRESH] * asked_again
+
+
 async def test_settings_that_are_sent_do_not_lose_to_those_of_a_folder(tmp_path):
     """VS Code sends them and has them asked for besides: the folder's were asked for at the start."""
     kernel = saxpy(tmp_path)

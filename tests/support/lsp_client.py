@@ -93,7 +93,7 @@ def answering(client):
 
     for method in REFRESHES:
 
-        def refreshed(_params: object, method: str = method) -> None:
+        def refreshed(*_params: object, method: str = method) -> None:
             client.refreshed.append(method)
 
         if method not in client.protocol.fm.features:

@@ -59,12 +59,19 @@ def language_of(key: str, identifier: str = "") -> Language:
     return Language.OTHER if identifier in ("yaml", "json", "plaintext") else Language.VISA
 
 
+# Types beside every operand make lines twice as long: they are shown to those who ask for them.
+_CALM: Final = frozenset(HintKind) - {HintKind.TYPE}
+# ``visa.inlayHints.types``; before it had words it was true or false.
+_TYPES: Final = ("off", "cursorLine", "on")
+
+
 @dataclass(frozen=True, slots=True)
 class UserSettings:
     """What a user can set. ``platform`` empty: none is assumed."""
 
     platform: str = ""
-    hints: frozenset[HintKind] = frozenset(HintKind)
+    hints: frozenset[HintKind] = _CALM
+    type_hints_at_cursor: bool = False
     code_lens: bool = True
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
@@ -106,11 +113,17 @@ def _one(key: str, item: object, problems: list[str]) -> dict[str, Any]:
         problems.append(f"visa.platform: there is no platform {item!r}")
     elif key == "inlayHints":
         if isinstance(item, bool):
-            return {"hints": frozenset(HintKind) if item else frozenset()}
+            return {"hints": frozenset(HintKind) if item else frozenset(), "type_hints_at_cursor": False}
         if isinstance(item, dict):
-            off = {kind for kind in HintKind if item.get(kind.value) is False}
-            return {"hints": frozenset(HintKind) - off}
-        problems.append("visa.inlayHints is true, false, or an object with types, immediates, labels, lines")
+            types = item.get(HintKind.TYPE.value, False)
+            off = {kind for kind in _CALM if item.get(kind.value) is False}
+            if not isinstance(types, bool) and types not in _TYPES:
+                problems.append(f"visa.inlayHints.types is {', '.join(_TYPES[:-1])} or {_TYPES[-1]}, not {types!r}")
+                types = False
+            shown = frozenset(HintKind) if types not in (False, "off") else _CALM
+            return {"hints": shown - off, "type_hints_at_cursor": types == "cursorLine"}
+        names = ", ".join(kind.value for kind in HintKind)
+        problems.append(f"visa.inlayHints is true, false, or an object with {names}")
     elif key in _FLAGS:
         if isinstance(item, bool):
             return {_FLAGS[key]: item}

@@ -30,6 +30,8 @@ INSTRUCTIONS_OF: Final = "visa.instructionsOf"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"
+# A client that tells the line of its cursor gets hints for that line: ``{uri, line}``.
+DID_CHANGE_CURSOR: Final = "visa/didChangeCursor"
 
 # What no handler tells: options, and requests that are offered only with some.
 _OPTIONS: Final[dict[str, Any]] = {

@@ -51,6 +51,7 @@ class VisaServer(LanguageServer):
         self.pending: dict[str, asyncio.Handle | asyncio.Task[None]] = {}
         self.idle = Idle(self)
         self.runs: dict[str, tuple[str, RunValues]] = {}
+        self.cursors: dict[str, int] = {}  # the lines of the cursors, of clients that tell them
         self.shown: set[str] = set()
         self.sent_tokens: OrderedDict[str, Any] = OrderedDict()
         self._rules: dict[str, FileRules] = {}

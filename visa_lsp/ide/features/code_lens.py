@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.features.references import ReferenceKind, function_occurrences
+from visa_lsp.ide.features.references import ReferenceKind, function_occurrences, is_function_used
 from visa_lsp.ide.index.text_index import index_of
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Lens:
 
 
 def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
-    """The lenses of a text; those of ``references`` have no title until ``resolved``."""
+    """The lenses of a text. Those of ``references``, of bodies that a line names, have no title until ``resolved``."""
     index = index_of(analysis.document)
     found: list[Lens] = []
     for group in index.groups:
@@ -36,19 +35,15 @@ def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
         counts = index.counts(group)
         size = f"{_many(counts.instructions, 'instruction')}, {_many(counts.variables, 'variable')}"
         found.append(Lens(group.opener, "counts", size, group.name))
-        found.append(Lens(group.opener, "references", "", group.name))
+        if is_function_used(analysis, group.name):
+            found.append(Lens(group.opener, "references", "", group.name))
     return tuple(found)
 
 
 def resolved(analysis: Analysis, name: str) -> str:
-    """The title of a ``references`` lens."""
+    """The title of a ``references`` lens; without a number where the last use has gone since the lens was given."""
     uses = [o for o in function_occurrences(analysis, name) if o.use is not ReferenceKind.DECLARED]
-    return _many(len(uses), "reference")
-
-
-def group_named(analysis: Analysis, name: str) -> BodyChunks | None:
-    """The body of a name."""
-    return next((g for g in index_of(analysis.document).groups if g.opener >= 0 and g.name == name), None)
+    return _many(len(uses), "reference") if uses else "references"
 
 
 def _many(count: int, word: str) -> str:

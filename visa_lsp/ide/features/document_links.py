@@ -46,13 +46,12 @@ _YAML: Final = re.compile(
 _LIST: Final = re.compile(r"^[^\S\n]*files[^\S\n]*:[^\S\n]*\[([^\]\n]*)\]", re.MULTILINE)
 _NAME: Final = re.compile(r"^\s+-\s+name\s*:\s*[\"']?([A-Za-z0-9_.$-]+)", re.MULTILINE)
 TEXTS: Final = (".visaasm", ".isaasm")
-ZEINFO: Final = (".zeinfo.yaml", ".ze_info", ".zeinfo")
 # The files that a chunk names, with lines from its first: they follow from its text alone.
 _FILES: Final = Key[list[Link]]("files")
 
 
-def document_links(analysis: Analysis, stem: str) -> tuple[Link, ...]:
-    """The links of a vISA text whose file is called ``stem`` without its suffix."""
+def document_links(analysis: Analysis) -> tuple[Link, ...]:
+    """The links of a vISA text: files that it names, and no more. Go to Definition leads from its kernels to theirs."""
     document = analysis.document
     found: list[Link] = []
     index = index_of(document)
@@ -61,18 +60,6 @@ def document_links(analysis: Analysis, stem: str) -> tuple[Link, ...]:
         if named:
             base = document.line_of(at)
             found.extend(Link(base + link.line, link.span, link.candidates, link.tooltip) for link in named)
-    for group in index.groups:
-        if group.opener >= 0 and group.is_kernel:
-            text = document.line_text(group.opener)
-            word = text.find(".kernel")
-            name = text.rfind(group.name) if group.name else -1
-            stems = dict.fromkeys((stem, group.name))
-            if word >= 0:
-                launch = tuple(f"{s}.launch.yaml" for s in stems if s)
-                found.append(Link(group.opener, Span(word, word + len(".kernel")), launch, "launch file"))
-            if name > word:
-                info = tuple(f"{s}{end}" for s in stems if s for end in ZEINFO)
-                found.append(Link(group.opener, Span(name, name + len(group.name)), info, "ze_info"))
     return tuple(sorted(found, key=lambda link: (link.line, link.span)))
 
 

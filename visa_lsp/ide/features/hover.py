@@ -81,7 +81,7 @@ class HoverResult:
 
 def hover(analysis: Analysis, offset: int) -> HoverResult | None:
     """The explanation of what is at an offset; None where nothing is."""
-    analysis = focus_at(analysis, offset, uses=True, most=MANY)
+    analysis = focus_at(analysis, offset, uses=True, family=True, most=MANY)
     spot = spot_at(analysis, offset)
     if spot is None:
         return None

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.analysis.chunk_facts import class_letter
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.values import float_of_bits, int_of_bits, packed_values
-from visa_lsp.isa.model import Mark
+from visa_lsp.isa.model import Mark, Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
+from visa_lsp.sema.names import predefined_symbols
 from visa_lsp.syntax.tree import SUBROUTINE
 
 if TYPE_CHECKING:
@@ -49,7 +50,15 @@ class InlayText:
 # An editor that asks for a whole long text gets no more than this many.
 MOST: Final = 5000
 _AHEAD: Final = 128
-_OPERAND: Final = re.compile(r"(?<=[\s(\-,+*\[])(%?[A-Za-z_][A-Za-z0-9_]*)(?=\(|\.[0-9])")
+# A name among the operands: not behind the point of a modifier or of `V1.0`, nor behind the colon of a type.
+_OPERAND: Final = re.compile(r"(?<![A-Za-z0-9_$@?%.:])(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*)(?![A-Za-z0-9_$@?])")
+# Words in the place of a name that are none: a source modifier, an address model, an indirect operand, a string.
+_NO_NAME: Final = re.compile(
+    r"\(\s*-?\s*(?:abs|not)\s*\)"
+    r"|(?<![A-Za-z0-9_$@?%])(?:flat|bti|bss|ss|surf|arg|r)(?=\s*[\[(])"
+    r'|"[^"]*"?'
+)
+_EXEC: Final = re.compile(r"\s*\([^()]*\)")
 _IMMEDIATE: Final = re.compile(r"(?<![A-Za-z0-9_.])(-?0[xX][0-9a-fA-F]+):([a-z]+)(?![A-Za-z0-9_])")
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([0-9]+)")
@@ -63,6 +72,8 @@ def inlay_hints(
     analysis: Analysis, first: int, last: int, kinds: Collection[HintKind] = tuple(HintKind)
 ) -> tuple[InlayText, ...]:
     """The hints of lines ``first`` to ``last``, at most ``MOST`` of them."""
+    if not kinds:
+        return ()
     found: list[InlayText] = []
     document = analysis.document
     index = index_of(document)
@@ -111,12 +122,21 @@ def _types(group: BodyChunks, line: int, code: str, declared: dict[tuple[int, st
     head = _HEAD.match(code)
     if head is None or head.group(1).split(".")[0] not in _FIRST_WORDS:
         return
-    names = list(_OPERAND.finditer(code, head.end()))
+    names = _names(code, head.end())
+    if head.group(1).split(".")[0] in _TARGET_FIRST:
+        next(names, None)
     for match in names:
         text = declared.get((group.first, match.group(1)), "")
         if text:
             short, _, whole = text.partition("|")
             yield InlayText(line, match.end(1), f":{short}", HintKind.TYPE, whole)
+
+
+def _names(code: str, start: int = 0) -> Iterator[re.Match[str]]:
+    """What may be the name of a variable among the operands that begin at a column, whatever form they have."""
+    size = _EXEC.match(code, start)
+    rest = _NO_NAME.sub(lambda match: " " * len(match.group()), code) if _NO_NAME.search(code, start) else code
+    return _OPERAND.finditer(rest, size.end() if size is not None else start)
 
 
 def _declared(index: Index, lines: range, declared: dict[tuple[int, str], str]) -> None:
@@ -126,10 +146,10 @@ def _declared(index: Index, lines: range, declared: dict[tuple[int, str], str]) 
     for line in lines:
         group = index.group_at(line)
         groups[group.first] = group
-        names.setdefault(group.first, set()).update(_OPERAND.findall(index.document.code(line)))
+        names.setdefault(group.first, set()).update(m.group(1) for m in _names(index.document.code(line)))
     for first, group in groups.items():
         unknown = {name for name in names[first] if (first, name) not in declared}
-        declared.update({(first, name): "" for name in unknown})
+        declared.update({(first, name): _PREDEFINED.get(name, "") for name in unknown})
         for _, name, rest in index.declarations(group, unknown):
             declared[first, name] = _type_text(rest)
 
@@ -198,3 +218,15 @@ def _file_before(index: Index, line: int) -> str:
 
 
 _FIRST_WORDS: Final = frozenset(mnemonic.split(".")[0] for mnemonic in TABLE.by_mnemonic)
+# The first operand of these is a label or a function: no variable, even where one has its name.
+_TARGET_FIRST: Final = frozenset(
+    row.mnemonic.split(".")[0]
+    for row in TABLE.rows
+    if row.slots and row.slots[0].shape in (Shape.NAME, Shape.IDENTIFIER, Shape.LABEL)
+)
+# The same text for variables that exist without a declaration; `%null` holds nothing.
+_PREDEFINED: Final = {
+    name: f"{symbol.type.name}|{symbol.num_elements} × {symbol.type.name}"
+    for name, symbol in predefined_symbols(32).items()
+    if symbol.type is not None and symbol.name != "%null"
+}

@@ -12,18 +12,20 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.index.focus import WHOLE, Focus, family_names, focus, focus_at
-from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.index.focus import WHOLE, Focus, family, family_names, focus, focus_at
+from visa_lsp.ide.index.text_index import index_of, words_of
 from visa_lsp.ide.index.token_at import line_tokens, name_span, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
-from visa_lsp.sema.model import Role, SymbolKind
+from visa_lsp.isa.model import Shape
+from visa_lsp.isa.table import TABLE
+from visa_lsp.sema.model import Role
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.sema.model import Body, Symbol
+    from visa_lsp.sema.model import Symbol
 
 
 class ReferenceKind(Enum):
@@ -60,18 +62,6 @@ def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
     for reference in symbol.references:
         use = _USE.get(reference.role, ReferenceKind.NAMED)
         yield Occurrence(name_span(analysis, reference.place), use, symbol.name)
-
-
-def family(body: Body, symbol: Symbol) -> list[Symbol]:
-    """The symbol and all that share its bytes: the base of its chain and every alias of that base.
-
-    The registers of all predefined variables are their own family, without those that merely alias them.
-    """
-    if symbol.kind is not SymbolKind.GENERAL:
-        return [symbol]
-    base, _ = symbol.base()
-    found = [base, *(s for s in body.symbols if s is not base and s.base()[0] is base)]
-    return found if symbol in found else [symbol, *found]
 
 
 def places(analysis: Analysis, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
@@ -144,10 +134,36 @@ def highlights(analysis: Analysis, offset: int) -> tuple[Occurrence, ...]:
     return references(analysis, offset, aliases=False)
 
 
+# The words that begin an instruction with the name of a function among its operands.
+_CALLS: Final = frozenset(
+    row.mnemonic.split(".")[0]
+    for row in TABLE.rows
+    if any(slot.shape in (Shape.NAME, Shape.IDENTIFIER) for slot in row.slots)
+)
+
+
+def _function_lines(analysis: Analysis, name: str) -> Iterator[int]:
+    """The lines that may define or call a function: a comment or a label that has its name in it is none of them."""
+    document, index = analysis.document, index_of(analysis.document)
+    for line in index.mentions(index.groups, [name]):
+        code = document.code(line)
+        if code.lstrip(" \t{").startswith(".") or not _CALLS.isdisjoint(words_of(code)):
+            yield line
+
+
+def is_function_used(analysis: Analysis, name: str) -> bool:
+    """Whether a line of the text names a kernel or function besides those that define it."""
+    document = analysis.document
+    for line in _function_lines(analysis, name):
+        code = document.code(line)
+        if not code.lstrip(" \t{").startswith(".") and name in code:
+            return True
+    return False
+
+
 def function_occurrences(analysis: Analysis, name: str) -> Iterator[Occurrence]:
     """Definitions and calls of a kernel or function by name, over the whole text."""
-    index = index_of(analysis.document)
-    lines = index.mentions(index.groups, [name])
+    lines = list(_function_lines(analysis, name))
     whole = Analysis(analysis.document, analysis.platform)
     view = focus(whole, lines) if lines else whole
     for line in lines:

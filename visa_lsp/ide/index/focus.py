@@ -17,6 +17,7 @@ from visa_lsp.ide.index.text_index import index_of, words_of
 from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.sema.bind import bind
+from visa_lsp.sema.model import SymbolKind
 from visa_lsp.sema.names import predefined_symbols
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.index.text_index import BodyChunks, Index
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.sema.model import BoundModule
+    from visa_lsp.sema.model import Body, BoundModule, Symbol
     from visa_lsp.syntax.document import Document
 
 # Shorter texts are bound whole.
@@ -35,12 +36,24 @@ _NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTI
 
 
 class Focus(Analysis):
-    """An analysis that was bound already; ``cut`` where not every mention of the asked names was looked at."""
+    """An analysis that was bound already.
 
-    def __init__(self, document: Document, platform: Platform | None, bound: BoundModule, *, cut: bool = False) -> None:
+    ``cut`` where not every mention of the asked names was looked at, ``family_cut`` where not every one of their aliases.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        platform: Platform | None,
+        bound: BoundModule,
+        *,
+        cut: bool = False,
+        family_cut: bool = False,
+    ) -> None:
         super().__init__(document, platform)
         self._given = bound
         self.cut = cut
+        self.family_cut = family_cut
 
     @cached_property
     def bound(self) -> BoundModule:
@@ -52,7 +65,8 @@ class LastFocus:
     """The lines of a snapshot that were asked for last, bound."""
 
     def __init__(self) -> None:
-        self.key: tuple[bool, tuple[int, ...]] = (False, ())  # whether it was cut, and its lines
+        # What was cut, and its lines.
+        self.key: tuple[tuple[bool, bool], tuple[int, ...]] = ((False, False), ())
         self.view: Focus | None = None
 
 
@@ -66,7 +80,8 @@ def focus(
 ) -> Analysis:
     """The analysis bound for some lines, and for every line that mentions one of some names of the first line's body.
 
-    ``family`` takes in all names for the bytes of the named variables; ``most`` bounds the lines of mentions.
+    ``family`` takes in all names for the bytes of the named variables; ``most`` bounds the lines of mentions, those of the
+    names and those of the whole family each.
     """
     document = analysis.document
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
@@ -82,22 +97,30 @@ def focus(
     asked = set(names)
     # A line that only mentions a name needs no declarations of its others: what it does with the name stands in its row.
     used = {word for line in wanted for word in words_of(document.code(line))}
-    cut = False
+    cut = family_cut = False
     if asked:
         asked = _synonyms(analysis, asked)
-        found = _family(analysis, index, home, asked) if family else index.mentions([home], asked, most)
+        # Declarations are no uses, and come in below: a base may have more aliases than lines are looked at.
+        found = index.mentions([home], asked, most, declarations=most is None)
         cut = most is not None and len(found) > most
-        wanted.update(found[:most] if most is not None else found)
+        wanted.update(found[:most])
+        if family:
+            # Beside the lines of the name itself: an alias may have so many that none of these would be among the first.
+            _family(analysis, index, home, asked, most)
+            found = index.mentions([home], asked, most, declarations=most is None)
+            family_cut = most is not None and max(len(found), len(asked)) > most
+            wanted.update(found[:most])
     chosen = set(wanted) | set(index.openers())
     for group in groups.values():
         chosen.update(line for line, _ in index.directives(group))
     for group in groups.values():
         _declare(index, group, used | asked, chosen)
-    key = (cut, tuple(sorted(chosen)))
+    key = ((cut, family_cut), tuple(sorted(chosen)))
     last = analysis.views.part(LastFocus)
     if last.view is not None and last.key == key:
         return last.view
-    view = Focus(document, analysis.platform, bind(SelectedLines(document, key[1]), analysis.platform), cut=cut)
+    bound = bind(SelectedLines(document, key[1]), analysis.platform)
+    view = Focus(document, analysis.platform, bound, cut=cut, family_cut=family_cut)
     last.key, last.view = key, view
     return view
 
@@ -141,18 +164,19 @@ def _synonyms(analysis: Analysis, names: set[str]) -> set[str]:
     return names | {n for n, s in known.items() if (s.kind, s.id) in ids} if ids else names
 
 
-def _family(analysis: Analysis, index: Index, group: BodyChunks, names: set[str]) -> list[int]:
-    """The lines that mention any name for the bytes of the named variables; ``names`` grows."""
+def _family(analysis: Analysis, index: Index, group: BodyChunks, names: set[str], most: int | None = None) -> None:
+    """Add to ``names`` every name for the bytes of the variables; where they are more than ``most``, some of them."""
     waiting = set(names)
     while waiting:
         waiting = {b for _, _, rest in index.declarations(group, waiting) if (b := base_of(rest)) is not None} - names
         names |= waiting
     names |= _synonyms(analysis, names)
     fresh = set(names)
-    while fresh:
+    while fresh and (most is None or len(names) <= most):
         fresh = set(index.aliases(group, fresh)) - names
+        if most is not None and len(names) + len(fresh) > most:
+            fresh = set(sorted(fresh)[: most + 1])
         names |= fresh
-    return index.mentions([group], names)
 
 
 def family_names(analysis: Analysis, index: Index, group: BodyChunks, name: str) -> set[str]:
@@ -160,6 +184,18 @@ def family_names(analysis: Analysis, index: Index, group: BodyChunks, name: str)
     names = {name}
     _family(analysis, index, group, names)
     return names
+
+
+def family(body: Body, symbol: Symbol) -> list[Symbol]:
+    """The symbol and all that share its bytes: the base of its chain and every alias of that base.
+
+    The registers of all predefined variables are their own family, without those that merely alias them.
+    """
+    if symbol.kind is not SymbolKind.GENERAL:
+        return [symbol]
+    base, _ = symbol.base()
+    found = [base, *(s for s in body.symbols if s is not base and s.base()[0] is base)]
+    return found if symbol in found else [symbol, *found]
 
 
 def _declare(index: Index, group: BodyChunks, names: set[str], chosen: set[int]) -> None:

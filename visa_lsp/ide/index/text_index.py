@@ -302,15 +302,30 @@ class Index:
             for offset, name in self.parts[at].labels:
                 yield base + offset, name
 
-    def mentions(self, groups: Iterable[BodyChunks], names: Iterable[str], most: int | None = None) -> list[int]:
-        """The lines that have one of some names in them, comments included, in order; of more than ``most`` some more."""
+    def mentions(
+        self,
+        groups: Iterable[BodyChunks],
+        names: Iterable[str],
+        most: int | None = None,
+        *,
+        declarations: bool = True,
+    ) -> list[int]:
+        """The lines that have one of some names in them, comments included, in order; of more than ``most`` some more.
+
+        Without ``declarations`` the lines that declare a variable are none of them.
+        """
         wanted = [name for name in names if name]
         found: list[int] = []
         for group in groups:
             chunks = self.document.chunks[group.first : group.end]
             for at in chunks_with(chunks, wanted, AT_ONCE):
                 base = self.document.line_of(group.first + at)
-                found += [base + line for line in lines_with(chunks[at].text, wanted)]
+                lines = list(lines_with(chunks[at].text, wanted))
+                part = self.parts[group.first + at]
+                if not declarations and part.facts.decls:
+                    declared = set(decl_offsets(part.code))
+                    lines = [line for line in lines if line not in declared]
+                found += [base + line for line in lines]
                 if most is not None and len(found) > most:
                     return found
         return found

@@ -121,7 +121,14 @@ def describe_access(access: AccessedBytes, symbol: Symbol, body: Body) -> str:
         lines.append(f"in the payload: bytes {symbol.input.offset + start} to {symbol.input.offset + end - 1}")
     if start < 0 or end > symbol.byte_size:
         lines.append(f"**leaves the variable**, which has {symbol.byte_size} bytes")
-    return "  \n".join(lines) + "\n\n" + grid(access, grf)
+    return "  \n".join(lines) + "\n\n" + grid(access, grf) + "\n\n" + _legend(access, grf)
+
+
+def _legend(access: AccessedBytes, grf_bytes: int) -> str:
+    """What the marks of the grid mean, in one line."""
+    done = "writes" if access.write else "reads"
+    what = f"a number is the lane that {done} the element at that byte of the row, `0-7` are several lanes"
+    return f"*{what}, `·` is none; a row is a register of {grf_bytes} bytes, counted from the start of the variable*"
 
 
 def _bytes(start: int, end: int) -> str:

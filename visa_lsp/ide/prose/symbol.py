@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.focus import Focus
+from visa_lsp.ide.index.focus import Focus, family
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.prose.markdown import block, code, strong
 from visa_lsp.isa import predefined
@@ -54,7 +54,7 @@ def _variable(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     if symbol.input is not None:
         end = symbol.input.offset + symbol.input.size
         facts.append(f"input: payload bytes {symbol.input.offset} to {end - 1} ({symbol.input.size} bytes)")
-    facts.append(_uses(analysis, symbol.references))
+    facts += _accesses(analysis, body, symbol)
     return f"{block(head)}\n\n" + "  \n".join(facts)
 
 
@@ -90,14 +90,41 @@ def _names(symbols: Iterable[Symbol]) -> str:
     return ", ".join(names[:_MAX_LINES]) + (f" and {len(names) - _MAX_LINES} more" if len(names) > _MAX_LINES else "")
 
 
-def _uses(analysis: Analysis, references: Iterable[Reference]) -> str:
-    """Counts of reads and writes with their lines; of a very busy name those that come first."""
-    reads = [r.place.line + 1 for r in references if r.role in (Role.READ, Role.READ_WRITE)]
-    writes = [r.place.line + 1 for r in references if r.role in (Role.WRITE, Role.READ_WRITE)]
+def _accesses(analysis: Analysis, body: Body, symbol: Symbol) -> list[str]:
+    """What is read and written by the name, and where it shares its bytes with others, by all names for them."""
+    cut = isinstance(analysis, Focus) and analysis.cut
+    members = family(body, symbol)
+    if len(members) == 1:
+        return [_uses(symbol.references, cut=cut)]
+    own = f"by this name: {_uses(symbol.references, cut=cut)}"
+    cut = isinstance(analysis, Focus) and analysis.family_cut
+    whole = _uses([r for member in members for r in member.references], cut=cut)
+    used = [f"{code(m.name)} {counts}" for m in members if (counts := _brief(m.references))]
+    by = ", ".join(used[:_MAX_LINES]) + (f" and {len(used) - _MAX_LINES} more" if len(used) > _MAX_LINES else "")
+    return [own, f"by every name for bytes of {code(members[0].name)}: {whole}" + (f" — {by}" if by else "")]
+
+
+def _uses(references: Iterable[Reference], *, cut: bool = False) -> str:
+    """Counts of reads and writes with their lines; of a very busy name, which is ``cut``, those that come first."""
+    writes, reads = _lines(references)
     if not reads and not writes:
         return "never read or written"
-    rest = "; more further down" if isinstance(analysis, Focus) and analysis.cut else ""
-    return f"{_counted(writes, 'write')}, {_counted(reads, 'read')}{rest}"
+    return f"{_counted(writes, 'write')}, {_counted(reads, 'read')}{'; more further down' if cut else ''}"
+
+
+def _brief(references: Iterable[Reference]) -> str:
+    """The counts alone; empty where there is nothing to count."""
+    counts = zip(_lines(references), ("written", "read"), strict=True)
+    return ", ".join(f"{word} {len(lines)}×" for lines, word in counts if lines)
+
+
+def _lines(references: Iterable[Reference]) -> tuple[list[int], list[int]]:
+    """The lines that write and those that read, from 1."""
+    found = list(references)
+    writes, reads = (
+        sorted(r.place.line + 1 for r in found if r.role in (role, Role.READ_WRITE)) for role in (Role.WRITE, Role.READ)
+    )
+    return writes, reads
 
 
 def _counted(lines: list[int], word: str) -> str:
@@ -128,8 +155,9 @@ def _predefined(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     aliases = [s for s in body.symbols if s.alias is not None and s.alias[0] is symbol]
     if aliases:
         facts.append("aliased by " + _names(aliases))
-    if symbol.references:
-        facts.append(_uses(analysis, symbol.references))
+    uses = _accesses(analysis, body, symbol)
+    if symbol.references or len(uses) > 1:
+        facts += uses
     return "\n\n".join([*parts, "  \n".join(facts)] if facts else parts)
 
 

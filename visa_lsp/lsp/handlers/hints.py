@@ -10,13 +10,13 @@ from urllib.parse import unquote
 from lsprotocol import types
 
 from visa_lsp.beside import stem_of
-from visa_lsp.ide.features.code_lens import code_lenses, group_named, resolved
+from visa_lsp.ide.features.code_lens import code_lenses, resolved
 from visa_lsp.ide.features.document_links import document_links, yaml_links
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.features.inline_values import inline_values
 from visa_lsp.ide.launch.document import LaunchDocument
 from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.capabilities import ASSEMBLE, DISASSEMBLE, RUN, SHOW_REFERENCES
+from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.session import guarded
@@ -24,6 +24,8 @@ from visa_lsp.lsp.transport.protocol import Raw
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
+    from visa_lsp.ide.features.inlay_hints import InlayText
+    from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.session import VisaServer
 
 _COMMAND: Final = {"run": RUN, "assemble": ASSEMBLE, "disassemble": DISASSEMBLE}
@@ -33,6 +35,7 @@ _TYPE_HINT: Final = types.InlayHintKind.Type.value
 def register(server: VisaServer) -> None:
     """Declare the handlers of this module."""
     server.feature(types.TEXT_DOCUMENT_INLAY_HINT)(on_inlay_hint)
+    server.feature(DID_CHANGE_CURSOR)(did_change_cursor)
     server.feature(types.TEXT_DOCUMENT_CODE_LENS)(on_code_lens)
     server.feature(types.CODE_LENS_RESOLVE)(on_code_lens_resolve)
     server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)(on_link)
@@ -48,12 +51,9 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
     opened = ls.opened(params.text_document)
     if opened is None:
         return None
-    kinds = ls.documents.settings_for(opened.key).hints
-    if not kinds:
-        return []
     document = opened.analysis.document
     found = []
-    for hint in inlay_hints(opened.analysis, params.range.start.line, params.range.end.line, kinds):
+    for hint in _hints(ls, opened, params.range.start.line, params.range.end.line):
         column = hint.column
         text = document.line_text(hint.line) if ls.encoding != "utf-32" else ""
         if not text.isascii():
@@ -69,6 +69,34 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
             value["tooltip"] = hint.tooltip
         found.append(value)
     return Raw(found)
+
+
+def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple[InlayText, ...]:
+    """The hints that the settings ask for; types beside the line of the cursor alone where they say so."""
+    settings = ls.documents.settings_for(opened.key)
+    if not settings.type_hints_at_cursor:
+        return inlay_hints(opened.analysis, first, last, settings.hints)
+    found = inlay_hints(opened.analysis, first, last, settings.hints - {HintKind.TYPE})
+    line = ls.cursors.get(opened.key)
+    if line is None or not first <= line <= last:
+        return found
+    return (*found, *inlay_hints(opened.analysis, line, line, (HintKind.TYPE,)))
+
+
+def did_change_cursor(ls: VisaServer, params: Any) -> None:
+    """The cursor of a document is on another line: ``{uri, line}``, lines from 0."""
+    # The library makes an object of what it knows no type of.
+    uri, line = (params.get(n) if isinstance(params, dict) else getattr(params, n, None) for n in ("uri", "line"))
+    if not isinstance(uri, str) or isinstance(line, bool) or not isinstance(line, int):
+        return
+    opened = ls.documents.get(uri)
+    if opened is None or ls.cursors.get(uri) == line:
+        return
+    ls.cursors[uri] = line
+    workspace = ls.client_capabilities.workspace
+    asks = workspace is not None and workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support
+    if asks and ls.documents.settings_for(uri).type_hints_at_cursor:
+        ls.workspace_inlay_hint_refresh(None)
 
 
 @guarded
@@ -99,8 +127,7 @@ async def on_code_lens_resolve(ls: VisaServer, lens: types.CodeLens) -> types.Co
     opened = ls.documents.get(str(data.get("uri"))) if isinstance(data, dict) else None
     if opened is None or lens.command is not None:
         return lens
-    group = group_named(opened.analysis, str(data.get("name")))
-    title = resolved(opened.analysis, str(data.get("name"))) if group is not None else "0 references"
+    title = resolved(opened.analysis, str(data.get("name")))
     where = {"line": lens.range.start.line, "character": lens.range.start.character}
     lens.command = types.Command(title, SHOW_REFERENCES, arguments=[opened.key, where, str(data.get("name"))])
     return lens
@@ -115,7 +142,7 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
     stem = stem_of(PurePosixPath(unquote(opened.key)))
     document = opened.analysis.document
     if opened.language is Language.VISA:
-        links = document_links(opened.analysis, stem)
+        links = document_links(opened.analysis)
     elif opened.language in (Language.LAUNCH, Language.ZEINFO):
         described = info.info_of(ls, params.text_document)
         if described is not None and isinstance(described[1], LaunchDocument) and described[1].is_read:

@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from visa_lsp.beside import TEXTS, stem_of
 from visa_lsp.ide.index.memo import Key
+from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.launch.document import LaunchDocument
 from visa_lsp.ide.workspace import Language
 from visa_lsp.ide.zeinfo.document import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 # A vISA text beside a ze_info document: of a state of its file, and of the platform it is for.
 _ANALYSIS: Final = Key["Analysis"]("analysis")
+_START: Final = types.Position(0, 0)
 _SYMBOL: Final = {
     "kernel": types.SymbolKind.Module,
     "function": types.SymbolKind.Function,
@@ -113,7 +115,7 @@ def partners_of(ls: VisaServer, uri: str, text: str) -> list[tuple[str, Analysis
     where = Path(path)
     found = []
     for name in dict.fromkeys((stem_of(where), *kernel_names(text))):
-        if not name or "/" in name or "\\" in name or "\0" in name:
+        if not _plain(name):
             continue
         for suffix in TEXTS:
             analysis = _analysis(ls, where.with_name(name + suffix))
@@ -178,6 +180,21 @@ def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Lo
         if found is not None:
             return types.Location(ls.files.uri_of(told.path), range_of(PlainText(told.text), found, ls.encoding))
     return None
+
+
+def launch_file(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
+    """The start of the launch file of the kernel at an offset: the one with the text's name, else with the kernel's."""
+    path = ls.files.path_of(opened.key)
+    document = opened.analysis.document
+    group = index_of(document).group_at(document.position(offset)[0])
+    names = (stem_of(Path(path)) if path is not None else "", group.name)
+    target = ls.files.existing(opened.key, tuple(f"{name}.launch.yaml" for name in names if _plain(name)))
+    return types.Location(target, types.Range(_START, _START)) if target is not None else None
+
+
+def _plain(name: str) -> bool:
+    """Whether a name may be that of a file in the same folder."""
+    return bool(name) and not any(sign in name for sign in "/\\\0")
 
 
 def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, HeldArgument]:

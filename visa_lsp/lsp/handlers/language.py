@@ -97,7 +97,8 @@ def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, l
 async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locations | None:
     """Lead to the declaration of a name, and from the rest of an instruction to its line in the source.
 
-    From ze_info to the text, and from an ``.input`` to its argument in ze_info too.
+    From ze_info to the text, and from an ``.input`` to its argument in ze_info too. The name of a kernel leads to its
+    ze_info, the word ``.kernel`` to its launch file.
     """
     described = info.info_of(ls, params.text_document)
     if described is not None:
@@ -113,6 +114,8 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locat
         found = sources.location(ls, *at, links=links)
     line = at[0].analysis.document.line_text(params.position.line).lstrip()
     filled = info.place_in_info(ls, at[0], at[1]) if line.startswith((".input", ".kernel ")) else None
+    if filled is None and found is None and line.startswith(".kernel "):
+        filled = info.launch_file(ls, at[0], at[1])
     if filled is None:
         return found
     if isinstance(found, list):
