@@ -27,12 +27,13 @@ from visa_lsp.ide.features.formatting import format_on_type, format_text
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.inlay_hints import inlay_hints
 from visa_lsp.ide.features.linked_editing import linked_editing
+from visa_lsp.ide.features.outline import outline
 from visa_lsp.ide.features.references import highlights, places, references
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.selection_range import selection_ranges
 from visa_lsp.ide.features.semantic_tokens import semantic_tokens
 from visa_lsp.ide.features.signature import signature_help
-from visa_lsp.ide.features.symbols import document_symbols, workspace_symbols
+from visa_lsp.ide.features.symbols import workspace_symbols
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.platforms import platform_named
@@ -289,7 +290,7 @@ def features(analysis: Analysis, draw: random.Random) -> None:
     for fold in folding_ranges(analysis):
         if not 0 <= fold.first < fold.last < lines:
             raise Wrong(f"a fold of lines {fold.first} to {fold.last} of {lines}")
-    document_symbols(analysis)
+    outline(analysis)
     workspace_symbols(analysis, draw.choice(("", "V", "k", "(((", "*", "\\")))
     inlay_hints(analysis, first, last)
     code_lenses(analysis)

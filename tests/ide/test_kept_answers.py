@@ -15,9 +15,10 @@ from visa_lsp.ide.features.completion import offers
 from visa_lsp.ide.features.folding import folding_ranges
 from visa_lsp.ide.features.formatting import format_line, format_runs, format_text
 from visa_lsp.ide.features.hover import hover
+from visa_lsp.ide.features.outline import outline
 from visa_lsp.ide.features.references import highlights, places
 from visa_lsp.ide.features.semantic_tokens import chunk_lines, coloured_by_chunk, semantic_tokens
-from visa_lsp.ide.features.symbols import document_symbols, workspace_symbols
+from visa_lsp.ide.features.symbols import workspace_symbols
 from visa_lsp.ide.features.token_pieces import lines_of, numbers_of, pieces_of
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.readiness import prepare
@@ -55,7 +56,7 @@ def compare(kept: Analysis, fresh: Analysis, draw: random.Random) -> None:
     """All answers that anything is kept for."""
     document = fresh.document
     assert folding_ranges(kept) == folding_ranges(fresh)
-    assert document_symbols(kept) == document_symbols(fresh)
+    assert outline(kept) == outline(fresh)
     query = draw.choice(("V", "v70", "there", "zz", "P7", ""))
     assert workspace_symbols(kept, query) == workspace_symbols(fresh, query)
     assert format_text(kept) == format_text(fresh)

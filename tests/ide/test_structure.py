@@ -3,32 +3,12 @@ from cursor import DECLARATIONS, marked
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.folding import folding_ranges
 from visa_lsp.ide.features.semantic_tokens import semantic_tokens
-from visa_lsp.ide.features.symbols import document_symbols, workspace_symbols
+from visa_lsp.ide.features.symbols import workspace_symbols
 
 SOURCE = (
     DECLARATIONS
     + 'L1:\n    mov (M1, 8) A(0,0)<1> X(0,0)<0;1,0>\n\n.function "S"\nS:\n    ret (M1, 1)\n// one\n// two\n'
 )
-
-
-def test_outline_has_kernels_with_their_members():
-    [kernel] = document_symbols(Analysis.of(SOURCE))
-    assert (kernel.name, kernel.kind.value) == ("k", "kernel")
-    shown = [f"{c.kind.value} {c.name}" for c in kernel.children]
-    assert shown == [
-        "variable A", "variable B", "variable W", "variable X", "predicate P1", "address AD", "handle T6", "label L1",
-        "subroutine S",
-    ]  # fmt: skip
-    assert kernel.children[1].detail == "16 × d = A+0"
-
-
-def test_names_lie_inside_their_symbols():
-    analysis = Analysis.of(SOURCE)
-    stack = list(document_symbols(analysis))
-    for entry in stack:
-        assert entry.first <= entry.line <= entry.last
-        assert analysis.document.line_text(entry.line)[entry.name_span.start : entry.name_span.end] == entry.name
-        stack.extend(entry.children)
 
 
 def test_workspace_symbols_match_letters_in_order():

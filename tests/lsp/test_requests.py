@@ -28,7 +28,14 @@ async def test_type_definition_is_the_alias_base(client, kernel):
 async def test_outline_folding_and_colours(client, kernel):
     [outline] = await client.text_document_document_symbol_async(types.DocumentSymbolParams(kernel.identifier))
     assert outline.name == "saxpy"
-    assert {"V0032", "P1", "_0_004"} <= {child.name for child in outline.children}
+    groups = {group.name: group for group in outline.children}
+    assert {name: group.detail for name, group in groups.items()} == {"Inputs": "14", "Blocks": "3", "Variables": "40"}
+    assert {"V0032", "P1"} <= {child.name for child in groups["Variables"].children}
+    assert [child.name for child in groups["Blocks"].children] == ["_main_0", "_0_005", "_0_004"]
+    inside = [*outline.children, *(child for group in outline.children for child in group.children)]
+    assert all(s.range.start <= s.selection_range.start <= s.selection_range.end <= s.range.end for s in inside)
+    for group in outline.children:
+        assert all(group.range.start <= c.range.start <= c.range.end <= group.range.end for c in group.children)
     folds = await client.text_document_folding_range_async(types.FoldingRangeParams(kernel.identifier))
     assert line_of(kernel.text, "/// VISA Predefined") in {fold.start_line for fold in folds}
     full = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(kernel.identifier))

@@ -1,13 +1,13 @@
-"""Document and workspace symbols: kernels and functions with their variables, labels and subroutines.
+"""Names of a text: kernels and functions with their variables, labels and subroutines, and those that fit a query.
 
-Read off the index of a text, so that a long one need not be bound; what a chunk has is kept until the chunk changes. Places are lines with spans in them: the rim makes
-positions of them without a search.
+Read off the index of a text, so that a long one need not be bound; what a chunk has is kept until the chunk changes.
+Places are lines with spans in them: the rim makes positions of them without a search.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
 
-# An outline of more entries than this is of no help: of a long text the variables that come last are left out.
+# More of them than this are of no help.
 MOST: Final = 3000
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([^\s=]+)")
@@ -45,6 +45,8 @@ class OutlineKind(Enum):
     ADDRESS = "address"
     PREDICATE = "predicate"
     HANDLE = "handle"
+    INPUT = "input"
+    GROUP = "group"
 
 
 _LETTER: Final = {
@@ -55,7 +57,10 @@ _LETTER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """One entry: ``name_span`` is the name in ``line``; the whole goes from line ``first`` to line ``last``."""
+    """One entry: ``name_span`` is the name in ``line``; the whole goes from line ``first`` to line ``last``.
+
+    ``end`` is the length of the last line, -1 where that is to be looked up.
+    """
 
     name: str
     kind: OutlineKind
@@ -65,6 +70,7 @@ class OutlineEntry:
     first: int
     last: int
     children: tuple[OutlineEntry, ...] = ()
+    end: int = field(default=-1, compare=False)
 
 
 class Member(NamedTuple):
@@ -77,65 +83,11 @@ class Member(NamedTuple):
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
-    """The members of one chunk that an outline shows, in text order."""
-
-    at: int
-    shown: tuple[Member, ...]
-    whole: bool  # whether these are all members of the chunk
-
-
 # All three follow from the text of a chunk alone: its members, the lines of its declarations, and its names in small
 # letters, one a line, as ``_members`` numbers them.
 _MEMBERS: Final = Key[tuple[Member, ...]]("members")
 _DECL_LINES: Final = Key[list[int]]("lines of declarations")
 _LOWER_NAMES: Final = Key[str]("names in small letters")
-
-
-def document_symbols(analysis: Analysis, most: int = MOST) -> tuple[OutlineEntry, ...]:
-    """The outline of a text, in text order."""
-    index = index_of(analysis.document)
-    found = []
-    for body, parts in outline(analysis, most):
-        inside = [*body.children]
-        for part in parts:
-            base = index.document.line_of(part.at)
-            inside.extend(_entry(member, base) for member in part.shown)
-        found.append(replace(body, children=tuple(sorted(inside, key=lambda o: o.line))))
-    return tuple(found)
-
-
-def outline(analysis: Analysis, most: int = MOST) -> Iterator[tuple[OutlineEntry, list[Members]]]:
-    """Every body, with its subroutines as children, and its other members chunk by chunk."""
-    index = index_of(analysis.document)
-    for group in index.groups:
-        parts = index.parts[group.first : group.end]
-        if group.opener < 0 and not any(p.facts.has_code or p.facts.decls for p in parts):
-            continue
-        functions = tuple(_functions(index, group))
-        hidden = {entry.name for entry in functions}
-        left = most
-        labels: dict[int, tuple[Member, ...]] = {}
-        for at, part in enumerate(parts, group.first):
-            if part.facts.labels and left > 0:
-                shown = [m for m in part_members(part) if m.kind is OutlineKind.LABEL and m.name not in hidden][:left]
-                labels[at] = tuple(shown)
-                left -= len(shown)
-        found = []
-        for at, part in enumerate(parts, group.first):
-            if at not in labels and (left <= 0 or not part.facts.decls):
-                continue
-            known = part_members(part)
-            shown = [*labels.get(at, ())]
-            if part.facts.decls and left > 0:
-                variables = [m for m in known if m.kind is not OutlineKind.LABEL][:left]
-                left -= len(variables)
-                shown = sorted([*shown, *variables])
-            if shown:
-                found.append(Members(at, tuple(shown), len(shown) == len(known)))
-        most = left
-        yield _body(index, group, functions), found
 
 
 def part_members(part: ChunkIndex) -> tuple[Member, ...]:
@@ -174,7 +126,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple
     found: list[tuple[OutlineEntry, str]] = []
     for group in index.groups:
         if group.opener >= 0 and wanted.search(group.name):
-            found.append((_body(index, group, ()), ""))
+            found.append((body_entry(index, group), ""))
         functions = list(_functions(index, group))
         hidden = {entry.name for entry in functions}
         members = [entry for entry in functions if wanted.search(entry.name)]
@@ -183,7 +135,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple
             if not (part.facts.decls or part.facts.labels):
                 continue
             base = index.document.line_of(at)
-            members.extend(_entry(m, base) for m in _fitting(part, lines_with) if m.name not in hidden)
+            members.extend(member_entry(m, base) for m in _fitting(part, lines_with) if m.name not in hidden)
             if len(found) + len(members) >= most:
                 break
         found.extend((member, group.name) for member in sorted(members, key=lambda o: o.line))
@@ -223,7 +175,8 @@ def pattern_of(query: str) -> re.Pattern[str]:
     return re.compile(".*?".join(map(re.escape, query[:200])), re.IGNORECASE)
 
 
-def _body(index: Index, group: BodyChunks, functions: tuple[OutlineEntry, ...]) -> OutlineEntry:
+def body_entry(index: Index, group: BodyChunks, children: tuple[OutlineEntry, ...] = ()) -> OutlineEntry:
+    """The entry of a kernel or function, or of what stands above the first one."""
     last = max(group.first_line, min(group.end_line, index.document.line_count) - 1)
     kind = OutlineKind.KERNEL if group.is_kernel else OutlineKind.FUNCTION
     line = max(group.opener, group.first_line)
@@ -231,7 +184,7 @@ def _body(index: Index, group: BodyChunks, functions: tuple[OutlineEntry, ...]) 
     if group.name and not column:
         column = max(0, index.document.line_text(line).rfind(group.name))
     span = Span(column, column + len(group.name))
-    return OutlineEntry(group.name or "(no kernel)", kind, kind.value, line, span, group.first_line, last, functions)
+    return OutlineEntry(group.name or "(no kernel)", kind, kind.value, line, span, group.first_line, last, children)
 
 
 def _functions(index: Index, group: BodyChunks) -> Iterator[OutlineEntry]:
@@ -240,7 +193,8 @@ def _functions(index: Index, group: BodyChunks) -> Iterator[OutlineEntry]:
         yield OutlineEntry(name, OutlineKind.SUBROUTINE, "subroutine", line, span, line, line)
 
 
-def _entry(member: Member, base: int) -> OutlineEntry:
+def member_entry(member: Member, base: int) -> OutlineEntry:
+    """The entry of a member of a chunk that begins at line ``base``."""
     line = base + member.line
     span = Span(member.column, member.column + len(member.name))
     return OutlineEntry(member.name, member.kind, member.detail, line, span, line, line)

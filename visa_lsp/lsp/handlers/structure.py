@@ -13,37 +13,31 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.ide.features.folding import FoldKind, folding_ranges
+from visa_lsp.ide.features.outline import leaves, outline
 from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
-from visa_lsp.ide.features.symbols import (
-    OutlineEntry,
-    OutlineKind,
-    document_symbols,
-    outline,
-    pattern_of,
-    workspace_symbols,
-)
+from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, pattern_of, workspace_symbols
 from visa_lsp.ide.features.token_pieces import Piece, encoded, lines_of, numbers_of, pieces_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.placed import LineForm, Placed, placed
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+    from typing import TypeAlias
 
-    from visa_lsp.ide.features.symbols import Member, Members
-    from visa_lsp.ide.index.text_index import ChunkIndex
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.session import VisaServer
-    from visa_lsp.text import Encoding
+    from visa_lsp.syntax.document import Document
+
+    Columns: TypeAlias = Callable[[int, int], int] | None
 
 _MOST_SYMBOLS: Final = 1500
 _KEPT_TOKENS: Final = 16
@@ -56,9 +50,9 @@ _SYMBOL: Final = {
     OutlineKind.ADDRESS: types.SymbolKind.Variable,
     OutlineKind.PREDICATE: types.SymbolKind.Boolean,
     OutlineKind.HANDLE: types.SymbolKind.Object,
+    OutlineKind.INPUT: types.SymbolKind.Field,
+    OutlineKind.GROUP: types.SymbolKind.Namespace,
 }
-# The entries of a chunk of which the outline shows every member: which these are follows from the chunk alone.
-_ENTRIES: Final = Key[Placed]("outline")
 
 
 def register(server: VisaServer) -> None:
@@ -82,58 +76,39 @@ def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str
     return {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
 
 
-def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
-    name = _name_range(ls, document, entry)
-    value: dict[str, Any] = {
-        "name": entry.name,
-        "detail": entry.detail,
-        "kind": _SYMBOL[entry.kind].value,
-        "range": {"start": {"line": entry.first, "character": 0}, "end": name["end"]},
-        "selectionRange": name,
-    }
-    if entry.last > entry.line:
-        end = units(document.line_text(entry.last), ls.encoding)
-        value["range"] = {"start": {"line": entry.first, "character": 0}, "end": {"line": entry.last, "character": end}}
-    return value
-
-
-def _tree(ls: VisaServer, opened: OpenDocument) -> Iterator[bytes]:
-    """The outline as JSON text, made chunk by chunk: most of it was made for an earlier request."""
-    document, index = opened.analysis.document, index_of(opened.analysis.document)
-    comma = b"["
-    for body, parts in outline(opened.analysis):
-        yield comma + json.dumps(_symbol(ls, document, body)).encode()[:-1] + b', "children": ['
-        children = [json.dumps(_symbol(ls, document, child)).encode() for child in body.children]
-        children += [_children(index.parts[p.at], p, document.line_of(p.at), ls.encoding) for p in parts]
-        yield b",".join(children)
-        yield b"]}"
-        comma = b","
-    yield b"]" if comma == b"," else b"[]"
-
-
-def _children(part: ChunkIndex, shown: Members, base: int, encoding: Encoding) -> bytes:
-    """The entries of a chunk; kept while the chunk and its line stay as they are."""
-
-    def form() -> LineForm:
-        entries = b",".join([_entry(member, part, encoding) for member in shown.shown])
-        return LineForm(entries, tuple([line for m in shown.shown for line in [m.line] * 4]))
-
-    return placed(part.memo, _ENTRIES, encoding, base, form) if shown.whole else form().at(base)
-
-
-def _entry(member: Member, part: ChunkIndex, encoding: Encoding) -> bytes:
-    """The entry of a member with places for its line."""
-    start, end = member.column, member.column + len(member.name)
-    if not part.chunk.text.isascii():
-        text = part.chunk.text.split("\n")[member.line]
-        start, end = units(text[:start], encoding), units(text[:end], encoding)
-    name, detail, kind = json.dumps(member.name), json.dumps(member.detail), _SYMBOL[member.kind].value
-    head = f'{{"name": {name}, "detail": {detail}, "kind": {kind}, '
-    return head.encode().replace(b"%", b"%%") + (
-        b'"range": {"start": {"line": %%d, "character": 0}, "end": {"line": %%d, "character": %d}}, '
-        b'"selectionRange": {"start": {"line": %%d, "character": %d}, "end": {"line": %%d, "character": %d}}}'
-        % (end, start, end)
+def _symbol(entry: OutlineEntry, document: Text, columns: Columns) -> Iterator[str]:
+    """An entry of the outline with its children, as JSON text."""
+    line, start, end = entry.line, entry.name_span.start, entry.name_span.end
+    last = entry.end if entry.end >= 0 else len(document.line_text(entry.last))
+    if entry.last == line:
+        last = end
+    if columns is not None:
+        start, end, last = columns(line, start), columns(line, end), columns(entry.last, last)
+    name, detail = json.dumps(entry.name), json.dumps(entry.detail)
+    yield (
+        f'{{"name": {name}, "detail": {detail}, "kind": {_SYMBOL[entry.kind].value}, "range": {{"start": {{"line": '
+        f'{entry.first}, "character": 0}}, "end": {{"line": {entry.last}, "character": {last}}}}}, "selectionRange": '
+        f'{{"start": {{"line": {line}, "character": {start}}}, "end": {{"line": {line}, "character": {end}}}}}'
     )
+    if entry.children:
+        yield ', "children": ['
+        yield from _listed(entry.children, document, columns)
+        yield "]"
+    yield "}"
+
+
+def _listed(entries: Iterable[OutlineEntry], document: Text, columns: Columns) -> Iterator[str]:
+    for number, entry in enumerate(entries):
+        if number:
+            yield ", "
+        yield from _symbol(entry, document, columns)
+
+
+def _columns(ls: VisaServer, document: Document) -> Columns:
+    """From a line and a column to the client's column; None where both are the same in the whole text."""
+    if ls.encoding == "utf-32" or all(chunk.text.isascii() for chunk in document.chunks):
+        return None
+    return lambda line, column: units(document.line_text(line)[:column], ls.encoding)
 
 
 @guarded
@@ -148,14 +123,15 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     document = opened.analysis.document
     text = ls.client_capabilities.text_document
     known = text.document_symbol if text else None
+    bodies = outline(opened.analysis)
     if known and known.hierarchical_document_symbol_support:
-        return Encoded([*_tree(ls, opened)])
-    entries = document_symbols(opened.analysis)
+        text_of = "".join(_listed(bodies, document, _columns(ls, document)))
+        return Encoded([b"[", text_of.encode(), b"]"])
     return Raw(
         [
             _information(ls, opened.key, document, entry, holder)
-            for body in entries
-            for entry, holder in ((body, ""), *((child, body.name) for child in body.children))
+            for body in bodies
+            for entry, holder in ((body, ""), *((leaf, body.name) for leaf in leaves(body)))
         ]
     )
 

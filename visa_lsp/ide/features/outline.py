@@ -1,0 +1,229 @@
+"""The outline of a text: under each kernel and function its inputs, blocks, subroutines and variables, a group each.
+
+Read off the index, so that a long text need not be bound. Invariant: the lines of an entry contain those of its children,
+and its name lies in them; the blocks of a body do not overlap, so that a line of code leads to its block.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.analysis.chunk_facts import INPUT, instructions_in
+from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, body_entry, member_entry, part_members
+from visa_lsp.ide.index.memo import Key
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
+
+# An outline of more entries than this is of no help: of a long text the variables that come last are left out.
+MOST: Final = 3000
+# What a block is called that no label begins: the code up to the first label.
+ENTRY: Final = "(entry)"
+_PLACE: Final = re.compile(r"(offset|size)\s*=\s*([0-9]+)")
+# The line of the first instruction or label of a chunk, -1 without one: follows from its text alone.
+_FIRST_CODE: Final = Key[int]("first line of code")
+
+
+class GroupName(Enum):
+    """The groups of a body; the value is what a reader sees."""
+
+    INPUTS = "Inputs"
+    BLOCKS = "Blocks"
+    SUBROUTINES = "Subroutines"
+    VARIABLES = "Variables"
+
+
+class _Start(NamedTuple):
+    """Where a block or a subroutine begins: ``column`` is that of its name, ``above`` the length of the line above, if known."""
+
+    line: int
+    column: int
+    name: str
+    above: int = -1
+
+
+# The labels of a chunk with lines from its first: follows from its text alone.
+_LABELS: Final = Key[tuple[_Start, ...]]("labels")
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many entries an outline may still take."""
+
+    left: int
+
+    def take(self, wanted: int) -> int:
+        """How many of some entries there is room for; they are taken then."""
+        taken = max(0, min(self.left, wanted))
+        self.left -= taken
+        return taken
+
+
+def outline(
+    analysis: Analysis, arguments: Mapping[str, Mapping[str, str]] | None = None, most: int = MOST
+) -> tuple[OutlineEntry, ...]:
+    """Every body with its groups, in text order; ``arguments`` tells by kernel and variable what an input is."""
+    index = index_of(analysis.document)
+    room = _Room(most)
+    found = []
+    for group in index.groups:
+        parts = index.parts[group.first : group.end]
+        if group.opener >= 0 or any(p.facts.has_code or p.facts.decls for p in parts):
+            told = (arguments or {}).get(group.name, {})
+            found.append(body_entry(index, group, tuple(_groups(index, group, room, told))))
+    return tuple(found)
+
+
+def leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
+    """What the groups of a body hold, in text order, each name once: a list for clients that show no tree."""
+    for group in sorted(entry.children, key=lambda g: g.first):
+        if group.name != GroupName.INPUTS.value:
+            for child in group.children:
+                yield child
+                yield from child.children
+
+
+def _groups(index: Index, body: BodyChunks, room: _Room, arguments: Mapping[str, str]) -> list[OutlineEntry]:
+    functions, labels = _code(index, body)
+    bounds = [*(function.line for function in functions), body.end_line]
+    first = bisect_left(labels, bounds[0], key=_line)
+    inputs = _inputs(index, body, room, arguments)
+    blocks = _group(GroupName.BLOCKS, first, _blocks(index, labels[:first], bounds[0], room))
+    subroutines = []
+    for function, end in islice(zip(functions, bounds[1:], strict=True), room.take(len(functions))):
+        inside = labels[bisect_left(labels, function.line, key=_line) : bisect_left(labels, end, key=_line)]
+        detail = f"{len(inside) + 1} blocks" if inside else "1 block"
+        span = Span(function.column, function.column + len(function.name))
+        children = tuple(_blocks(index, inside, end, room))
+        kind = OutlineKind.SUBROUTINE
+        subroutines.append(
+            OutlineEntry(function.name, kind, detail, function.line, span, function.line, end - 1, children)
+        )
+    called = _group(GroupName.SUBROUTINES, len(functions), subroutines)
+    total = sum(len(part.facts.decls) for part in index.parts[body.first : body.end])
+    variables = _group(GroupName.VARIABLES, total, _variables(index, body, room))
+    # An editor takes the first group that a line is in: where they overlap, a line of code is to lead to its block.
+    code = [group for group in (blocks, called) if group is not None]
+    above = inputs is not None and not any(g.first <= inputs.last and inputs.first <= g.last for g in code)
+    groups = (inputs, *code, variables) if above else (*code, inputs, variables)
+    return [group for group in groups if group is not None]
+
+
+def _group(name: GroupName, total: int, shown: Sequence[OutlineEntry]) -> OutlineEntry | None:
+    if not shown:
+        return None
+    top, bottom = shown[0], max(shown, key=_last)
+    count = f"{total:,}" if total == len(shown) else f"the first {len(shown):,} of {total:,}"
+    return OutlineEntry(
+        name.value, OutlineKind.GROUP, count, top.line, top.name_span, top.first, bottom.last, tuple(shown), bottom.end
+    )
+
+
+def _inputs(index: Index, body: BodyChunks, room: _Room, arguments: Mapping[str, str]) -> OutlineEntry | None:
+    found = [(line, match) for line, text in index.directives(body) if (match := INPUT.match(text)) is not None]
+    shown = []
+    for line, match in found[: room.take(len(found))]:
+        name, span = match.group(1), Span(*match.span(1))
+        place = {key: int(value) for key, value in _PLACE.findall(match.group(2))}
+        where = ""
+        if "offset" in place and place.get("size"):
+            where = f"bytes {place['offset']} to {place['offset'] + place['size'] - 1}"
+        detail = ", ".join(part for part in (arguments.get(name, ""), where) if part)
+        shown.append(OutlineEntry(name, OutlineKind.INPUT, detail, line, span, line, line))
+    return _group(GroupName.INPUTS, len(found), shown)
+
+
+def _variables(index: Index, body: BodyChunks, room: _Room) -> list[OutlineEntry]:
+    found: list[OutlineEntry] = []
+    for at in range(body.first, body.end):
+        part = index.parts[at]
+        if part.facts.decls and room.left > 0:
+            base = index.document.line_of(at)
+            members = [member for member in part_members(part) if member.kind is not OutlineKind.LABEL]
+            found += [member_entry(member, base) for member in members[: room.take(len(members))]]
+    return found
+
+
+def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
+    """Where subroutines and where blocks begin, in text order; the label that opens a subroutine is left to it.
+
+    A subroutine that begins above all code, as compilers print it, is the main part: a block and no subroutine.
+    """
+    functions = [_Start(line, column, name) for line, name, column in index.functions(body)]
+    opened = {function.name for function in functions}
+    labels = []
+    for at in range(body.first, body.end):
+        part = index.parts[at]
+        if part.facts.labels:
+            base = index.document.line_of(at)
+            labels += [
+                _Start(base + line, column, name, above)
+                for line, column, name, above in _labels(part)
+                if name not in opened
+            ]
+    start = _first_code(index, body)
+    if functions and functions[0].line <= start:
+        labels.append(functions.pop(0))
+    elif start < body.end_line and (not labels or labels[0].line > start):
+        text = index.document.line_text(start)
+        labels.append(_Start(start, len(text) - len(text.lstrip()), ENTRY))
+    return functions, sorted(labels)
+
+
+def _labels(part: ChunkIndex) -> tuple[_Start, ...]:
+    known = part.memo.get(_LABELS)
+    if known is None:
+        lines = part.chunk.text.split("\n")
+        known = part.memo[_LABELS] = tuple(
+            _Start(line, max(0, lines[line].find(name)), name, len(lines[line - 1].rstrip("\r")) if line else -1)
+            for line, name in part.labels
+        )
+    return known
+
+
+def _blocks(index: Index, starts: Sequence[_Start], end: int, room: _Room) -> list[OutlineEntry]:
+    """The blocks that begin at some lines, each up to the next, the last up to ``end``."""
+    found = []
+    following = [*starts[1:], _Start(end, 0, "")]
+    for start, behind in islice(zip(starts, following, strict=True), room.take(len(starts))):
+        span = Span(start.column, start.column + len(start.name))
+        if start.name == ENTRY:
+            span = Span(start.column, max(start.column, len(index.document.line_text(start.line).rstrip())))
+        last = max(start.line, behind.line - 1)
+        found.append(
+            OutlineEntry(start.name, OutlineKind.LABEL, "block", start.line, span, start.line, last, (), behind.above)
+        )
+    return found
+
+
+def _first_code(index: Index, body: BodyChunks) -> int:
+    """The line of the first instruction or label of a body; the line behind the body without any."""
+    for at in range(body.first, body.end):
+        part = index.parts[at]
+        if part.facts.has_code:
+            offset = part.memo.get(_FIRST_CODE)
+            if offset is None:
+                lines = instructions_in(part.chunk)
+                offset = next((i for i, line in enumerate(lines) if line and not line.isspace()), -1)
+                part.memo[_FIRST_CODE] = offset
+            if offset >= 0:
+                return index.document.line_of(at) + offset
+    return body.end_line
+
+
+def _line(start: _Start) -> int:
+    return start.line
+
+
+def _last(entry: OutlineEntry) -> int:
+    return entry.last
