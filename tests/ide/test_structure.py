@@ -1,3 +1,4 @@
+import pytest
 from cursor import DECLARATIONS, marked
 
 from visa_lsp.analysis.analysis import Analysis
@@ -18,7 +19,39 @@ def test_workspace_symbols_match_letters_in_order():
 
 def test_folds_are_kernels_runs_blocks_and_comments():
     found = {(f.first + 1, f.last + 1, f.kind.value) for f in folding_ranges(Analysis.of(SOURCE))}
-    assert {(3, 9, "region"), (11, 12, "region"), (14, 18, "region"), (17, 18, "comment")} <= found
+    assert {(3, 9, "region"), (11, 12, "code"), (14, 18, "code"), (17, 18, "comment"), (2, 18, "code")} <= found
+
+
+PREDEFINED = "/// VISA Predefined Variables\n// .decl V0 v_type=G v_name=%null\n// .decl T5 v_type=T v_name=%scratch\n"
+
+
+def headers(text: str) -> list[tuple[int, int, str]]:
+    """The folds that are closed when a text opens, with lines from 1."""
+    folds = folding_ranges(Analysis.of(text))
+    return [(f.first + 1, f.last + 1, f.kind.value) for f in folds if f.header]
+
+
+@pytest.mark.parametrize("above", [0, 1, 250, 255])
+def test_the_header_of_a_dump_folds_away(above: int):
+    """Wherever its chunks end."""
+    decls = "".join(f".decl V{n} v_type=G type=d num_elts=8 align=GRF\n" for n in range(40, 50))
+    text = (
+        '.version 4.1\n.kernel "k"\n'
+        + "// one\n\n" * above
+        + PREDEFINED
+        + "\n"
+        + decls
+        + ".input V40 offset=32 size=32\n"
+    )
+    first = 3 + 2 * above
+    assert headers(text + "    ret (M1, 1)\n") == [(first, first + 2, "comment"), (first + 4, first + 13, "region")]
+
+
+def test_what_is_written_by_hand_is_not_folded_away():
+    decls = "".join(f".decl V{n} v_type=G type=d num_elts=8 align=GRF\n" for n in range(40, 49))
+    assert (
+        headers(DECLARATIONS + decls + "// what follows\n// .decl V8 v_type=G type=d\n\n" + "    ret (M1, 1)\n") == []
+    )
 
 
 def test_tokens_tell_what_names_mean():

@@ -19,7 +19,7 @@ from edits import random_edit
 
 from benchmarks.inputs import generated, kernel
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.workspace import Language, OpenDocument
+from visa_lsp.ide.workspace import Language, OpenDocument, UserSettings
 from visa_lsp.lsp.handlers import editing, structure
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
 
@@ -62,6 +62,10 @@ class Documents(dict[str, OpenDocument]):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values())
+
+    def settings_for(self, _key: str) -> UserSettings:
+        """The settings that nobody has changed."""
+        return UserSettings()
 
 
 async def answer(session: Session, handler: Any, params: Any) -> Any:

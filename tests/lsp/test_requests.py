@@ -50,6 +50,17 @@ async def test_outline_folding_and_colours(client, kernel):
     assert [symbol.name for symbol in found] == ["V0061"]
 
 
+@pytest.mark.parametrize(("header", "kinds"), [(None, ("imports", "imports")), (False, ("comment", "region"))])
+async def test_the_header_is_of_the_kind_that_editors_fold_when_a_text_opens(client, kernel, header, kinds):
+    if header is not None:
+        settings = types.DidChangeConfigurationParams({"visa": {"foldHeader": header}})
+        client.workspace_did_change_configuration(settings)
+    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(kernel.identifier))
+    shown = {fold.start_line: fold.kind for fold in folds}
+    texts = ("/// VISA Predefined", ".decl V0032", ".input", ".kernel ", "_0_004:")
+    assert [shown[line_of(kernel.text, text)] for text in texts] == [*kinds, "region", None, None]
+
+
 async def test_completion_with_its_page_and_signature(client, kernel):
     place = at(kernel.text, "V0061(0,0)<1;1,0>")
     offered = await client.text_document_completion_async(types.CompletionParams(kernel.identifier, place))

@@ -73,12 +73,17 @@ class UserSettings:
     hints: frozenset[HintKind] = _CALM
     type_hints_at_cursor: bool = False
     code_lens: bool = True
+    fold_header: bool = True
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     workspace_diagnostics: bool = True
 
 
-_FLAGS: Final = {"codeLens": "code_lens", "workspaceDiagnostics": "workspace_diagnostics"}
+_FLAGS: Final = {
+    "codeLens": "code_lens",
+    "foldHeader": "fold_header",
+    "workspaceDiagnostics": "workspace_diagnostics",
+}
 _LISTS: Final = {"ignore": "ignore", "extendSelect": "extend_select"}
 # Settings of clients, known here so that they are not called unknown.
 _CLIENT: Final = frozenset({"inlineValues", "serverPath", "trace", "trusted", "interpreter", "python", "run", "server"})

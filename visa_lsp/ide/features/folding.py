@@ -1,14 +1,16 @@
 """Folding: kernels, runs of declarations and inputs, blocks of comments, basic blocks, brace scopes.
 
-Read off the index: what a chunk says of its lines is kept until the chunk changes.
+Read off the index: what a chunk says of its lines is kept until the chunk changes. A header fold hides what a compiler
+prints above the code of every kernel: long runs of declarations, and the comments that list the predefined variables.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
@@ -21,24 +23,49 @@ if TYPE_CHECKING:
 
 
 class FoldKind(Enum):
-    """What is folded away."""
+    """What is folded away: a run of directives, of comments, or code (a body, a block, a scope)."""
 
     REGION = "region"
     COMMENT = "comment"
+    CODE = "code"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fold:
-    """Lines from ``first`` to ``last``, both included; ``first`` stays visible."""
+    """Lines from ``first`` to ``last``, both included; ``first`` stays visible. ``header`` is what opens folded."""
 
     first: int
     last: int
-    kind: FoldKind = FoldKind.REGION
+    kind: FoldKind = FoldKind.CODE
+    header: bool = False
+
+
+class _Run(NamedTuple):
+    """Lines of one sort; ``lists`` where they are comments with declarations in them."""
+
+    first: int
+    last: int
+    sort: str
+    lists: bool
+
+    @property
+    def fold(self) -> Fold:
+        """The fold of the run."""
+        if self.sort == "//":
+            return Fold(self.first, self.last, FoldKind.COMMENT, self.lists)
+        long = self.last - self.first >= _MANY - 1
+        return Fold(self.first, self.last, FoldKind.REGION, self.sort == ".decl" and long)
+
+
+# From so many declarations on a run is a header: those of a kernel that is written by hand are read.
+_MANY: Final = 10
+# How compilers print the variables that every kernel has: `// .decl V0 v_type=G v_name=%null`.
+_LISTED: Final = re.compile(r"\s*//+\s*\.decl\s+\S+\s+v_type=\w+\s+v_name=")
 
 
 _SORTS: Final = (".decl", ".input", ".parameter", ".implicit", ".kernel_attr")
 # Both follow from the text of a chunk alone: the runs of ``_runs`` and the numbers of its blank lines.
-_RUNS: Final = Key[list[tuple[int, int, str]]]("runs of lines")
+_RUNS: Final = Key[list[_Run]]("runs of lines")
 _BLANK: Final = Key[set[int]]("blank lines")
 
 
@@ -62,22 +89,22 @@ def prepare_folds(part: ChunkIndex) -> bool:
 
 def _line_runs(index: Index) -> Iterator[Fold]:
     """Runs of lines of one sort: comments, declarations, inputs, attributes."""
-    last_sort, first, last = "", 0, 0
+    open_run: _Run | None = None
     for at, part in enumerate(index.parts):
         base = index.document.line_of(at)
-        for start, end, sort in _runs(part):
-            if sort == last_sort and base + start == last + 1:
-                last = base + end
+        for first, last, sort, lists in _runs(part):
+            if open_run is not None and sort == open_run.sort and base + first == open_run.last + 1:
+                open_run = _Run(open_run.first, base + last, sort, open_run.lists or lists)
                 continue
-            if last_sort:
-                yield Fold(first, last, FoldKind.COMMENT if last_sort == "//" else FoldKind.REGION)
-            last_sort, first, last = sort, base + start, base + end
-    if last_sort:
-        yield Fold(first, last, FoldKind.COMMENT if last_sort == "//" else FoldKind.REGION)
+            if open_run is not None:
+                yield open_run.fold
+            open_run = _Run(base + first, base + last, sort, lists)
+    if open_run is not None:
+        yield open_run.fold
 
 
-def _runs(part: ChunkIndex) -> list[tuple[int, int, str]]:
-    """(first line, last line, sort) of each run in a chunk."""
+def _runs(part: ChunkIndex) -> list[_Run]:
+    """The runs of a chunk, with lines from its first."""
     found = part.memo.get(_RUNS)
     if found is None:
         found = []
@@ -86,10 +113,13 @@ def _runs(part: ChunkIndex) -> list[tuple[int, int, str]]:
             zip(part.chunk.text.split("\n"), part.code.split("\n")[1:], strict=False)
         ):
             sort = _sort(whole, code.lstrip())
-            if sort and found and found[-1][2] == sort and found[-1][1] == offset - 1:
-                found[-1] = (found[-1][0], offset, sort)
-            elif sort:
-                found.append((offset, offset, sort))
+            if not sort:
+                continue
+            lists = sort == "//" and _LISTED.match(whole) is not None
+            if found and found[-1].sort == sort and found[-1].last == offset - 1:
+                found[-1] = _Run(found[-1].first, offset, sort, found[-1].lists or lists)
+            else:
+                found.append(_Run(offset, offset, sort, lists))
         part.memo[_RUNS] = found
     return found
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.features.folding import FoldKind, folding_ranges
+from visa_lsp.ide.features.folding import Fold, FoldKind, folding_ranges
 from visa_lsp.ide.features.outline import leaves, outline
 from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, pattern_of, workspace_symbols
@@ -256,10 +256,20 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
     most = text.folding_range.range_limit if text and text.folding_range else None
     folds = folding_ranges(opened.analysis)
     if most is not None and len(folds) > most:
-        # The longest folds are the most useful ones.
-        folds = tuple(sorted(sorted(folds, key=lambda f: f.first - f.last)[:most]))
-    kinds = {FoldKind.REGION: "region", FoldKind.COMMENT: "comment"}
-    return Raw([{"startLine": f.first, "endLine": f.last, "kind": kinds[f.kind]} for f in folds])
+        # Those that open folded, then the longest, are the most useful ones.
+        folds = tuple(sorted(sorted(folds, key=lambda f: (not f.header, f.first - f.last))[:most]))
+    closed = ls.documents.settings_for(opened.key).fold_header
+    return Raw([_folding_range(fold, closed=closed) for fold in folds])
+
+
+def _folding_range(fold: Fold, *, closed: bool) -> dict[str, Any]:
+    """A fold as JSON has it: what is to open folded is of the kind that editors fold by themselves when a text opens."""
+    value: dict[str, Any] = {"startLine": fold.first, "endLine": fold.last}
+    if fold.header and closed:
+        value["kind"] = types.FoldingRangeKind.Imports.value
+    elif fold.kind is not FoldKind.CODE:
+        value["kind"] = fold.kind.value
+    return value
 
 
 # ---- semantic tokens ----
