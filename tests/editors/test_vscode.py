@@ -116,6 +116,25 @@ def test_launch_files(vsix: Path, project: Path):
     assert wanted == {line["test"] for line in lines if "test" in line}
 
 
+def test_how_a_dump_looks_when_it_is_opened(vsix: Path, tmp_path: Path):
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    for name in ("mandelbrot.visaasm", "other.visaasm"):
+        shutil.copy(ROOT / "examples" / "mandelbrot.visaasm", folder / name)
+    shutil.copy(ROOT / "examples" / "mandelbrot.zeinfo.yaml", folder)
+    lines = drive("host_tests.mjs", vsix, folder, PROGRAM, "host_calm")
+    wanted = {
+        "the header is folded at the first opening",
+        "what was unfolded stays unfolded",
+        "a text that is opened at a declaration shows it",
+        "types stand nowhere, or on the line of the cursor",
+        "nothing is counted that is not there, and no name is a link",
+        "groups of the outline",
+        "hover of an alias",
+    }
+    assert wanted <= {line["test"] for line in lines if "test" in line}
+
+
 def test_a_file_without_a_folder(vsix: Path, tmp_path: Path):
     document = (ROOT / "examples" / "mandelbrot.zeinfo.yaml").read_text()
     lone = tmp_path / "lone.ze_info"

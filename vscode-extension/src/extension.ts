@@ -9,6 +9,7 @@ import { ResultsPanel } from './run/panel.ts';
 import { messageOf, Server } from './server/client.ts';
 import { Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
+import { CursorLine } from './views/cursor.ts';
 import { FlowView } from './views/flow.ts';
 import { InlineValues } from './views/inline.ts';
 import { SourceLenses } from './views/source.ts';
@@ -116,6 +117,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     tests,
     status,
     new SourceLenses(current),
+    new CursorLine(current),
     command('visa.runKernel', (uri) => runner.run(uri)),
     command('visa.quickRun', (uri) => runner.ask(uri)),
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),

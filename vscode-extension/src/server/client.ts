@@ -80,6 +80,11 @@ export class Server implements vscode.Disposable {
     }
   }
 
+  /** Tells the server something, where one is running. */
+  notify(method: string, params: object): void {
+    void this.client?.sendNotification(method, params).catch(() => undefined); // one that is ending hears nothing
+  }
+
   async install(): Promise<void> {
     if (!vscode.workspace.isTrusted) {
       void vscode.window.showWarningMessage('vISA: nothing is installed from an untrusted workspace.');
