@@ -119,7 +119,7 @@ def test_launch_files(vsix: Path, project: Path):
 def test_how_a_dump_looks_when_it_is_opened(vsix: Path, tmp_path: Path):
     folder = tmp_path / "dump"
     folder.mkdir()
-    for name in ("mandelbrot.visaasm", "other.visaasm"):
+    for name in ("mandelbrot.visaasm", "other.visaasm", "third.visaasm"):
         shutil.copy(ROOT / "examples" / "mandelbrot.visaasm", folder / name)
     shutil.copy(ROOT / "examples" / "mandelbrot.zeinfo.yaml", folder)
     lines = drive("host_tests.mjs", vsix, folder, PROGRAM, "host_calm")

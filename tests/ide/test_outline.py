@@ -102,8 +102,8 @@ def test_declarations_and_scopes_among_the_code_do_not_hide_its_blocks():
 
 
 def test_what_an_argument_is_stands_beside_its_input():
-    [body] = outline(Analysis.of(SOURCE), {"k": {"X": "argument `n`"}})
-    assert body.children[0].children[0].detail == "argument `n`, bytes 32 to 35"
+    [body] = outline(Analysis.of(SOURCE), {"k": {"X": "n: int"}}.__getitem__)
+    assert body.children[0].children[0].detail == "n: int, bytes 32 to 35"
 
 
 def test_groups_of_a_long_text_say_how_many_there_are():

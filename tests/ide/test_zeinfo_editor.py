@@ -1,13 +1,19 @@
 """The editor on ze_info: hover, completion, definition both ways, symbols, byte ranges."""
 
+import re
+
 import pytest
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.ide.features.hover import hover
+from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
+from visa_lsp.ide.index.focus import header_of
 from visa_lsp.ide.zeinfo.completion import completions
 from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
-from visa_lsp.ide.zeinfo.document import HeldArgument, input_arguments, kernel_at, simd_size_of
+from visa_lsp.ide.zeinfo.document import HeldArgument, arguments_in, inputs_told, kernel_at, simd_size_of
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
+from visa_lsp.ide.zeinfo.inputs import labels, pages
 from visa_lsp.ide.zeinfo.symbols import symbols
 from visa_lsp.zeinfo.source import ZeInfoSource
 
@@ -183,10 +189,71 @@ kernels_misc_info:
 
 def test_inputs_are_told_with_the_names_and_types_of_their_arguments():
     analysis = Analysis.of(TEXT, "TGLLP")
-    told = input_arguments(DOCUMENT + MISC, analysis, "k")
-    assert told == {"p": HeldArgument(0, "out", "float*"), "n": HeldArgument(1, "n", "int")}
-    assert input_arguments(DOCUMENT, analysis, "k") == {"p": HeldArgument(0), "n": HeldArgument(1)}
-    assert input_arguments(DOCUMENT, analysis, "other") == {}
+    told = arguments_in(inputs_told(DOCUMENT + MISC, analysis, "k"))
+    assert told == {
+        "p": HeldArgument(0, "out", "float*", "__global", "arg_bypointer", 0, 8),
+        "n": HeldArgument(1, "n", "int", "__private", "arg_byvalue", 8, 4),
+    }
+    untold = arguments_in(inputs_told(DOCUMENT, analysis, "k"))
+    assert {name: (a.index, a.name, a.type_name) for name, a in untold.items()} == {"p": (0, "", ""), "n": (1, "", "")}
+    assert inputs_told(DOCUMENT, analysis, "other") == {}
     assert (simd_size_of(analysis, "k"), simd_size_of(analysis, "other")) == (16, 0)
     places = [TEXT.index('"k"') + 1, TEXT.index("p offset"), TEXT.index("ret")]
     assert [kernel_at(analysis, offset) for offset in places] == ["k", "k", None]
+
+
+def told(analysis: Analysis, document: str = DOCUMENT + MISC) -> dict[str, tuple[HeldArgument, ...]]:
+    return inputs_told(document, header_of(analysis, "k"), "k")
+
+
+def test_what_an_input_holds_is_said_beside_it_and_in_its_page():
+    analysis = Analysis.of(TEXT, "TGLLP")
+    assert labels(told(analysis)) == {"ids": "local_id x", "p": "out: __global float*", "n": "n: int"}
+    shown = pages(told(analysis), "k.zeinfo.yaml")
+    assert shown["p"] == (
+        "argument 0, **out**: `__global float*`, `arg_bypointer`, payload offset 0, 8 bytes — by `k.zeinfo.yaml`"
+    )
+    assert shown["ids"].startswith("`local_id x`, filled by the runtime, ")
+    assert labels(told(analysis, DOCUMENT)) == {"ids": "local_id x", "p": "argument 0", "n": "argument 1"}
+
+
+@pytest.mark.parametrize("padding", [0, 300])
+def test_what_an_input_holds_is_known_whatever_is_wrong_in_the_code(padding: int):
+    analysis = Analysis.of(TEXT + "    movv (M1, 8) nowhere\n" * (1 + padding), "TGLLP")
+    assert set(told(analysis)) == {"ids", "p", "n"}
+    assert inputs_told(DOCUMENT, header_of(analysis, "other"), "other") == {}
+
+
+def test_facts_about_an_argument_name_it():
+    more = DOCUMENT.replace("arg_byvalue", "buffer_offset")
+    assert labels(told(Analysis.of(TEXT, "TGLLP"), more + MISC))["n"] == "buffer_offset of n"
+
+
+def test_names_of_arguments_break_no_line_and_make_no_markdown():
+    odd = MISC.replace("name: out,", 'name: "[x](command:a) \\n\\u202e**b**' + "y" * 300 + '",')
+    found = told(Analysis.of(TEXT, "TGLLP"), DOCUMENT + odd)
+    assert "\n" not in labels(found)["p"]
+    assert "\u202e" not in labels(found)["p"]
+    assert len(labels(found)["p"]) < 100
+    shown = pages(found, "[x](command:b)")["p"]
+    assert "[x](command" not in re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", shown)
+
+
+def test_arguments_stand_beside_inputs_and_their_declarations():
+    analysis = Analysis.of(TEXT, "TGLLP")
+    lines = analysis.document.text.split("\n")
+    hints = inlay_hints(analysis, 0, 100, (HintKind.ARGUMENT,), lambda _kernel: labels(told(analysis)))
+    assert {(lines[h.line].split()[0], lines[h.line].split()[1], h.text) for h in hints} == {
+        (word, name, text) for word in (".decl", ".input") for name, text in labels(told(analysis)).items()
+    }
+    assert all(h.column == len(lines[h.line].split("//")[0].rstrip()) for h in hints)
+
+
+def test_hover_of_an_input_tells_its_argument():
+    analysis = Analysis.of(TEXT, "TGLLP")
+    for needle in (".decl p", ".input p"):
+        found = hover(
+            analysis, TEXT.index(needle) + len(needle) - 1, lambda _kernel: pages(told(analysis), "k.ze_info")
+        )
+        assert found is not None
+        assert "argument 0, **out**: `__global float*`" in found.markdown, needle

@@ -43,7 +43,7 @@ class Session(SimpleNamespace):
             encoding=encoding,
             client_capabilities=capabilities,
             sent_tokens=OrderedDict(),
-            files=SimpleNamespace(visa_files=list),
+            files=SimpleNamespace(visa_files=list, path_of=lambda _uri: None),
         )
         self.show(analysis)
 

@@ -215,6 +215,40 @@ async def test_inlay_hints_give_the_bytes(client, saxpy):
     assert by_line[line] == "bytes 272..275, .input V0034"
 
 
+async def test_arguments_are_named_beside_inputs_in_hover_and_in_the_outline_before_any_run(client, saxpy):
+    """The document is found by the kernel's name in it, and counts as it is open, saved or not."""
+    saxpy.open(client, text=saxpy.text)
+    lines = saxpy.text.count("\n")
+
+    async def hints() -> dict[str, str]:
+        where = types.Range(types.Position(0, 0), types.Position(lines, 0))
+        found = await client.text_document_inlay_hint_async(types.InlayHintParams(saxpy.there, where))
+        rows = saxpy.text.split("\n")
+        return {" ".join(rows[h.position.line].split()[:2]): h.label for h in found}
+
+    before = await hints()
+    assert before[".input V0034"] == before[".decl V0034"] == "a: float"
+    assert before[".input V0035"] == "n: int"
+    assert ".decl V0032" not in before
+    place = at(saxpy.text, ".decl V0034", 7)
+    shown = await client.text_document_hover_async(types.HoverParams(saxpy.there, place))
+    assert "**a**: `float`, `arg_byvalue`" in shown.contents.value
+    assert "by `axpy.zeinfo.yaml`" in shown.contents.value
+    [kernel] = await client.text_document_document_symbol_async(types.DocumentSymbolParams(saxpy.there))
+    inputs = {child.name: child.detail for child in kernel.children[0].children}
+    assert inputs["V0034"].startswith("a: float, bytes ")
+    renamed = saxpy.yaml.replace("name:            a\n", "name:            factor\n")
+    assert renamed != saxpy.yaml
+    changed = types.VersionedTextDocumentIdentifier(2, saxpy.here.uri)
+    whole = types.TextDocumentContentChangeWholeDocument(renamed)
+    client.text_document_did_change(types.DidChangeTextDocumentParams(changed, [whole]))
+    assert (await hints())[".input V0034"] == "factor: float"
+    client.text_document_did_close(types.DidCloseTextDocumentParams(saxpy.here))
+    assert (await hints())[".input V0034"] == "a: float"
+    saxpy.document.unlink()
+    assert ".input V0034" not in await hints()
+
+
 async def test_completion_of_keys_and_words(client, saxpy):
     yaml = saxpy.yaml.replace("      grf_count:       128\n", "      grf\n").replace(
         "addrmode:        stateful", "addrmode:        st", 1

@@ -47,7 +47,7 @@ class Files:
     roots: list[str] = field(default_factory=list)
     beside: Beside = field(init=False)
     # By URI and key; that each value is of its key's type, ``keep`` and ``kept`` see to.
-    _kept: dict[str, dict[Key[Any], tuple[Stamp, object, Any]]] = field(default_factory=dict)
+    _kept: dict[str, dict[Key[Any], tuple[Stamp | None, object, Any]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.beside = Beside(self._open_text)
@@ -108,6 +108,15 @@ class Files:
         except (OSError, ValueError):
             return None
 
+    @staticmethod
+    def changed(path: Path) -> Stamp | None:
+        """What tells states of a file or a folder apart; None where there is none."""
+        try:
+            found = path.stat()
+        except (OSError, ValueError):
+            return None
+        return (found.st_mtime_ns, found.st_size)
+
     def analysis(self, path: Path) -> Analysis | None:
         """The analysis of a file's text; None where there is none."""
         text = self.text(path)
@@ -116,11 +125,11 @@ class Files:
         uri = self.uri_of(path)
         return Analysis.of(text, self.documents.platform_name(uri) or None)
 
-    def keep(self, key: Key[T], uri: str, stamp: Stamp, of: object, fact: T) -> None:
+    def keep(self, key: Key[T], uri: str, stamp: Stamp | None, of: object, fact: T) -> None:
         """Remember something about a state of a file; ``of`` is what else it depends on."""
         self._kept.setdefault(uri, {})[key] = (stamp, of, fact)
 
-    def kept(self, key: Key[T], uri: str, stamp: Stamp, of: object) -> T | None:
+    def kept(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
         """What was remembered; None if the file, or ``of``, is another now."""
         known = self._kept.get(uri, {}).get(key)
         if known is None or known[0] != stamp or known[1] != of:

@@ -28,6 +28,8 @@ from visa_lsp.program.model import Immediate
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.features.source_lines import SourceLine
     from visa_lsp.isa.model import Slot
@@ -79,13 +81,18 @@ class HoverResult:
     source: SourceLine | None = None  # what a source mark names, for who can show that line
 
 
-def hover(analysis: Analysis, offset: int) -> HoverResult | None:
-    """The explanation of what is at an offset; None where nothing is."""
+def hover(
+    analysis: Analysis, offset: int, arguments: Callable[[str], Mapping[str, str]] | None = None
+) -> HoverResult | None:
+    """The explanation of what is at an offset; None where nothing is.
+
+    ``arguments`` tells for a kernel, by variable, what its inputs hold, as Markdown.
+    """
     analysis = focus_at(analysis, offset, uses=True, family=True, most=MANY)
     spot = spot_at(analysis, offset)
     if spot is None:
         return None
-    markdown = _explain(analysis, spot)
+    markdown = _explain(analysis, spot, arguments)
     if markdown is None:
         return None
     marks = spot.bound is not None and spot.bound.row is not None and spot.bound.row.marks_source is not None
@@ -95,7 +102,9 @@ def hover(analysis: Analysis, offset: int) -> HoverResult | None:
     return HoverResult(spot.span, markdown, source)
 
 
-def _explain(analysis: Analysis, spot: TokenContext) -> str | None:
+def _explain(
+    analysis: Analysis, spot: TokenContext, arguments: Callable[[str], Mapping[str, str]] | None
+) -> str | None:
     token = spot.token
     match token.kind:
         case TokenKind.MNEMONIC:
@@ -114,7 +123,7 @@ def _explain(analysis: Analysis, spot: TokenContext) -> str | None:
         case TokenKind.COMBINE:
             return _worded(token.text, _COMBINE)
         case TokenKind.VARIABLE | TokenKind.LABEL:
-            return _name(analysis, spot)
+            return _name(analysis, spot, arguments)
         case TokenKind.FUNCTION:
             return describe_body(analysis, token.text) or f"{strong(token.text)} — a function or symbol of another text"
         case TokenKind.REGION | TokenKind.ORIGIN:
@@ -183,11 +192,13 @@ def _modifier(spot: TokenContext) -> str | None:
     )
 
 
-def _name(analysis: Analysis, spot: TokenContext) -> str | None:
+def _name(analysis: Analysis, spot: TokenContext, arguments: Callable[[str], Mapping[str, str]] | None) -> str | None:
     symbol = spot.symbol
     if symbol is None or spot.body is None:
         return None
-    text = describe_symbol(analysis, spot.body, symbol)
+    base = symbol.base()[0]
+    told = arguments(spot.body.name).get(base.name, "") if arguments is not None and base.input is not None else ""
+    text = describe_symbol(analysis, spot.body, symbol, told)
     slot = slot_of(spot)
     if slot is None:
         return text

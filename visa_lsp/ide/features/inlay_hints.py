@@ -1,7 +1,7 @@
 """Inlay hints: what a reader of a line has to look up elsewhere, written beside it.
 
 The declared type of operands, what a packed or hexadecimal immediate is, how many branches lead to a label, the source
-line of a `.loc`. Read off the index, line by line; the binder is not asked. Knows no protocol.
+line of a `.loc`, the argument that an input holds. Read off the index, line by line; the binder is not asked. Knows no protocol.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.chunk_facts import class_letter
+from visa_lsp.analysis.chunk_facts import INPUT, class_letter
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.values import float_of_bits, int_of_bits, packed_values
 from visa_lsp.isa.model import Mark, Shape
@@ -21,7 +21,7 @@ from visa_lsp.sema.names import predefined_symbols
 from visa_lsp.syntax.tree import SUBROUTINE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.text_index import BodyChunks, Index
@@ -34,6 +34,7 @@ class HintKind(Enum):
     IMMEDIATE = "immediates"
     LABEL = "labels"
     LINE = "lines"
+    ARGUMENT = "arguments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +64,27 @@ _IMMEDIATE: Final = re.compile(r"(?<![A-Za-z0-9_.])(-?0[xX][0-9a-fA-F]+):([a-z]+
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([0-9]+)")
 _HEAD: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?([A-Za-z_.][A-Za-z0-9_.]*)")
+_DECL: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 _FILE_MARKS: Final = TABLE.marks(Mark.FILE)
 _FILE: Final = re.compile(rf'\s*(?:{"|".join(map(re.escape, _FILE_MARKS))})\s+"([^"]*)"', re.IGNORECASE)
 _LOC: Final = re.compile(rf"\s*(?:{'|'.join(map(re.escape, TABLE.marks(Mark.LINE)))})\s+([0-9]+)\s*$", re.IGNORECASE)
 
 
+def _nothing_told(_kernel: str) -> Mapping[str, str]:
+    return {}
+
+
 def inlay_hints(
-    analysis: Analysis, first: int, last: int, kinds: Collection[HintKind] = tuple(HintKind)
+    analysis: Analysis,
+    first: int,
+    last: int,
+    kinds: Collection[HintKind] = tuple(HintKind),
+    arguments: Callable[[str], Mapping[str, str]] = _nothing_told,
 ) -> tuple[InlayText, ...]:
-    """The hints of lines ``first`` to ``last``, at most ``MOST`` of them."""
+    """The hints of lines ``first`` to ``last``, at most ``MOST`` of them.
+
+    ``arguments`` tells for a kernel what its inputs hold, by variable; it is asked where one may be declared.
+    """
     if not kinds:
         return ()
     found: list[InlayText] = []
@@ -89,6 +102,11 @@ def inlay_hints(
         group = index.group_at(line)
         stripped = code.lstrip()
         if stripped.startswith("."):
+            if HintKind.ARGUMENT in kinds and (named := INPUT.match(code) or _DECL.match(code)):
+                held = arguments(group.name).get(named.group(1), "") if group.opener >= 0 else ""
+                if held:
+                    found.append(InlayText(line, len(code.rstrip()), held, HintKind.ARGUMENT))
+                continue
             loc = _LOC.match(code)
             if loc is None or HintKind.LINE not in kinds:
                 continue

@@ -20,10 +20,13 @@ from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
+
+    _Told: TypeAlias = Callable[[str], Mapping[str, str]]
 
 # An outline of more entries than this is of no help: of a long text the variables that come last are left out.
 MOST: Final = 3000
@@ -69,18 +72,15 @@ class _Room:
         return taken
 
 
-def outline(
-    analysis: Analysis, arguments: Mapping[str, Mapping[str, str]] | None = None, most: int = MOST
-) -> tuple[OutlineEntry, ...]:
-    """Every body with its groups, in text order; ``arguments`` tells by kernel and variable what an input is."""
+def outline(analysis: Analysis, arguments: _Told | None = None, most: int = MOST) -> tuple[OutlineEntry, ...]:
+    """Every body with its groups, in text order; ``arguments`` tells for a kernel, by variable, what its inputs hold."""
     index = index_of(analysis.document)
     room = _Room(most)
     found = []
     for group in index.groups:
         parts = index.parts[group.first : group.end]
         if group.opener >= 0 or any(p.facts.has_code or p.facts.decls for p in parts):
-            told = (arguments or {}).get(group.name, {})
-            found.append(body_entry(index, group, tuple(_groups(index, group, room, told))))
+            found.append(body_entry(index, group, tuple(_groups(index, group, room, arguments))))
     return tuple(found)
 
 
@@ -93,7 +93,7 @@ def leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
                 yield from child.children
 
 
-def _groups(index: Index, body: BodyChunks, room: _Room, arguments: Mapping[str, str]) -> list[OutlineEntry]:
+def _groups(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None) -> list[OutlineEntry]:
     functions, labels = _code(index, body)
     bounds = [*(function.line for function in functions), body.end_line]
     first = bisect_left(labels, bounds[0], key=_line)
@@ -129,8 +129,9 @@ def _group(name: GroupName, total: int, shown: Sequence[OutlineEntry]) -> Outlin
     )
 
 
-def _inputs(index: Index, body: BodyChunks, room: _Room, arguments: Mapping[str, str]) -> OutlineEntry | None:
+def _inputs(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None) -> OutlineEntry | None:
     found = [(line, match) for line, text in index.directives(body) if (match := INPUT.match(text)) is not None]
+    told = arguments(body.name) if arguments is not None and found and body.is_kernel else {}
     shown = []
     for line, match in found[: room.take(len(found))]:
         name, span = match.group(1), Span(*match.span(1))
@@ -138,7 +139,7 @@ def _inputs(index: Index, body: BodyChunks, room: _Room, arguments: Mapping[str,
         where = ""
         if "offset" in place and place.get("size"):
             where = f"bytes {place['offset']} to {place['offset'] + place['size'] - 1}"
-        detail = ", ".join(part for part in (arguments.get(name, ""), where) if part)
+        detail = ", ".join(part for part in (told.get(name, ""), where) if part)
         shown.append(OutlineEntry(name, OutlineKind.INPUT, detail, line, span, line, line))
     return _group(GroupName.INPUTS, len(found), shown)
 

@@ -125,6 +125,26 @@ def focus(
     return view
 
 
+def header_lines(document: Document, name: str) -> tuple[int, ...]:
+    """The lines that say what the inputs of a kernel are: its directives, and the declarations of the inputs."""
+    index = index_of(document)
+    group = index.named.get(name)
+    if group is None:
+        return ()
+    chosen = {*index.openers(), *(line for line, _ in index.directives(group))}
+    _declare(index, group, {variable for _, variable in index.inputs(group)}, chosen)
+    return tuple(sorted(chosen))
+
+
+def header_of(analysis: Analysis, name: str) -> Analysis:
+    """The analysis bound for nothing but what says the inputs of a kernel: what is wrong in its code does not matter."""
+    document = analysis.document
+    if index_of(document).braced:
+        return analysis
+    bound = bind(SelectedLines(document, header_lines(document, name)), analysis.platform)
+    return Focus(document, analysis.platform, bound)
+
+
 def focus_at(
     analysis: Analysis, offset: int, *, uses: bool = False, family: bool = False, most: int | None = None
 ) -> Analysis:

@@ -200,6 +200,11 @@ class Index:
         return tuple(found)
 
     @cached_property
+    def named(self) -> dict[str, BodyChunks]:
+        """The bodies by name; the first of those with one name."""
+        return {group.name: group for group in reversed(self.groups) if group.opener >= 0}
+
+    @cached_property
     def scopes(self) -> bool:
         """Whether some name may mean different things in different lines of a body."""
         return any(part.facts.scopes for part in self.parts)

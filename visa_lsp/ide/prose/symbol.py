@@ -31,16 +31,16 @@ LETTERS: Final = {
 }
 
 
-def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol) -> str:
-    """The page of a symbol."""
+def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol, told: str = "") -> str:
+    """The page of a symbol; ``told`` is what its input, or that of what it is an alias of, holds, as Markdown."""
     if symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE):
         return _label(analysis, symbol)
     if symbol.predefined:
         return _predefined(analysis, body, symbol)
-    return _variable(analysis, body, symbol)
+    return _variable(analysis, body, symbol, told)
 
 
-def _variable(analysis: Analysis, body: Body, symbol: Symbol) -> str:
+def _variable(analysis: Analysis, body: Body, symbol: Symbol, told: str) -> str:
     head = analysis.document.line_text(symbol.place.line).strip() if symbol.place else symbol.name
     facts = [f"{strong(symbol.name)} — {symbol.kind.value}, {_amount(symbol)}"]
     if symbol.kind is SymbolKind.GENERAL and symbol.decl is not None and symbol.decl.align is not None:
@@ -54,6 +54,8 @@ def _variable(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     if symbol.input is not None:
         end = symbol.input.offset + symbol.input.size
         facts.append(f"input: payload bytes {symbol.input.offset} to {end - 1} ({symbol.input.size} bytes)")
+    if told:
+        facts.append(told if symbol.input is not None else f"{code(symbol.base()[0].name)} holds {told}")
     facts += _accesses(analysis, body, symbol)
     return f"{block(head)}\n\n" + "  \n".join(facts)
 

@@ -6,7 +6,7 @@ Which texts belong to a document is for the rim to say. Never raises for any tex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -16,13 +16,14 @@ from visa_lsp.ide.zeinfo.facts import kernel_texts, registers_of
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.symbols import symbols
 from visa_lsp.zeinfo.against import disagreements, in_document, placed_layout
-from visa_lsp.zeinfo.kernels import entries, number, word_of
+from visa_lsp.zeinfo.kernels import child, entries, number, word_of
+from visa_lsp.zeinfo.layout import id_block
 from visa_lsp.zeinfo.placement import arguments_of, inputs_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.diagnostics import Diagnostic
@@ -88,33 +89,78 @@ class InfoDocument:
 
 @dataclass(frozen=True, slots=True)
 class HeldArgument:
-    """The argument that an input holds, or points to: its number, and name and type where the ze_info tells them."""
+    """What an input holds: an argument, or what the runtime fills by itself (``index`` -1), as the ze_info tells it.
+
+    ``offset`` and ``size`` are bytes of the part of the payload that the document counts it in.
+    """
 
     index: int
     name: str = ""
     type_name: str = ""
+    address_space: str = ""
+    kind: str = ""
+    offset: int = 0
+    size: int = 0
+
+    @property
+    def is_value(self) -> bool:
+        """Whether it is the argument itself, or the pointer to it, and no fact about it."""
+        return self.index >= 0 and self.kind in _HELD
 
 
-def input_arguments(text: str, analysis: Analysis, kernel: str) -> dict[str, HeldArgument]:
-    """The variables of a kernel's inputs that hold an argument or point to it, with the argument."""
+def inputs_told(text: str, analysis: Analysis, kernel: str) -> dict[str, tuple[HeldArgument, ...]]:
+    """By the variables of a kernel's inputs: what a ze_info text says that they hold, in the order of the registers."""
     source = ZeInfoSource.of(text)
     item = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == kernel), None)
-    found: dict[str, HeldArgument] = {}
-    if item is None:
-        return found
+    described = next((k for k in kernel_texts(analysis, "") if k.kernel.name == kernel), None)
+    if item is None or described is None:
+        return {}
     told = {number(a, "index"): a for a in _argument_infos(source, kernel)}
-    for described in kernel_texts(analysis, ""):
-        if described.kernel.name == kernel:
-            layout = placed_layout(source, item, described, registers_of(analysis))
-            arguments = [a for a in arguments_of(item, layout) if a.kind in _HELD]
-            for entry in inputs_of(described):
-                for argument in arguments:
-                    index = number(argument.item, "arg_index")
-                    if index is not None and entry.overlaps(argument):
-                        info = told.get(index)
-                        type_name = word_of(info, "type_name").split(";")[0]
-                        found[entry.name] = HeldArgument(index, word_of(info, "name"), type_name)
+    layout = placed_layout(source, item, described, registers_of(analysis))
+    arguments = arguments_of(item, layout)
+    said = number(child(item, "execution_env"), "simd_size")
+    simd = described.kernel.int_attribute("SimdSize") or said or 1
+    found: dict[str, tuple[HeldArgument, ...]] = {}
+    for entry in inputs_of(described):
+        if layout.grf <= entry.first < layout.cross_start:
+            held = _per_thread(item, entry.first - layout.grf, id_block(simd, layout.grf))
+        else:
+            held = tuple(_held(a.item, told) for a in arguments if entry.overlaps(a))
+        if held:
+            found[entry.name] = held
     return found
+
+
+def _held(item: YamlItem, told: Mapping[int | None, YamlItem]) -> HeldArgument:
+    index = number(item, "arg_index")
+    info = told.get(index) if index is not None else None
+    return HeldArgument(
+        -1 if index is None else index,
+        word_of(info, "name"),
+        word_of(info, "type_name").split(";")[0],
+        word_of(info, "address_qualifier"),
+        word_of(item, "arg_type"),
+        number(item, "offset") or 0,
+        number(item, "size") or 0,
+    )
+
+
+def _per_thread(item: YamlItem, place: int, block: int) -> tuple[HeldArgument, ...]:
+    """What lies at a place of the per-thread part of the payload; local ids take a ``block`` of bytes each, x first."""
+    each = entries(item, "per_thread_payload_arguments")
+    if [word_of(entry, "arg_type") for entry in each] == ["local_id"] and place // block < len(_DIMENSIONS):
+        return (replace(_held(each[0], {}), name=_DIMENSIONS[place // block]),)
+    held = (_held(entry, {}) for entry in each)
+    return tuple(a for a in held if a.offset <= place < a.offset + max(1, a.size))
+
+
+_DIMENSIONS: Final = "xyz"
+
+
+def arguments_in(told: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, HeldArgument]:
+    """The inputs that hold an argument or point to it, with the argument."""
+    held = ((name, next((a for a in reversed(every) if a.is_value), None)) for name, every in told.items())
+    return {name: argument for name, argument in held if argument is not None}
 
 
 def _argument_infos(source: ZeInfoSource, kernel: str) -> list[YamlItem]:

@@ -74,11 +74,10 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
 def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple[InlayText, ...]:
     """The hints that the settings ask for; types beside the line of the cursor alone where they say so."""
     settings = ls.documents.settings_for(opened.key)
-    if not settings.type_hints_at_cursor:
-        return inlay_hints(opened.analysis, first, last, settings.hints)
-    found = inlay_hints(opened.analysis, first, last, settings.hints - {HintKind.TYPE})
+    shown = settings.hints - {HintKind.TYPE} if settings.type_hints_at_cursor else settings.hints
+    found = inlay_hints(opened.analysis, first, last, shown, info.input_labels(ls, opened))
     line = ls.cursors.get(opened.key)
-    if line is None or not first <= line <= last:
+    if not settings.type_hints_at_cursor or line is None or not first <= line <= last:
         return found
     return (*found, *inlay_hints(opened.analysis, line, line, (HintKind.TYPE,)))
 

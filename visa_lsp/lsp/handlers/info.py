@@ -5,12 +5,14 @@ No handlers of its own: a method has one handler, which asks here for documents 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
 from visa_lsp.beside import TEXTS, stem_of
+from visa_lsp.ide.index.focus import header_lines, header_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.launch.document import LaunchDocument
@@ -18,17 +20,21 @@ from visa_lsp.ide.workspace import Language
 from visa_lsp.ide.zeinfo.document import (
     HeldArgument,
     InfoDocument,
-    input_arguments,
+    arguments_in,
+    inputs_told,
     kernel_at,
     kernel_names,
     place_in_document,
     simd_size_of,
 )
+from visa_lsp.ide.zeinfo.inputs import labels, pages
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo.symbols import ZeSymbol
@@ -36,6 +42,8 @@ if TYPE_CHECKING:
 
 # A vISA text beside a ze_info document: of a state of its file, and of the platform it is for.
 _ANALYSIS: Final = Key["Analysis"]("analysis")
+# A document is looked for and read for each kernel of a request; more of them are in no text that a compiler made.
+_MOST_TOLD: Final = 64
 _START: Final = types.Position(0, 0)
 _SYMBOL: Final = {
     "kernel": types.SymbolKind.Module,
@@ -197,13 +205,73 @@ def _plain(name: str) -> bool:
     return bool(name) and not any(sign in name for sign in "/\\\0")
 
 
-def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, HeldArgument]:
-    """The variables of a kernel's inputs by the ze_info beside its text; none where there is no ze_info."""
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """What the inputs of a kernel hold: by the lines that declare them and a state of the document that tells it."""
+
+    header: tuple[str, ...]
+    path: Path | None
+    state: object
+    told: Mapping[str, tuple[HeldArgument, ...]]
+
+
+# By kernel: of a state of a text's folder, and of the text's platform.
+_INPUTS: Final = Key[dict[str, _Inputs]]("inputs")
+
+
+def inputs_beside(
+    ls: VisaServer, opened: OpenDocument, kernel: str
+) -> tuple[Mapping[str, tuple[HeldArgument, ...]], str]:
+    """What the inputs of a kernel hold by the ze_info beside its text, and that document's name; nothing without one.
+
+    It is looked for again when the folder, that document or the lines of the inputs have changed.
+    """
     path = ls.files.path_of(opened.key)
+    header = tuple(map(opened.analysis.document.line_text, header_lines(opened.analysis.document, kernel)))
+    if path is None or not header:
+        return {}, ""
+    place = Path(path)
+    folder, platform = ls.files.changed(place.parent), ls.documents.platform_name(opened.key)
+    kept = ls.files.kept(_INPUTS, opened.key, folder, platform)
+    known = kept.get(kernel) if kept is not None else None
+    if known is None or known.header != header or known.state != _state(ls, known.path):
+        analysis = header_of(opened.analysis, kernel)
+        found = ls.files.beside.description(kernel, place, simd_size=simd_size_of(analysis, kernel))
+        told = inputs_told(found.text, analysis, kernel) if found is not None else {}
+        where = found.path if found is not None else None
+        known = _Inputs(header, where, _state(ls, where), told)
+        ls.files.keep(_INPUTS, opened.key, folder, platform, {**(kept or {}), kernel: known})
+    return known.told, known.path.name if known.path is not None else ""
+
+
+def _state(ls: VisaServer, path: Path | None) -> object:
+    """What tells states of a document apart, open or not."""
     if path is None:
-        return {}
-    told = ls.files.beside.description(kernel, Path(path), simd_size=simd_size_of(opened.analysis, kernel))
-    return input_arguments(told.text, opened.analysis, kernel) if told is not None else {}
+        return None
+    opened = ls.documents.get(ls.files.uri_of(path))
+    return opened.serial if opened is not None else ls.files.changed(path)
+
+
+def input_labels(ls: VisaServer, opened: OpenDocument) -> Callable[[str], dict[str, str]]:
+    """For a kernel, by the variables of its inputs: what stands beside their lines. The first kernels of many are told of."""
+    known: dict[str, dict[str, str]] = {}
+
+    def of(kernel: str) -> dict[str, str]:
+        if kernel not in known and len(known) < _MOST_TOLD:
+            known[kernel] = labels(inputs_beside(ls, opened, kernel)[0])
+        return known.get(kernel, {})
+
+    return of
+
+
+def input_pages(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, str]:
+    """By the variables of a kernel's inputs: a line of Markdown for hover."""
+    return pages(*inputs_beside(ls, opened, kernel))
+
+
+def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, HeldArgument]:
+    """The variables of a kernel's inputs that hold an argument or point to it; none where there is no ze_info."""
+    return arguments_in(inputs_beside(ls, opened, kernel)[0])
 
 
 def completion_items(

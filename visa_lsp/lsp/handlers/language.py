@@ -5,6 +5,7 @@ Each converts, asks ``ide``, converts back.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from lsprotocol import types
@@ -69,7 +70,9 @@ async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | N
         result = described[1].hover(offset)
     else:
         at = place(ls, params)
-        result = hover(at[0].analysis, at[1]) if at else None
+        result = None
+        if at is not None:
+            result = hover(at[0].analysis, at[1], functools.partial(info.input_pages, ls, at[0]))
     if at is None or result is None:
         return None
     text = ls.client_capabilities.text_document

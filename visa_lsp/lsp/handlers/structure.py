@@ -123,7 +123,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     document = opened.analysis.document
     text = ls.client_capabilities.text_document
     known = text.document_symbol if text else None
-    bodies = outline(opened.analysis)
+    bodies = outline(opened.analysis, info.input_labels(ls, opened))
     if known and known.hierarchical_document_symbol_support:
         text_of = "".join(_listed(bodies, document, _columns(ls, document)))
         return Encoded([b"[", text_of.encode(), b"]"])

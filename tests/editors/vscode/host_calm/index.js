@@ -49,20 +49,18 @@ const tests = {
     assert.ok(isFolded(line('// .decl V5 ')));
   },
   async 'a text that is opened at a declaration shows it'() {
-    document = await vscode.workspace.openTextDocument(file('other.visaasm'));
-    await run('workbench.action.closeAllEditors');
+    document = await vscode.workspace.openTextDocument(file('third.visaasm'));
     const place = at('.decl V0060 ');
     editor = await vscode.window.showTextDocument(document, { selection: new vscode.Range(place, place) });
     await until('the comments folded', async () => {
       await run('revealLine', { lineNumber: 0, at: 'top' });
       return isFolded(line('// .decl V5 '));
     });
-    assert.ok(isSeen(line('.decl V0032 ') + 1));
-    await run('workbench.action.closeAllEditors');
-    document = await vscode.workspace.openTextDocument(uri);
-    editor = await vscode.window.showTextDocument(document);
+    assert.ok(isSeen(line('.decl V0032 ') + 1), JSON.stringify(editor.visibleRanges));
   },
   async 'types stand nowhere, or on the line of the cursor'() {
+    document = await vscode.workspace.openTextDocument(uri);
+    editor = await vscode.window.showTextDocument(document);
     const settings = vscode.workspace.getConfiguration('visa', uri);
     const [first, last] = [line('_main_0:'), line('_0_016:')];
     assert.deepEqual(await hints(first, last), []);

@@ -1,0 +1,62 @@
+"""What the inputs of a kernel hold, in words: short beside a line, whole for hover.
+
+The names come from ze_info, which others wrote: they are shown as they stand there. Knows no protocol and no files.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.ide.prose.markdown import code, strong
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.ide.zeinfo.document import HeldArgument
+
+# What an editor would break a line at, or hide.
+_UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+_LONGEST: Final = 80
+# The address space of what is no pointer tells nothing.
+_NO_SPACE: Final = ("", "NONE", "__private")
+
+
+def labels(told: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, str]:
+    """By variable: what stands beside its line, such as ``y: __global float*``."""
+    return {name: _shown(", ".join(_label(a) for a in held)) for name, held in told.items()}
+
+
+def pages(told: Mapping[str, tuple[HeldArgument, ...]], document: str) -> dict[str, str]:
+    """By variable: a line of Markdown for hover; ``document`` is the name of the file that says it."""
+    return {name: f"{'; '.join(_page(a) for a in held)} — by {code(document)}" for name, held in told.items()}
+
+
+def _label(argument: HeldArgument) -> str:
+    name = argument.name or f"argument {argument.index}"
+    if argument.is_value:
+        type_name = _type(argument)
+        return f"{name}: {type_name}" if type_name else name
+    return f"{argument.kind} {argument.name}".rstrip() if argument.index < 0 else f"{argument.kind} of {name}"
+
+
+def _page(argument: HeldArgument) -> str:
+    place = f"payload offset {argument.offset}, {argument.size} bytes"
+    if argument.index < 0:
+        return f"{code(f'{argument.kind} {argument.name}'.rstrip())}, filled by the runtime, {place}"
+    number = f"argument {argument.index}"
+    name = f"{number}, {strong(_shown(argument.name))}" if argument.name else number
+    if not argument.is_value:
+        return f"{code(argument.kind)} of {name}, {place}"
+    type_name = _type(argument)
+    return f"{name}: {code(type_name) + ', ' if type_name else ''}{code(argument.kind)}, {place}"
+
+
+def _type(argument: HeldArgument) -> str:
+    space = "" if argument.address_space in _NO_SPACE else f"{argument.address_space} "
+    return f"{space}{argument.type_name}" if argument.type_name else ""
+
+
+def _shown(text: str) -> str:
+    shown = _UNSEEN.sub(" ", text)
+    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
