@@ -220,6 +220,7 @@ async def test_inline_values_after_a_run(client, kernel):
     assert answer["ok"], answer
     found = await client.text_document_inline_value_async(params)
     assert any("float32[80] [1.0, 3.5" in value.text for value in found), found
+    assert {"a = 2.5", "n = 70"} <= {value.text for value in found}, found
     assert all(".input" in kernel.text.split("\n")[value.range.start.line] for value in found)
 
 

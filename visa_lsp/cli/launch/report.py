@@ -58,6 +58,15 @@ class BufferReport:
         return titled(self.arg, self.name)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueReport:
+    """An argument that was passed by value; ``name`` is the source's, where ze_info tells it."""
+
+    arg: int | str
+    name: str
+    array: Array
+
+
 @dataclass(frozen=True, slots=True)
 class ExpectationReport:
     """One expectation: whether it holds, and if not the first differences in one line, and all that is known of them."""
@@ -91,6 +100,7 @@ class RunReport:
     sources: Mapping[str, BodySource] = field(default_factory=dict)
     sent: tuple[RecordedMessages, ...] = ()  # messages that are recorded instead of carried out
     more_faults: int = 0  # found, but more than were asked for
+    values: tuple[ValueReport, ...] = ()
     assumed: tuple[str, ...] = ()  # what nobody has said of the launch, a sentence each
 
     def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:

@@ -5,6 +5,7 @@ The command line and the language server's ``visa.run`` both come through ``run_
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -27,23 +28,24 @@ from visa_lsp.cli.launch.program import (
     text_of,
 )
 from visa_lsp.cli.launch.program_info import choose_platform, kernel_info
-from visa_lsp.cli.launch.report import RunReport, with_declarations, with_sources
+from visa_lsp.cli.launch.report import RunReport, ValueReport, with_declarations, with_sources
 from visa_lsp.cli.launch.results import buffer_reports, expectation_reports
 from visa_lsp.isa.platforms import PLATFORMS
-from visa_lsp.sim.launch.config import PLATFORM, LaunchError
+from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import CHECKERS, checkers
 from visa_lsp.sim.printf import text_of as text_printed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.cli.launch.program import BodySource
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.sim.launch.config import Arg
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
 
@@ -132,6 +134,16 @@ def run_module(
         tuple(fault for fault in faults if fault.is_note),
         texts,
         result.sent,
+        _values(launch, prepared),
+    )
+
+
+def _values(launch: LaunchFile, prepared: PreparedLaunch) -> tuple[ValueReport, ...]:
+    """What was passed by value, as the launch has it."""
+    args = launch.config.args
+    keyed: Iterable[tuple[int | str, Arg]] = args.items() if isinstance(args, Mapping) else enumerate(args)
+    return tuple(
+        ValueReport(key, prepared.names.get(key, ""), arg.array) for key, arg in keyed if isinstance(arg, ValueArg)
     )
 
 

@@ -8,6 +8,7 @@ ends the process. Invariant: it ends when its standard input does, so none is le
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import tempfile
@@ -159,7 +160,17 @@ def _report(report: RunReport, *, whole: bool = False) -> Result:
 
     values = report_values(report, _HEAD, whole=whole)
     values["printed"] = values["printed"][:_MOST_PRINTED]
+    values["values"] = [
+        {"arg": v.arg, "name": v.name, "values": [_number(n) for n in v.array.ravel()[:_HEAD]]} for v in report.values
+    ]
     return values
+
+
+def _number(value: Any) -> Any:
+    """A value of an array with the digits of its type; what JSON has no number for is a word."""
+    if not isinstance(value.item(), float):
+        return value.item()
+    return float(str(value)) if math.isfinite(value) else str(value)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ The rim keeps what a run answered and hands it in; here it is only laid beside n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from visa_lsp.ide.index.text_index import index_of
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunValues:
-    """What is kept of a run: values by the variable of an input, and notes (a fault, a count) by line."""
+    """What is kept of a run: values by the variable of an input, and notes (a fault, a count) by line.
+
+    ``names`` is what a variable's argument is called in the source, where that is known.
+    """
 
     kernel: str
     variables: Mapping[str, str]
     lines: Mapping[int, Sequence[str]]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,9 @@ def inline_values(analysis: Analysis, run: RunValues, first: int, last: int) -> 
     found = []
     for line, name in index.inputs(group):
         if first <= line <= last and name in run.variables:
-            found.append(_beside(document.line_text(line), line, name, f"{name} = {run.variables[name]}"))
+            found.append(
+                _beside(document.line_text(line), line, name, f"{run.names.get(name) or name} = {run.variables[name]}")
+            )
     for line, notes in run.lines.items():
         if first <= line <= last and line < document.line_count:
             text = document.code(line).rstrip()

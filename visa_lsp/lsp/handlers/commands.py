@@ -366,18 +366,28 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
 def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
     """What is kept of a run for inline values."""
     variables: dict[str, str] = {}
+
+    def keep(entry: Result, text: str) -> None:
+        held = [name for name, argument in arguments.items() if argument.index == entry["arg"]]
+        for name in (str(entry["name"]), str(entry["arg"]), *held):
+            variables[name] = text
+
     for buffer in answer.get("buffers", ()):
-        head = ", ".join(str(v) for v in buffer["head"][:_MOST_VALUES])
-        held = [name for name, argument in arguments.items() if argument.index == buffer["arg"]]
-        for name in (str(buffer["name"]), str(buffer["arg"]), *held):
-            variables[name] = (
-                f"{buffer['dtype']}{buffer['shape']} [{head}{', …' if len(buffer['head']) > _MOST_VALUES else ''}]"
-            )
+        keep(buffer, f"{buffer['dtype']}{buffer['shape']} [{_listed(buffer['head'])}]")
+    for entry in answer.get("values", ()):
+        many = len(entry["values"]) != 1
+        keep(entry, f"({_listed(entry['values'])})" if many else str(entry["values"][0]))
     lines: dict[int, list[str]] = {}
     for fault in answer.get("faults", ()):
         if fault.get("line"):
             lines.setdefault(fault["line"] - 1, []).append(f"{fault['kind']}: {fault['message']}")
-    return RunValues(str(answer["kernel"]), variables, lines)
+    names = {name: argument.name for name, argument in arguments.items() if argument.name}
+    return RunValues(str(answer["kernel"]), variables, lines, names)
+
+
+def _listed(values: list[Any]) -> str:
+    """The first of some values."""
+    return ", ".join(str(v) for v in values[:_MOST_VALUES]) + (", …" if len(values) > _MOST_VALUES else "")
 
 
 async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -> Result:

@@ -6,6 +6,7 @@ import { LanguageClient, ProgressType, type LanguageClientOptions } from 'vscode
 import { installServer } from './install.ts';
 import { findProgram, ProgramNotFound, type Program } from './program.ts';
 import { plain } from '../plain.ts';
+import { HeaderFolds } from '../views/folding.ts';
 
 // Launch files and ze_info may be called YAML, as settings of the user say; the server knows them by name.
 const BESIDE = ['**/*.launch.{yaml,yml}', '**/*.zeinfo.{yaml,yml}', '**/*.{zeinfo,ze_info}'];
@@ -19,6 +20,7 @@ export class Server implements vscode.Disposable {
   private readonly context: vscode.ExtensionContext;
   private readonly output: vscode.OutputChannel;
   private readonly show: Show;
+  private readonly folds = new HeaderFolds();
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
 
@@ -50,6 +52,7 @@ export class Server implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.folds.dispose();
     void this.stop();
   }
 
@@ -117,6 +120,7 @@ export class Server implements vscode.Disposable {
         outputChannelName: 'vISA Language Server',
         initializationOptions: { trusted: vscode.workspace.isTrusted },
         middleware: {
+          ...this.folds.middleware,
           executeCommand: (name, args, next) => this.show(name, args) ?? next(name, args),
         },
       };
