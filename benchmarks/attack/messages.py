@@ -43,7 +43,7 @@ _OTHERS: Final = (
 )
 _TOLD: Final = (
     "textDocument/didSave", "workspace/didChangeWatchedFiles", "workspace/didChangeWorkspaceFolders", "$/setTrace", "$/cancelRequest",
-    "workspace/didChangeConfiguration", "visa/didChangeTrust", "textDocument/willSave", "window/workDoneProgress/cancel", "none/such",
+    "workspace/didChangeConfiguration", "visa/didChangeTrust", "visa/didChangeCursor", "textDocument/willSave", "window/workDoneProgress/cancel", "none/such",
     "initialized", "textDocument/didClose", "notebookDocument/didOpen", "$/progress",
 )  # fmt: skip
 # Runs take long, and have a target of their own.

@@ -2,14 +2,14 @@
 // It would fold them over the cursor, too; where a text is opened at a place inside of one, that one is no import here.
 
 import * as vscode from 'vscode';
-import type { FoldingRangeMiddleware } from 'vscode-languageclient/node';
+import type { Middleware } from 'vscode-languageclient/node';
 
 export class HeaderFolds implements vscode.Disposable {
   // By document: which of its headers, counted from the top, the cursor was in when it was opened.
   private readonly open = new Map<string, Set<number>>();
   private readonly listener = vscode.workspace.onDidCloseTextDocument(({ uri }) => this.open.delete(uri.toString()));
 
-  readonly middleware: FoldingRangeMiddleware = {
+  readonly middleware: Pick<Middleware, 'provideFoldingRanges'> = {
     provideFoldingRanges: async (document, context, token, next) => {
       const ranges = await next(document, context, token);
       return ranges && this.unfolded(document, ranges);

@@ -81,7 +81,8 @@ const tests = {
   async symbols() {
     const [kernel] = await run('vscode.executeDocumentSymbolProvider', document.uri);
     assert.equal(kernel.name, 'saxpy');
-    assert.ok(kernel.children.some((c) => c.name === 'done'));
+    const blocks = kernel.children.find((group) => group.name === 'Blocks');
+    assert.ok(blocks.children.some((block) => block.name === 'done'));
   },
   async formatting() {
     const edits = await run('vscode.executeFormatDocumentProvider', document.uri, { tabSize: 4, insertSpaces: true });
