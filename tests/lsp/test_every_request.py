@@ -221,6 +221,10 @@ async def test_inline_values_after_a_run(client, kernel):
     found = await client.text_document_inline_value_async(params)
     assert any("float32[80] [1.0, 3.5" in value.text for value in found), found
     assert {"a = 2.5", "n = 70"} <= {value.text for value in found}, found
+    place = at(kernel.text, ".input V0034", 8)
+    shown = await client.text_document_hover_async(types.HoverParams(kernel.identifier, place))
+    assert "**a**: `float`" in shown.contents.value
+    assert "last run: `2.5`" in shown.contents.value
     assert all(".input" in kernel.text.split("\n")[value.range.start.line] for value in found)
 
 

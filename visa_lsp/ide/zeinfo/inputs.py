@@ -27,9 +27,16 @@ def labels(told: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, str]:
     return {name: _shown(", ".join(_label(a) for a in held)) for name, held in told.items()}
 
 
-def pages(told: Mapping[str, tuple[HeldArgument, ...]], document: str) -> dict[str, str]:
-    """By variable: a line of Markdown for hover; ``document`` is the name of the file that says it."""
-    return {name: f"{'; '.join(_page(a) for a in held)} — by {code(document)}" for name, held in told.items()}
+def pages(
+    told: Mapping[str, tuple[HeldArgument, ...]], document: str, values: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """By variable: a line of Markdown for hover.
+
+    ``document`` is the name of the file that says it, ``values`` by variable what the last run has left in the arguments.
+    """
+    found = {name: f"{'; '.join(_page(a) for a in held)} — by {code(document)}" for name, held in told.items()}
+    left = {name: value for name, value in (values or {}).items() if any(a.is_value for a in told.get(name, ()))}
+    return {name: f"{text}; last run: {code(left[name])}" if name in left else text for name, text in found.items()}
 
 
 def _label(argument: HeldArgument) -> str:

@@ -265,8 +265,10 @@ def input_labels(ls: VisaServer, opened: OpenDocument) -> Callable[[str], dict[s
 
 
 def input_pages(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, str]:
-    """By the variables of a kernel's inputs: a line of Markdown for hover."""
-    return pages(*inputs_beside(ls, opened, kernel))
+    """By the variables of a kernel's inputs: a line of Markdown for hover, with the value of the last run."""
+    kept = ls.runs.get(opened.key)
+    values = kept[1].variables if kept is not None and kept[1].kernel == kernel else {}
+    return pages(*inputs_beside(ls, opened, kernel), values)
 
 
 def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, HeldArgument]:
