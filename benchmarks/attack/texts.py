@@ -294,7 +294,7 @@ def features(analysis: Analysis, draw: random.Random) -> None:
     workspace_symbols(analysis, draw.choice(("", "V", "k", "(((", "*", "\\")))
     inlay_hints(analysis, first, last)
     code_lenses(analysis)
-    document_links(analysis, "x")
+    document_links(analysis)
     flow = flow_at(analysis, line=first)
     if flow is not None:
         dot(document, flow)

@@ -8,7 +8,7 @@ from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.documents import VALUES, changed, document, odd_text
 from benchmarks.attack.launches import clear
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.zeinfo.document import InfoDocument, input_arguments, kernel_names, place_in_document
+from visa_lsp.ide.zeinfo.document import InfoDocument, inputs_told, kernel_names, place_in_document
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.zeinfo.read import ZeInfoError, read
 from visa_lsp.zeinfo.validate import validate
@@ -99,7 +99,7 @@ class ZeInfos(Target):
         found.symbols()
         found.hints()
         kernel_names(case)
-        input_arguments(case, self.analysis, "mandel")
+        inputs_told(case, self.analysis, "mandel")
         place_in_document(case, self.analysis, "x", draw.randrange(self.analysis.document.line_count))
         try:
             read(case)

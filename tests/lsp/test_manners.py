@@ -97,7 +97,7 @@ async def test_settings_are_live(tmp_path):
         assert not await client.text_document_code_lens_async(lenses)
         client.workspace_did_change_configuration(
             types.DidChangeConfigurationParams(
-                {"visa": {"inlayHints": {"types": False, "labels": False, "immediates": True}}}
+                {"visa": {"inlayHints": {"labels": False, "arguments": False, "immediates": True}}}
             )
         )
         found = await client.text_document_inlay_hint_async(hints)

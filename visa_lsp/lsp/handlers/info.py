@@ -245,9 +245,9 @@ def inputs_beside(
 
 
 def _state(ls: VisaServer, path: Path | None) -> object:
-    """What tells states of a document apart, open or not."""
+    """What tells states of a document apart, open or not; without one, those of the open documents that may become it."""
     if path is None:
-        return None
+        return tuple(d.serial for d in ls.documents if d.language is Language.ZEINFO)
     opened = ls.documents.get(ls.files.uri_of(path))
     return opened.serial if opened is not None else ls.files.changed(path)
 
