@@ -134,7 +134,7 @@ def run_module(
         tuple(fault for fault in faults if fault.is_note),
         texts,
         result.sent,
-        _values(launch, prepared),
+        values=_values(launch, prepared),
     )
 
 
