@@ -39,7 +39,8 @@ ALLOWED = {
     "cli.check": {"common", "files", "progress", "rules", "settings"},
     "cli.launch": {"common", "described", "files", "progress"},
     "cli.services": {
-        "assemble", "check", "described", "exits", "explain", "files", "launch", "rules", "settings", "zeinfo",
+        "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "words", "zebins",
+        "zeinfo",
     },
     "ide.index": set(),
     "ide.prose": {"index"},

@@ -7,6 +7,8 @@ import itertools
 from lsp_client import at, line_of, plain
 from lsprotocol import types
 
+from visa_lsp.zeinfo.pack import pack_zebin
+
 
 def lines(first: int, last: int) -> types.Range:
     return types.Range(types.Position(first, 0), types.Position(last, 0))
@@ -275,6 +277,47 @@ async def test_objects_are_shown_as_their_disassembly(client, kernel, tmp_path):
         types.HoverParams(types.TextDocumentIdentifier(shown["uri"]), at(shown["text"], "mad (M1", 1))
     )
     assert "Multiply, then add" in hover.contents.value
+
+
+async def test_a_zebin_is_told_in_parts(client, kernel, tmp_path):
+    assert (await command(client, "visa.assemble", kernel.uri))["ok"]
+    ze_info = (tmp_path / "saxpy.zeinfo.yaml").read_text()
+    path = tmp_path / "saxpy.zebin"
+    path.write_bytes(pack_zebin("saxpy", (tmp_path / "saxpy.isa").read_bytes(), ze_info))
+    told = await command(client, "visa.zebin", {"uri": path.as_uri()})
+    assert told["ok"], told
+    assert [(s["name"], s["type"]) for s in told["sections"]][:2] == [
+        (".visaasm.saxpy", "VISAASM"),
+        (".ze_info", "ZEINFO"),
+    ]
+    assert told["zeInfo"] == ze_info
+    [saxpy] = told["kernels"]
+    assert (saxpy["name"], saxpy["simd"], saxpy["arguments"], saxpy["bytes"]) == ("saxpy", 32, 4, None)
+    [module] = told["modules"]
+    assert (module["name"], module["error"]) == ("saxpy", "")
+    assert '.kernel "saxpy"' in module["text"]
+    # What is broken is told, and hides nothing else.
+    path.write_bytes(pack_zebin("saxpy", b"CISA\x04\x01junk", "kernels: [3]\n"))
+    told = await command(client, "visa.zebin", path.as_uri())
+    assert (told["ok"], told["kernels"]) == (True, [])
+    assert told["zeInfoProblem"].startswith("ze_info:1:")
+    assert told["modules"][0]["text"] == ""
+    assert told["modules"][0]["error"]
+    path.write_bytes(b"no zebin")
+    for uri in (path.as_uri(), (tmp_path / "none.zebin").as_uri(), "untitled:x.zebin"):
+        bad = await command(client, "visa.zebin", uri)
+        assert (bad["ok"], bool(bad["error"])) == (False, True)
+
+
+async def test_the_words_that_can_be_explained(client, kernel):
+    told = await command(client, "visa.words")
+    words = {word["word"]: word for word in told["words"]}
+    assert len(words) == len(told["words"]) > 400
+    assert words["mad"] == {"word": "mad", "kind": "instruction", "line": words["mad"]["line"]}
+    assert words["mad"]["line"].startswith("Multiply, then add")
+    assert words["V101"]["line"].startswith("undeclared-name: ")
+    assert {w["kind"] for w in told["words"]} >= {"rule", "predefined variable", "attribute", "type", "platform"}
+    assert all(w["line"] and "\n" not in w["line"] for w in told["words"])
 
 
 async def test_a_launch_file_from_ze_info_runs(client, kernel, tmp_path):

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.support.context import near
 from visa_lsp.cli.common import EXIT_USAGE, add_platform
-from visa_lsp.cli.rules import by_word, page, rule_called
+from visa_lsp.cli.rules import page, rule_called
+from visa_lsp.cli.words import known_words
 from visa_lsp.ide.prose.opcode import describe_modifier, describe_slot, type_limits
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
-from visa_lsp.isa.glossary import TERMS, entry, term_called
+from visa_lsp.isa.glossary import entry, term_called
 from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import ALL, PLATFORMS, Platform, platform_named
 from visa_lsp.isa.table import TABLE
@@ -73,15 +74,6 @@ def _named(word: str, platform: str | None) -> str | None:
         chosen = platform_named(platform) if platform else None
         return "\n\n---\n\n".join(_instruction(row, chosen) for row in rows)
     return _variable(word) or _type(word) or _attribute(word) or _platform(word)
-
-
-def known_words() -> list[str]:
-    """Everything that ``explain`` knows."""
-    return [
-        *TABLE.mnemonics, *by_word(), *(v.name for v in predefined.VARIABLES), *predefined.SURFACE_BY_NAME,
-        *predefined.SAMPLER_BY_NAME, *(a.name for a in ATTRIBUTES), *(p.name for p in PLATFORMS),
-        *(term.name for term in TERMS),
-    ]  # fmt: skip
 
 
 def _instruction(row: Instruction, platform: Platform | None) -> str:

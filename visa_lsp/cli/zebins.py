@@ -38,7 +38,7 @@ def zebin_text(name: str, zebin: Zebin, platform: Platform | None, *, comments: 
         if zebin.ze_info_bytes:
             parts.append(_titled(".ze_info", zebin.ze_info))
         for module, data in zebin.visa.items():
-            parts.append(_titled(f".visaasm.{module}", _visa(name, data, platform, comments=comments)))
+            parts.append(_titled(f".visaasm.{module}", visa_text(name, data, platform, comments=comments)))
     return "".join(parts)
 
 
@@ -60,7 +60,7 @@ def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | Non
         safe = "".join(c if c.isalnum() or c in "._-" else "_" for c in module)
         if data.startswith(OBJECT_MAGIC):
             files[f"{safe}.isa"] = data
-        files[f"{safe}.visaasm"] = _visa(name, data, platform, comments=comments).encode("utf-8", "surrogateescape")
+        files[f"{safe}.visaasm"] = visa_text(name, data, platform, comments=comments).encode("utf-8", "surrogateescape")
     if not files:
         raise CliError(f"{name}: this zebin has neither ze_info nor vISA")
     for file in files:
@@ -74,7 +74,8 @@ def _titled(title: str, text: str) -> str:
     return f"\n== {title} ==\n{text}" + ("" if text.endswith("\n") else "\n")
 
 
-def _visa(name: str, data: bytes, platform: Platform | None, *, comments: bool) -> str:
+def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bool) -> str:
+    """A module of a zebin as text. Raises CliError where it is an object that cannot be read."""
     if not data.startswith(OBJECT_MAGIC):
         return data.rstrip(b"\0").decode("utf-8", "surrogateescape")
     try:

@@ -20,11 +20,13 @@ OFFERED = {
         "commands": [
             "visa.assemble",
             "visa.disassemble",
+            "visa.zebin",
             "visa.run",
             "visa.runAll",
             "visa.showControlFlow",
             "visa.showZeInfo",
             "visa.explain",
+            "visa.words",
             "visa.launchTemplate",
             "visa.showReferences",
             "visa.instructionsOf",

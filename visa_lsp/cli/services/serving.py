@@ -36,9 +36,11 @@ def services() -> Services:
         run_in_subprocess,
         run_all_in_subprocess,
         disassemble,
+        zebin,
         ze_info,
         launch_template,
         explain,
+        words,
         file_rules,
     )
 
@@ -120,6 +122,13 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
     except (OSError, ValueError) as error:
         return {"ok": False, "error": f"{path}: {getattr(error, 'strerror', None) or error}"}
     return {"ok": True, "text": written, "bytes": len(data)}
+
+
+def zebin(path: str, platform: str | None) -> Result:
+    """What is in a zebin."""
+    from visa_lsp.cli.services import zebins
+
+    return zebins.parts(path, platform)
 
 
 # ---- ze_info ----
@@ -234,7 +243,8 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
 def explain(word: str, platform: str | None) -> Result:
     """The page of a word."""
     from visa_lsp.checks.support.context import near
-    from visa_lsp.cli.explain import explain_text, known_words
+    from visa_lsp.cli.explain import explain_text
+    from visa_lsp.cli.words import known_words
 
     text = explain_text(word, platform)
     if text is None:
@@ -242,6 +252,13 @@ def explain(word: str, platform: str | None) -> Result:
         hint = f"; did you mean `{meant}`?" if meant else ""
         return {"ok": False, "error": f"nothing is known of `{word}`{hint}", "suggestion": meant}
     return {"ok": True, "word": word, "markdown": text}
+
+
+def words() -> Result:
+    """Every word that has a page, with its kind and a line."""
+    from visa_lsp.cli.words import words as known
+
+    return {"ok": True, "words": [word._asdict() for word in known()]}
 
 
 def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> FileRules:

@@ -29,6 +29,8 @@ from visa_lsp.lsp.capabilities import (
     SHOW_CONTROL_FLOW,
     SHOW_REFERENCES,
     SHOW_ZE_INFO,
+    WORDS,
+    ZEBIN,
 )
 from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.progress import send_partial, working
@@ -60,11 +62,13 @@ def register(server: VisaServer) -> None:
     for name, handler in (
         (ASSEMBLE, on_assemble),
         (DISASSEMBLE, on_disassemble),
+        (ZEBIN, on_zebin),
         (RUN, on_run),
         (RUN_ALL, on_run_all),
         (SHOW_CONTROL_FLOW, on_control_flow),
         (SHOW_ZE_INFO, on_ze_info),
         (EXPLAIN, on_explain),
+        (WORDS, on_words),
         (LAUNCH_TEMPLATE, on_launch_template),
         (SHOW_REFERENCES, on_show_references),
         (INSTRUCTIONS_OF, on_instructions_of),
@@ -196,6 +200,19 @@ async def _disassemble(ls: VisaServer, arguments: Any, token: Any) -> Result:
         return lambda: {**ls.services.disassemble(text, path, platform), "uri": shown}
 
     return await _answer(ls, "vISA: disassembling", token, prepare)
+
+
+async def on_zebin(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Tell what is in a zebin: sections, kernels, ze_info, and its vISA as text."""
+
+    def prepare() -> Callable[[], Result]:
+        options = _options(arguments)
+        path, platform = ls.files.path_of(options["uri"]), _platform(ls, options)
+        if path is None:
+            raise BadArgument("a zebin has to be a file")
+        return lambda: ls.services.zebin(path, platform)
+
+    return await _answer(ls, "vISA: reading the zebin", token, prepare)
 
 
 async def on_disassembly(ls: VisaServer, params: Any) -> Result:
@@ -472,6 +489,11 @@ def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]
     if line is not None and not (line.isdecimal() and len(line) < _DIGITS):
         raise BadArgument("`line` must be a number from 0")
     return path, None if line is None else int(line)
+
+
+async def on_words(ls: VisaServer, _arguments: list[Any], token: Any) -> Result:
+    """List the words that have a page, each with its kind and a line."""
+    return await _answer(ls, "vISA: listing words", token, lambda: ls.services.words)
 
 
 async def on_show_references(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
