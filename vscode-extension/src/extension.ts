@@ -13,8 +13,11 @@ import { CursorLine } from './views/cursor.ts';
 import { FlowView } from './views/flow.ts';
 import { InlineValues } from './views/inline.ts';
 import { SourceLenses } from './views/source.ts';
-import { explain, lineInFront, showReferences, showZeInfo } from './views/texts.ts';
+import { explain, lineInFront, registerTexts, showReferences, showZeInfo } from './views/texts.ts';
 import { ISA_SCHEME, IsaEditor } from './views/isa.ts';
+import { PAGE_SCHEME, Pages } from './views/pages.ts';
+import { ZebinEditor } from './views/zebin.ts';
+import { welcomeOnce } from './welcome.ts';
 import { plain } from './plain.ts';
 
 /** What tests of the extension may look at. */
@@ -40,7 +43,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const form: QuickForm = new QuickForm(context, current, (uri, quick): Promise<unknown> => runner.quick(uri, quick));
   const runner = new Runner(current, results, inline, form);
   const flow = new FlowView(context, current);
+  const pages = new Pages();
+  registerTexts(current, pages);
   const isa = new IsaEditor(context, current);
+  const zebin = new ZebinEditor(context, current, pages);
   const tests = new LaunchTests(current, results, inline);
   const status = new Status(context, current);
 
@@ -92,6 +98,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     await vscode.commands.executeCommand('vscode.openWith', object, 'visa.isa');
   }
 
+  /** Work that needs the server: without one, that is offered first; what goes wrong is told. */
+  async function guarded(work: () => unknown): Promise<unknown> {
+    try {
+      return (await current.ready()) ? await work() : undefined;
+    } catch (error) {
+      void vscode.window.showErrorMessage(plain(`vISA: ${messageOf(error)}`));
+      return undefined;
+    }
+  }
+
   const command = (name: string, work: (uri: vscode.Uri) => unknown): vscode.Disposable =>
     vscode.commands.registerCommand(name, async (given?: vscode.Uri) => {
       const uri = given instanceof vscode.Uri ? given : inFront();
@@ -99,12 +115,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
         void vscode.window.showWarningMessage('vISA: open a .visaasm file first.');
         return undefined;
       }
-      try {
-        return await work(uri);
-      } catch (error) {
-        void vscode.window.showErrorMessage(plain(`vISA: ${messageOf(error)}`));
-        return undefined;
-      }
+      return guarded(() => work(uri));
     });
 
   context.subscriptions.push(
@@ -114,6 +125,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     form,
     inline,
     flow,
+    isa,
     tests,
     status,
     new SourceLenses(current),
@@ -125,15 +137,18 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
     command('visa.showDisassembly', openObject),
     command('visa.openDisassemblyText', (uri) => isa.showText(uri)),
-    command('visa.showZeInfoFile', (uri) => showZeInfo(current, uri)),
-    vscode.commands.registerCommand('visa.explainWord', (word?: string) => explain(current, word)),
+    command('visa.showZeInfoFile', (uri) => showZeInfo(current, pages, uri)),
+    vscode.commands.registerCommand('visa.explainWord', (word?: string) => guarded(() => explain(current, pages, word))),
     vscode.commands.registerCommand('visa.showResults', () => results.reveal()),
     vscode.commands.registerCommand('visa.showTestBuffers', (item?: vscode.TestItem) => tests.showBuffers(item)),
     vscode.commands.registerCommand('visa.selectPlatform', () => status.selectPlatform()),
     vscode.commands.registerCommand('visa.restartServer', () => current.restart()),
     vscode.commands.registerCommand('visa.installServer', () => current.install()),
+    vscode.commands.registerCommand('visa.mendServer', () => current.ready()),
     vscode.window.registerCustomEditorProvider('visa.isa', isa, { webviewOptions: { retainContextWhenHidden: true } }),
+    vscode.window.registerCustomEditorProvider('visa.zebin', zebin, { webviewOptions: { retainContextWhenHidden: true } }),
     vscode.workspace.registerTextDocumentContentProvider(ISA_SCHEME, isa),
+    vscode.workspace.registerTextDocumentContentProvider(PAGE_SCHEME, pages),
     vscode.tasks.registerTaskProvider('visa', new CheckTasks(current)),
     vscode.workspace.onDidGrantWorkspaceTrust(() => current.restart()),
     vscode.workspace.onDidChangeConfiguration((change) => {
@@ -142,6 +157,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
       }
     }),
   );
+  void welcomeOnce(context);
   await current.restart();
   return { server: current, tests, results, flow, status, runner, form, inline };
 }

@@ -16,7 +16,6 @@ export class Status implements vscode.Disposable {
     this.server = server;
     this.platforms = platformsOf(context.extension.packageJSON);
     this.item.name = 'vISA platform and dialect';
-    this.item.command = 'visa.selectPlatform';
     const update = (): void => this.update();
     this.listeners = [
       vscode.window.onDidChangeActiveTextEditor(update),
@@ -59,15 +58,35 @@ export class Status implements vscode.Disposable {
       this.item.hide();
       return;
     }
+    const lack = this.server.lack;
+    if (lack === undefined) {
+      this.tell(document);
+    } else {
+      this.offer(lack);
+    }
+    this.item.show();
+  }
+
+  private tell(document: vscode.TextDocument): void {
     const platform = vscode.workspace.getConfiguration('visa', document.uri).get<string>('platform', '') || ANY;
     const dialect = dialectOf(document);
-    this.item.text = `$(${this.server.running ? 'circuit-board' : 'warning'}) vISA ${dialect} · ${plain(platform)}`;
-    const state = this.server.running ? '' : '\n\nThe language server is not running.';
+    this.item.command = 'visa.selectPlatform';
+    this.item.text = `$(${this.server.running ? 'circuit-board' : 'loading~spin'}) vISA ${dialect} · ${plain(platform)}`;
     // A setting of the folder may hold any text.
     this.item.tooltip = new vscode.MarkdownString(`Dialect **${dialect}**, told by \`.version\`.\n\nPlatform `)
       .appendText(platform)
-      .appendMarkdown(`; click to choose.${state}`);
-    this.item.show();
+      .appendMarkdown('; click to choose.');
+  }
+
+  /** Without a server there is nothing to tell but how to get one. */
+  private offer(lack: 'program' | 'other'): void {
+    const trusted = vscode.workspace.isTrusted;
+    const install = lack === 'program' && trusted;
+    this.item.command = install ? 'visa.installServer' : 'visa.mendServer';
+    this.item.text = install ? '$(cloud-download) vISA: install server' : '$(warning) vISA: no server';
+    this.item.tooltip = install
+      ? 'The language server is not installed; click to install the one that comes with this extension.'
+      : 'The language server is not running; click to see why.';
   }
 }
 

@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { LanguageClient, ProgressType, type LanguageClientOptions } from 'vscode-languageclient/node';
 import { installServer } from './install.ts';
-import { findProgram, ProgramNotFound, type Program } from './program.ts';
-import { plain } from '../plain.ts';
+import { complain, messageOf, ProgramNotFound, WrongSetting } from './missing.ts';
+import { findProgram, type Program } from './program.ts';
 import { HeaderFolds } from '../views/folding.ts';
 
 // Launch files and ze_info may be called YAML, as settings of the user say; the server knows them by name.
 const BESIDE = ['**/*.launch.{yaml,yml}', '**/*.zeinfo.{yaml,yml}', '**/*.{zeinfo,ze_info}'];
+
+export { messageOf };
 
 export type Show = (command: string, args: unknown[]) => Promise<unknown> | undefined;
 
@@ -17,6 +19,8 @@ export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private used: Program | undefined;
   private work: Promise<void> = Promise.resolve();
+  private problem: unknown;
+  private offered = false;
   private readonly context: vscode.ExtensionContext;
   private readonly output: vscode.OutputChannel;
   private readonly show: Show;
@@ -32,6 +36,21 @@ export class Server implements vscode.Disposable {
 
   get running(): boolean {
     return this.client?.isRunning() ?? false;
+  }
+
+  /** What keeps the server from running: there is no program, or something else. */
+  get lack(): 'program' | 'other' | undefined {
+    return this.problem === undefined ? undefined : this.problem instanceof ProgramNotFound ? 'program' : 'other';
+  }
+
+  /** Whether the server can be asked. Where it cannot, what is missing is offered, and the answer is what came of that. */
+  async ready(): Promise<boolean> {
+    await this.work;
+    if (this.client === undefined && this.problem !== undefined) {
+      await this.mend(this.problem);
+      await this.work;
+    }
+    return this.client !== undefined;
   }
 
   /** The program in use, found if need be; an exception says why there is none. */
@@ -58,6 +77,11 @@ export class Server implements vscode.Disposable {
 
   /** Calls a command of the server; cancelling the token cancels the request. */
   async call<R>(command: string, argument: object, token?: vscode.CancellationToken): Promise<R> {
+    await this.work;
+    if (this.client === undefined && !this.offered) {
+      this.offered = true; // one message, however many tests are run
+      void this.ready().finally(() => (this.offered = false));
+    }
     return this.ask<R>('workspace/executeCommand', { command, arguments: [argument] }, token);
   }
 
@@ -97,7 +121,8 @@ export class Server implements vscode.Disposable {
       await installServer(this.context, this.output);
     } catch (error) {
       if (!(error instanceof vscode.CancellationError)) {
-        void this.complain(`The vISA language server was not installed: ${messageOf(error)}`);
+        const words = `the language server was not installed: ${messageOf(error)}`;
+        void this.mend(error instanceof WrongSetting ? new WrongSetting(error.setting, words) : new Error(words));
       }
       return;
     }
@@ -108,6 +133,7 @@ export class Server implements vscode.Disposable {
     const client = this.client;
     this.client = undefined;
     this.used = undefined;
+    this.problem = undefined;
     await client?.dispose().catch(() => undefined); // one that did not start cannot be stopped
     this.changed.fire();
   }
@@ -129,33 +155,19 @@ export class Server implements vscode.Disposable {
       this.output.appendLine(`started ${command} (${this.used?.origin})`);
     } catch (error) {
       this.client = undefined;
-      void this.complain(`vISA: ${messageOf(error)}.`, error instanceof ProgramNotFound);
+      this.problem = error;
+      void this.mend(error);
     }
     this.changed.fire();
   }
 
-  private async complain(message: string, offer = false): Promise<void> {
-    this.output.appendLine(message);
-    const [install, choose, log, trust] = ['Install', 'Choose Program', 'Show Log', 'Manage Trust'] as const;
-    const trusted = vscode.workspace.isTrusted;
-    const answers = offer ? [trusted ? install : trust, choose] : [log, choose];
-    const ask = offer ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
-    const how = trusted
-      ? ' Install the one that comes with this extension into a private environment?'
-      : ' In a folder that you trust it can be installed from this extension.';
-    const answer = await ask(plain(message + (offer ? how : '')), ...answers);
-    if (answer === install) {
+  private async mend(problem: unknown): Promise<void> {
+    this.output.appendLine(`vISA: ${messageOf(problem)}`);
+    const remedy = await complain(problem);
+    if (remedy === 'install') {
       await this.install();
-    } else if (answer === log) {
+    } else if (remedy === 'log') {
       this.output.show();
-    } else if (answer === trust) {
-      await vscode.commands.executeCommand('workbench.trust.manage');
-    } else if (answer === choose) {
-      await vscode.commands.executeCommand('workbench.action.openSettings', 'visa.serverPath');
     }
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { runProcess, type Answer } from '../process.ts';
+import { WrongSetting } from './missing.ts';
 
 const PYTHONS = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python'];
 const OLDEST = [3, 11];
@@ -46,7 +47,13 @@ async function findPython(): Promise<string> {
       return command;
     }
   }
-  throw new Error(`no Python ${OLDEST.join('.')} or later was found (${configured || PYTHONS.join(', ')})`);
+  const oldest = `Python ${OLDEST.join('.')} or later`;
+  throw new WrongSetting(
+    'visa.python',
+    configured === ''
+      ? `no ${oldest} was found (${PYTHONS.join(', ')}); the setting visa.python can name one`
+      : `'${configured}' of the setting visa.python is no ${oldest}; the setting should name one, or be empty`,
+  );
 }
 
 /** Makes the private environment; what pip says goes to the output channel. */

@@ -4,13 +4,12 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { runProcess } from '../process.ts';
 import { privateProgram } from './install.ts';
+import { ProgramNotFound, WrongSetting } from './missing.ts';
 
 export interface Program {
   command: string;
   origin: 'setting' | 'private' | 'path';
 }
-
-export class ProgramNotFound extends Error {}
 
 export async function findProgram(context: vscode.ExtensionContext): Promise<Program> {
   const configured = vscode.workspace.getConfiguration('visa').get<string>('serverPath', '').trim();
@@ -33,7 +32,9 @@ export async function findProgram(context: vscode.ExtensionContext): Promise<Pro
 async function mustAnswer(command: string): Promise<void> {
   const answer = await runProcess(command, ['--version']);
   if (answer.code !== 0) {
-    throw new ProgramNotFound(`'${command}' of the setting visa.serverPath does not work: ${answer.stderr.trim()}`);
+    const said = answer.stderr.trim().split('\n').at(-1) || `exit status ${answer.code}`;
+    const right = 'it should be the path of a visa-lsp program, or empty for the one that comes with this extension';
+    throw new WrongSetting('visa.serverPath', `'${command}' of the setting visa.serverPath does not work (${said}); ${right}`);
   }
 }
 

@@ -4,6 +4,9 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf, type Server } from '../server/client.ts';
 import type { Graph } from './graph.ts';
+import { blockAt, labelOf } from './blocks.ts';
+import { coloursFor } from './colours.ts';
+import { lineInFront } from './texts.ts';
 import { openAt, optionsFor, page } from './webview.ts';
 
 /** What `visa.showControlFlow` answers; lines count from 0. */
@@ -20,33 +23,43 @@ export interface FlowAnswer {
 interface Shown {
   title: string;
   graph: Graph | undefined;
+  at: string | undefined; // the block of the text cursor
   dot: string;
   mermaid: string;
   error: string;
 }
 
 type FromView = { kind: 'ready' } | { kind: 'line'; line: number } | { kind: 'copy'; text: string };
+type Blocks = NonNullable<FlowAnswer['blocks']>;
+
+const PAUSE = 300; // milliseconds after a keystroke, or after a cursor that went elsewhere
 
 export class FlowView implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private shown: Shown | undefined;
+  private blocks: Blocks = [];
   private source: vscode.Uri | undefined;
+  private timer: NodeJS.Timeout | undefined;
   private readonly context: vscode.ExtensionContext;
   private readonly server: Server;
-  private readonly saved: vscode.Disposable;
+  private readonly listeners: vscode.Disposable[];
 
   constructor(context: vscode.ExtensionContext, server: Server) {
     this.context = context;
     this.server = server;
-    this.saved = vscode.workspace.onDidSaveTextDocument((document) => {
-      if (this.panel !== undefined && document.uri.toString() === this.source?.toString()) {
-        void this.show(document.uri);
-      }
-    });
+    this.listeners = [
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.isShown(document) && this.later()),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections }) => {
+        if (this.isShown(textEditor.document)) {
+          this.follow(selections[0]!.active.line);
+        }
+      }),
+    ];
   }
 
   dispose(): void {
-    this.saved.dispose();
+    clearTimeout(this.timer);
+    this.listeners.forEach((listener) => listener.dispose());
     this.panel?.dispose();
   }
 
@@ -56,20 +69,55 @@ export class FlowView implements vscode.Disposable {
 
   async show(uri: vscode.Uri, kernel?: string, line?: number): Promise<void> {
     this.source = uri;
-    this.shown = { title: path.basename(uri.path), graph: undefined, dot: '', mermaid: '', error: '' };
+    await this.draw(kernel, line ?? lineInFront(uri));
+    this.reveal();
+  }
+
+  /** Asks for the graph of a kernel, else of the one of a line, else of the first. */
+  private async draw(kernel: string | undefined, line: number | undefined): Promise<void> {
+    const uri = this.source!;
+    const shown: Shown = { title: path.basename(uri.path), graph: undefined, at: undefined, dot: '', mermaid: '', error: '' };
+    this.blocks = [];
     try {
-      let answer = await this.ask(uri, { kernel, line });
-      if (!answer.ok && line !== undefined) {
+      let answer = await this.ask(uri, kernel === undefined ? { line } : { kernel });
+      if (!answer.ok && kernel === undefined && line !== undefined) {
         answer = await this.ask(uri, {}); // the cursor is in no kernel: the first one
       }
-      this.shown.dot = answer.dot ?? '';
-      this.shown.mermaid = answer.mermaid ?? '';
-      this.shown.error = answer.ok ? '' : (answer.error ?? 'the server gave no graph');
-      this.shown.graph = answer.ok ? graphOf(answer) : undefined;
+      this.blocks = answer.blocks ?? [];
+      shown.dot = answer.dot ?? '';
+      shown.mermaid = answer.mermaid ?? '';
+      shown.graph = answer.ok && this.blocks.length > 0 ? graphOf(answer) : undefined;
+      shown.error = shown.graph ? '' : (answer.error ?? 'there is no instruction in this kernel');
+      shown.at = line === undefined ? undefined : blockAt(this.blocks, line);
     } catch (error) {
-      this.shown.error = messageOf(error);
+      shown.error = messageOf(error);
     }
-    this.reveal();
+    this.shown = shown;
+  }
+
+  private isShown(document: vscode.TextDocument): boolean {
+    return this.panel !== undefined && document.uri.toString() === this.source?.toString();
+  }
+
+  /** Marks the block of a line; in another kernel that one's graph comes instead. */
+  private follow(line: number): void {
+    const at = blockAt(this.blocks, line);
+    if (at === undefined) {
+      this.later();
+    } else if (this.shown !== undefined && at !== this.shown.at) {
+      this.shown.at = at;
+      void this.panel?.webview.postMessage({ cursor: at });
+    }
+  }
+
+  private later(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(async () => {
+      if (this.source !== undefined && this.panel !== undefined) {
+        await this.draw(undefined, lineInFront(this.source));
+        await this.panel.webview.postMessage(this.shown);
+      }
+    }, PAUSE);
   }
 
   private ask(uri: vscode.Uri, which: { kernel?: string | undefined; line?: number | undefined }): Promise<FlowAnswer> {
@@ -87,7 +135,11 @@ export class FlowView implements vscode.Disposable {
     const panel = vscode.window.createWebviewPanel('visa.flow', 'vISA Control Flow', where, options);
     panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, 'images', 'icon.png');
     panel.webview.onDidReceiveMessage((message: FromView) => this.answer(message));
-    panel.onDidDispose(() => (this.panel = undefined));
+    const colours = coloursFor(panel.webview);
+    panel.onDidDispose(() => {
+      colours.dispose();
+      this.panel = undefined;
+    });
     panel.webview.html = page(this.context, panel.webview, 'flow');
     this.panel = panel;
   }
@@ -116,7 +168,7 @@ function graphOf(answer: FlowAnswer): Graph {
   const edges = (answer.edges ?? []).map((edge) => ({
     from: String(edge.from),
     to: String(edge.to),
-    label: edge.condition.replace(/^!\(!(.*)\)$/, '$1').replace(/^!\((\w+)\)$/, '!$1'),
+    label: labelOf(edge.kind, edge.condition),
     kind: edge.kind,
   }));
   return { name: answer.name ?? '', nodes, edges };

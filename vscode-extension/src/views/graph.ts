@@ -2,6 +2,8 @@
 //
 // Layers are the longest way from an entry without the edges that go back (found by a depth-first walk); the order
 // inside a layer follows the neighbours' mean place. Edges that go back, or skip layers, take a lane at the side.
+// Below a layer there is room for the labels of the edges that leave it, then for those that turn to a lane: a label stands
+// beside its edge and on no block.
 
 export interface Node {
   id: string;
@@ -33,6 +35,7 @@ export interface Box extends Node {
 export interface Route extends Edge {
   points: [number, number][];
   back: boolean;
+  labelAt: [number, number]; // where the base line of its label begins
 }
 
 export interface Layout {
@@ -48,6 +51,10 @@ const PAD = 10;
 const GAP_X = 36;
 const GAP_Y = 48;
 const LANE = 14;
+const TURN = 6; // between edges that run to and from lanes
+const LABEL_CHAR = 6.7;
+const LABEL_LINE = 15;
+const LABEL_GAP = 5; // between an edge and its label
 
 export function layout(graph: Graph): Layout {
   const ids = new Map(graph.nodes.map((node, n) => [node.id, n]));
@@ -64,40 +71,80 @@ export function layout(graph: Graph): Layout {
     height: 2 * PAD + LINE * node.lines.length,
   }));
   const widest = Math.max(...layers.map((layer) => rowWidth(layer, boxes)));
-  const bottoms: number[] = [];
-  let y = PAD;
   for (const layer of layers) {
     let x = PAD + (widest - rowWidth(layer, boxes)) / 2;
-    const tallest = Math.max(...layer.map((n) => boxes[n]!.height));
     for (const n of layer) {
-      Object.assign(boxes[n]!, { x, y });
+      boxes[n]!.x = x;
       x += boxes[n]!.width + GAP_X;
     }
-    bottoms.push(y + tallest);
-    y += tallest + GAP_Y;
   }
-  const routes: Route[] = [];
-  const sides = { left: 0, right: 0 };
   const out = portsOf(pairs, 0, boxes);
   const into = portsOf(pairs, 1, boxes);
-  edges.forEach((edge, n) => {
+  const placed = labelPlaces(edges, pairs, rank, out);
+  const rows = placed.map(({ row }) => row);
+  const direct = pairs.map(([a, b], n) => !back[n] && rank[b] === rank[a]! + 1);
+  const turns = layers.map((_, r) => ({
+    out: edges.flatMap((_edge, n) => (!direct[n] && rank[pairs[n]![0]] === r ? [n] : [])),
+    into: edges.flatMap((_edge, n) => (!direct[n] && rank[pairs[n]![1]] === r ? [n] : [])),
+  }));
+  const bottoms: number[] = [];
+  const labels = layers.map((_, r) => LABEL_LINE * (1 + Math.max(-1, ...rows.filter((_row, n) => rank[pairs[n]![0]] === r))));
+  let y = PAD + GAP_Y / 2 + TURN * turns[0]!.into.length;
+  layers.forEach((layer, r) => {
+    layer.forEach((n) => (boxes[n]!.y = y));
+    bottoms.push(y + Math.max(...layer.map((n) => boxes[n]!.height)));
+    y = bottoms[r]! + labels[r]! + GAP_Y + TURN * (turns[r]!.out.length + (turns[r + 1]?.into.length ?? 0));
+  });
+  const sides = { left: 0, right: 0 };
+  const leftmost = Math.min(...boxes.map((box) => box.x));
+  const routes = edges.map((edge, n): Route => {
     const [a, b] = pairs[n]!;
     const from: [number, number] = [out[n]!, boxes[a]!.y + boxes[a]!.height];
     const to: [number, number] = [into[n]!, boxes[b]!.y];
-    const direct = !back[n] && rank[b]! === rank[a]! + 1;
-    if (direct) {
-      routes.push({ ...edge, back: false, points: [from, to] });
-      return;
+    const bottom = bottoms[rank[a]!]!;
+    const below = bottom + labels[rank[a]!]! + LABEL_GAP; // straight down past the layer and its labels
+    const labelAt: [number, number] = [placed[n]!.x, bottom + LABEL_LINE * (rows[n]! + 1)];
+    if (direct[n]) {
+      return { ...edge, back: false, points: [from, [from[0], below], to], labelAt };
     }
     // Back edges take the left side, those that skip layers the right one; each has a lane of its own.
-    const lane = back[n]
-      ? Math.min(...boxes.map((box) => box.x)) - LANE * ++sides.left
-      : PAD + widest + LANE * ++sides.right;
-    const below = bottoms[rank[a]!]! + GAP_Y / 3; // under the whole layer, not only its own box
-    const above = to[1] - GAP_Y / 3;
-    routes.push({ ...edge, back: back[n]!, points: [from, [from[0], below], [lane, below], [lane, above], [to[0], above], to] });
+    const lane = back[n] ? leftmost - LANE * ++sides.left : PAD + widest + LANE * ++sides.right;
+    const down = below + TURN * (turns[rank[a]!]!.out.indexOf(n) + 1);
+    const above = to[1] - GAP_Y / 3 - TURN * turns[rank[b]!]!.into.indexOf(n);
+    return { ...edge, back: back[n]!, points: [from, [from[0], down], [lane, down], [lane, above], [to[0], above], to], labelAt };
   });
-  return moved(boxes, routes, y - GAP_Y + PAD + GAP_Y / 2);
+  return moved(boxes, routes, y - GAP_Y / 2 + PAD);
+}
+
+/** The room that a label takes across. */
+export function labelWidth(label: string): number {
+  return LABEL_CHAR * label.length;
+}
+
+/**
+ * Where the label of each edge begins, and its row below the layer (-1: it has no label). It stands to the right of its edge,
+ * to the left where it would stand on another edge; labels of one row keep apart.
+ */
+function labelPlaces(edges: Edge[], pairs: [number, number][], rank: number[], out: number[]): { x: number; row: number }[] {
+  const places = out.map((x) => ({ x: x + LABEL_GAP, row: -1 }));
+  const taken = new Map<string, [number, number][]>();
+  const order = edges.map((_, n) => n).sort((a, b) => out[a]! - out[b]!);
+  for (const n of order.filter((e) => edges[e]!.label !== '')) {
+    const layer = rank[pairs[n]![0]]!;
+    const width = labelWidth(edges[n]!.label);
+    const free = (left: number): boolean =>
+      order.every((e) => e === n || rank[pairs[e]![0]] !== layer || out[e]! < left - 1 || out[e]! > left + width + 1);
+    const [right, left] = [out[n]! + LABEL_GAP, out[n]! - LABEL_GAP - width];
+    const x = free(right) || !free(left) ? right : left;
+    const span: [number, number] = [x, x + width + LABEL_GAP];
+    let row = 0;
+    while (taken.get(`${layer} ${row}`)?.some(([from, to]) => span[0] < to && from < span[1])) {
+      row++;
+    }
+    taken.set(`${layer} ${row}`, [...(taken.get(`${layer} ${row}`) ?? []), span]);
+    places[n] = { x, row };
+  }
+  return places;
 }
 
 function rowWidth(layer: number[], boxes: Box[]): number {
@@ -116,11 +163,19 @@ function portsOf(pairs: [number, number][], side: 0 | 1, boxes: Box[]): number[]
 }
 
 function moved(boxes: Box[], routes: Route[], height: number): Layout {
-  const xs = [...boxes.map((box) => box.x), ...routes.flatMap((route) => route.points.map(([x]) => x))];
+  const xs = [
+    ...boxes.map((box) => box.x),
+    ...routes.flatMap((route) => [route.labelAt[0], ...route.points.map(([x]) => x)]),
+  ];
   const shift = PAD - Math.min(...xs);
   boxes.forEach((box) => (box.x += shift));
   routes.forEach((route) => route.points.forEach((point) => (point[0] += shift)));
-  const right = [...boxes.map((box) => box.x + box.width), ...routes.flatMap((r) => r.points.map(([x]) => x))];
+  routes.forEach((route) => (route.labelAt[0] += shift));
+  const right = [
+    ...boxes.map((box) => box.x + box.width),
+    ...routes.flatMap((r) => r.points.map(([x]) => x)),
+    ...routes.map((r) => r.labelAt[0] + labelWidth(r.label)),
+  ];
   return { boxes, routes, width: Math.max(...right) + PAD, height };
 }
 

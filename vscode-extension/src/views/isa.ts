@@ -4,6 +4,8 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { runProcess } from '../process.ts';
 import { messageOf, type Server } from '../server/client.ts';
+import { coloursFor } from './colours.ts';
+import { follow, mustBeThere } from './following.ts';
 import { optionsFor, page } from './webview.ts';
 
 /** Documents of this scheme are the disassembly of the file whose path they have, with one more suffix. */
@@ -23,9 +25,16 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event;
 
+  private readonly followed = new Map<string, vscode.Disposable>(); // the files of documents that are open
+  private readonly closed: vscode.Disposable;
+
   constructor(context: vscode.ExtensionContext, server: Server) {
     this.context = context;
     this.server = server;
+    this.closed = vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+      this.followed.get(uri.toString())?.dispose();
+      this.followed.delete(uri.toString());
+    });
   }
 
   openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
@@ -37,13 +46,8 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
     const send = async (): Promise<void> => {
       await panel.webview.postMessage(await this.disassemble(document.uri));
     };
-    const folder = new vscode.RelativePattern(vscode.Uri.joinPath(document.uri, '..'), path.basename(document.uri.path));
-    const watcher = vscode.workspace.createFileSystemWatcher(folder);
-    watcher.onDidChange((uri) => {
-      this.changed.fire(virtualUri(uri));
-      void send();
-    });
-    panel.onDidDispose(() => watcher.dispose());
+    const listeners = [follow(document.uri, () => void send()), coloursFor(panel.webview)];
+    panel.onDidDispose(() => listeners.forEach((listener) => listener.dispose()));
     panel.webview.onDidReceiveMessage(async (message: { kind: 'ready' | 'text' | 'flow' }) => {
       if (message.kind === 'ready') {
         await send();
@@ -57,8 +61,16 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
     panel.webview.html = page(this.context, panel.webview, 'isa');
   }
 
+  dispose(): void {
+    this.closed.dispose();
+    this.followed.forEach((watcher) => watcher.dispose());
+  }
+
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const target = uri.with({ scheme: 'file', path: uri.path.slice(0, -SUFFIX.length) });
+    if (!this.followed.has(uri.toString())) {
+      this.followed.set(uri.toString(), follow(target, () => this.changed.fire(uri)));
+    }
     const found = target.path.endsWith('.isa') ? await this.disassemble(target) : await this.throughObject(target);
     return found.error === '' ? found.text : `// ${found.error.replaceAll('\n', '\n// ')}\n`;
   }
@@ -87,6 +99,7 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
   async disassemble(uri: vscode.Uri): Promise<Disassembly> {
     const result = { name: path.basename(uri.path), summary: '', text: '', error: '' };
     try {
+      await mustBeThere(uri, '*Assemble to .isa* on its text makes it.');
       const [program, input] = await Promise.all([this.server.program(), vscode.workspace.fs.readFile(uri)]);
       const platform = vscode.workspace.getConfiguration('visa', uri).get<string>('platform', '');
       const args = ['dis', '-', '--stdin-filename', result.name, ...(platform === '' ? [] : ['--platform', platform])];
@@ -95,7 +108,8 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
         runProcess(program, [...args, '--summary'], { input }),
       ]);
       if (text.code !== 0) {
-        return { ...result, error: text.stderr.trim() || `exit status ${text.code}` };
+        const said = text.stderr.trim() || `exit status ${text.code}`;
+        return { ...result, error: `${result.name} is no object that can be read: ${said}` };
       }
       return { ...result, text: text.stdout, summary: summary.stdout };
     } catch (error) {

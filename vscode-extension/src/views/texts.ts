@@ -1,7 +1,10 @@
 // Answers of the server that are shown as documents or lists of the editor itself: ze_info, explanations, references.
 
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Server } from '../server/client.ts';
+import type { Pages } from './pages.ts';
+import { pickWord, wordsOf, wordUnderCursor } from './words.ts';
 import { withGuesses, type Guess } from './guesses.ts';
 import { plain } from '../plain.ts';
 
@@ -14,28 +17,45 @@ interface Text {
   warnings?: Guess[];
 }
 
-export async function showZeInfo(server: Server, uri: vscode.Uri): Promise<void> {
-  const answer = await server.call<Text>('visa.showZeInfo', { uri: uri.toString() });
+/** Makes the pages of this module. */
+export function registerTexts(server: Server, pages: Pages): void {
+  pages.register('explain', async (word) => {
+    const answer = await server.call<Text>('visa.explain', { word });
+    return answer.markdown ?? answer.error ?? '';
+  });
+  pages.register('ze_info', async (uri) => {
+    const answer = await zeInfoOf(server, uri);
+    return withGuesses(answer.text ?? '', answer.warnings ?? []);
+  });
+}
+
+async function zeInfoOf(server: Server, uri: string): Promise<Text> {
+  const answer = await server.call<Text>('visa.showZeInfo', { uri });
   if (!answer.ok) {
     throw new Error(answer.error ?? 'there is no ze_info');
   }
-  const shown = answer.path ? vscode.Uri.file(answer.path) : undefined;
-  const guesses = answer.warnings ?? [];
-  const made = { language: 'yaml', content: withGuesses(answer.text ?? '', guesses) };
-  const document = await (shown ? vscode.workspace.openTextDocument(shown) : vscode.workspace.openTextDocument(made));
+  return answer;
+}
+
+/** The file with the ze_info of a text, else a page with what is made of the text, or lies in a zebin. */
+export async function showZeInfo(server: Server, pages: Pages, uri: vscode.Uri): Promise<void> {
+  const answer = await zeInfoOf(server, uri.toString());
+  const isText = /\.(zeinfo\.ya?ml|zeinfo|ze_info)$/.test(answer.path ?? '');
+  const name = `${path.basename(uri.path).replace(/\.[^.]*$/, '')}.zeinfo.yaml`;
+  const document = await (isText
+    ? vscode.workspace.openTextDocument(vscode.Uri.file(answer.path!))
+    : pages.open('ze_info', name, uri.toString()));
   await vscode.window.showTextDocument(document, vscode.ViewColumn.Beside, true);
-  if (guesses.length > 0) {
-    const words = guesses.length === 1 ? 'one thing in this ze_info is guessed: its first line tells' : `${guesses.length} things in this ze_info are guessed: its first lines tell`;
+  const { length } = answer.warnings ?? [];
+  if (length > 0) {
+    const words = length === 1 ? 'one thing in this ze_info is guessed: its first line tells' : `${length} things in this ze_info are guessed: its first lines tell`;
     void vscode.window.showWarningMessage(`vISA: ${words}.`);
   }
 }
 
 /** The page of a word: asked for, with the word under the cursor as the offer. */
-export async function explain(server: Server, given: string | undefined): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  const range = editor?.document.getWordRangeAtPosition(editor.selection.active);
-  const value = range ? editor!.document.getText(range) : '';
-  const word = given ?? (await vscode.window.showInputBox({ title: 'Explain', value, prompt: 'An opcode, the code of a finding, or %a_variable' }));
+export async function explain(server: Server, pages: Pages, given: string | undefined): Promise<void> {
+  const word = given ?? (await pickWord(await wordsOf(server), wordUnderCursor()));
   if (!word) {
     return;
   }
@@ -44,7 +64,7 @@ export async function explain(server: Server, given: string | undefined): Promis
     void vscode.window.showWarningMessage(plain(`vISA: ${answer.error}`));
     return;
   }
-  const document = await vscode.workspace.openTextDocument({ language: 'markdown', content: answer.markdown ?? '' });
+  const document = await pages.open('explain', `${word}.md`, word);
   await vscode.commands.executeCommand('markdown.showPreviewToSide', document.uri);
 }
 

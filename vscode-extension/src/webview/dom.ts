@@ -54,6 +54,23 @@ export function fill(parent: Element, ...children: Child[]): void {
 /** The page's main element, filled anew at each message of the extension. */
 export function listen<T>(show: (main: HTMLElement, value: T) => void): void {
   const main = document.querySelector('main')!;
-  window.addEventListener('message', (event: MessageEvent<T>) => show(main, event.data));
+  window.addEventListener('message', (event: MessageEvent<T | { colours: Record<string, string> }>) => {
+    const { data } = event;
+    if (typeof data === 'object' && data !== null && 'colours' in data) {
+      paint(data.colours);
+    } else {
+      show(main, data);
+    }
+  });
   host.postMessage({ kind: 'ready' });
+}
+
+let painted: string[] = [];
+
+/** The theme's colours for code, as variables of the style sheet. */
+function paint(colours: Record<string, string>): void {
+  const { style } = document.documentElement;
+  painted.forEach((name) => style.removeProperty(name));
+  painted = Object.keys(colours).map((kind) => `--visa-${kind}`);
+  Object.entries(colours).forEach(([kind, colour]) => style.setProperty(`--visa-${kind}`, colour));
 }

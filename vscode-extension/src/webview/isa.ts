@@ -1,34 +1,10 @@
 // The page of an object: what is in it, and its disassembly with line numbers. Long texts are laid out only where seen.
 
 import type { Disassembly } from '../views/isa.ts';
+import { coloured } from './code.ts';
 import { button, element, fill, host, listen } from './dom.ts';
 
 const BLOCK = 200;
-const TOKEN =
-  /(\/\/.*$)|("(?:[^"\\]|\\.)*")|(\.[A-Za-z_]\w*(?=\s|$))|(\bM[1-8](?:_NM)?\b|\bNoMask\b)|(%\w+)|(<[\d;, ]+>)|(:[a-z]+\b)|(\b0x[\da-fA-F]+\b|\b\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\b)/g;
-const KINDS = ['comment', 'string', 'directive', 'mask', 'predefined', 'region', 'type', 'number'];
-
-function coloured(line: string): (Element | string)[] {
-  const label = /^[A-Za-z_$@?][\w$@?-]*:\s*(?=$|\/\/)/.exec(line)?.[0];
-  const mnemonic = /^(\s*(?:\(!?\w+(?:\.\w+)?\)\s*)?)([a-z]\w*(?:\.\w+(?:<\d+>)?)*)(?=\s|$)/.exec(line);
-  const parts: (Element | string)[] = [];
-  let rest = line;
-  if (label !== undefined) {
-    parts.push(element('span', 'label', label));
-    rest = line.slice(label.length);
-  } else if (mnemonic !== null) {
-    parts.push(mnemonic[1]!, element('span', 'mnemonic', mnemonic[2]!));
-    rest = line.slice(mnemonic[0].length);
-  }
-  let from = 0;
-  for (const found of rest.matchAll(TOKEN)) {
-    const kind = KINDS[found.slice(1).findIndex((group) => group !== undefined)]!;
-    parts.push(rest.slice(from, found.index), element('span', kind, found[0]));
-    from = found.index + found[0].length;
-  }
-  return [...parts, rest.slice(from)];
-}
-
 function listing(text: string): HTMLElement {
   const lines = text.replace(/\n$/, '').split('\n');
   const digits = String(lines.length).length;
@@ -39,7 +15,7 @@ function listing(text: string): HTMLElement {
     made.style.setProperty('contain-intrinsic-height', `${part.length * 18}px`);
     part.forEach((line, n) => {
       const number = element('span', 'number-column', String(first + n + 1).padStart(digits));
-      made.append(element('div', 'line', number, ...coloured(line)));
+      made.append(element('div', 'line', number, ...coloured(line).map(([kind, text]) => (kind === '' ? text : element('span', kind, text)))));
     });
     blocks.push(made);
   }
