@@ -1,8 +1,8 @@
-// Makes dist/: the extension, the pages of its views, the server's wheel, the walkthrough's pictures.
+// Makes dist/: the extension, the pages of its views, the server's wheel, the walkthrough's pictures, the extension's page.
 // Usage: node scripts/build.mjs [--no-wheel]. The wheel is built with PYTHON (default python3) and pip.
 
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const common = { bundle: true, minify: true, logLevel: 'warning', legalComments: 'none' };
@@ -25,12 +25,17 @@ await build({
   format: 'iife',
 });
 mkdirSync('dist/images');
-for (const name of ['install', 'problems', 'run', 'testing']) {
+for (const name of ['install', 'problems', 'run', 'testing', 'flow']) {
   // The command that makes the pictures needs an extension before there are any.
   if (existsSync(`../docs/images/${name}.png`)) {
     copyFileSync(`../docs/images/${name}.png`, `dist/images/${name}.png`);
   }
 }
+// VS Code shows no files of the package on the extension's page, so the pictures are in the page itself.
+const page = readFileSync('README.md', 'utf8').replace(/(?<=!\[[^\]]*\]\()\.\.\/docs\/images\/[\w-]+\.png(?=\))/g, (file) =>
+  existsSync(file) ? `data:image/png;base64,${readFileSync(file).toString('base64')}` : file,
+);
+writeFileSync('dist/README.md', page);
 if (!process.argv.includes('--no-wheel')) {
   const python = process.env.PYTHON ?? 'python3';
   const options = ['wheel', '--no-deps', '--quiet', '--disable-pip-version-check', '--wheel-dir', 'dist/server', '..'];

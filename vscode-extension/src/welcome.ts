@@ -11,5 +11,6 @@ export async function welcomeOnce(context: vscode.ExtensionContext): Promise<voi
     return;
   }
   await context.globalState.update(SHOWN, true);
-  await vscode.commands.executeCommand('workbench.action.openWalkthrough', `${context.extension.id}#start`, false);
+  const beside = vscode.window.activeTextEditor !== undefined; // a text that was just opened stays to be seen
+  await vscode.commands.executeCommand('workbench.action.openWalkthrough', `${context.extension.id}#start`, beside);
 }

@@ -26,6 +26,9 @@ const SETTINGS = {
   'testing.automaticallyOpenTestResults': 'neverOpen',
 };
 
+// This one belongs to the machine that extensions run on.
+const MACHINE = { 'workbench.welcomePage.walkthroughs.openOnInstall': false };
+
 /** A folder that goes when the script ends. */
 function temporary(name) {
   const made = mkdtempSync(join(tmpdir(), name));
@@ -33,13 +36,17 @@ function temporary(name) {
   return made;
 }
 
+/** Writes settings of the user or the machine anew; a VS Code that runs takes them over. */
+export function writeSettings(home, whose, values) {
+  mkdirSync(join(home, 'data', whose), { recursive: true });
+  writeFileSync(join(home, 'data', whose, 'settings.json'), JSON.stringify({ ...(whose === 'User' ? SETTINGS : MACHINE), ...values }));
+}
+
 /** Starts VS Code's server with a new profile that holds the .vsix and nothing else. */
 export async function startCode({ vsix, settings = {}, machine = {}, python, driver = false }) {
   const home = temporary('visa-code-');
-  for (const [name, value] of [['User', { ...SETTINGS, ...settings }], ['Machine', machine]]) {
-    mkdirSync(join(home, 'data', name), { recursive: true });
-    writeFileSync(join(home, 'data', name, 'settings.json'), JSON.stringify(value));
-  }
+  writeSettings(home, 'User', settings);
+  writeSettings(home, 'Machine', machine);
   const args = [
     join(installed, 'node_modules/code-server/lib/vscode/out/server-main.js'),
     ...['--host', '127.0.0.1', '--port', '0', '--without-connection-token', '--accept-server-license-terms'],
@@ -104,6 +111,27 @@ export async function openFolder(page, origin, folder, { trust = true } = {}) {
 export async function openFile(page, name) {
   await page.locator('.explorer-folders-view .monaco-list-row', { hasText: name }).first().dblclick();
   await page.locator('.tab.active', { hasText: name }).waitFor({ timeout: LONG });
+}
+
+/** Puts the cursor into a line of the first editor. */
+export async function goTo(page, number) {
+  const input = page.locator('.quick-input-widget:visible input').first();
+  const gone = async () => {
+    await page.keyboard.press('Control+1');
+    await page.waitForTimeout(100); // the focus may come out of a view, where the workbench hears keys later
+    await page.keyboard.press('Control+g');
+    await input.fill(`:${number}`, { timeout: 3000 });
+    await page.keyboard.press('Enter');
+    await page.locator('.statusbar-item', { hasText: `Ln ${number},` }).waitFor({ timeout: 3000 });
+    return true;
+  };
+  for (let tries = 0; tries < 6; tries++) {
+    if (await gone().catch(() => false)) {
+      return;
+    }
+    await page.keyboard.press('Escape');
+  }
+  throw new Error(`the cursor does not go to line ${number}`);
 }
 
 /** Runs a command by its title. */

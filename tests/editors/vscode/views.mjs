@@ -4,7 +4,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import assert from 'node:assert';
 import { join } from 'node:path';
-import { command, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
+import { command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
 
 const [vsix, folder, program, pictures] = process.argv.slice(2);
 mkdirSync(pictures, { recursive: true });
@@ -23,14 +23,6 @@ const picture = (name) => photograph(page, pictures, name);
 const line = (text) => page.locator('.editor-instance .view-line', { hasText: text }).first();
 const ready = () => page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: LONG });
 
-async function goTo(number) {
-  await page.keyboard.press('Control+1');
-  await page.keyboard.press('Control+g');
-  await page.locator('.quick-input-widget input').fill(`:${number}`);
-  await page.keyboard.press('Enter');
-  await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
-}
-
 const lineOf = (text, needle) => text.slice(0, text.indexOf(needle)).split('\n').length;
 
 const passed = await steps(
@@ -41,7 +33,7 @@ const passed = await steps(
       await openFile(page, 'saxpy.visaasm');
       await ready();
       await page.locator('.codelens-decoration', { hasText: 'Run' }).first().waitFor({ timeout: LONG });
-      await goTo(lineOf(good, '    mad (M1'));
+      await goTo(page, lineOf(good, '    mad (M1'));
       const colour = async (text) => line(text).evaluate((row) => {
         const spans = [...row.querySelectorAll('span > span')].filter((span) => span.textContent.trim());
         return spans.map((span) => [span.textContent.trim(), getComputedStyle(span).color]);
@@ -69,7 +61,7 @@ const passed = await steps(
       await page.locator('.statusbar-item', { hasText: `Ln ${wanted},` }).waitFor({ timeout: LONG });
     },
     async completion() {
-      await goTo(lineOf(good, '    mad (M1'));
+      await goTo(page, lineOf(good, '    mad (M1'));
       await page.keyboard.press('End');
       await page.keyboard.press('Enter');
       await page.keyboard.type('mu');
@@ -148,7 +140,7 @@ const passed = await steps(
       }
       const other = view.locator('section', { hasText: 'Reports' }).locator('.where', { hasText: 'other party' });
       assert.match(await other.innerText(), /^other party: group \(0, 0, 0\), thread 0, instruction \d+, line \d+$/);
-      await goTo(1);
+      await goTo(page, 1);
       await other.locator('a').click();
       await page.locator('.statusbar-item', { hasText: `Ln ${lineOf(text, '    scatter4')},` }).waitFor({ timeout: LONG });
       await command(page, 'View: Toggle Primary Side Bar Visibility');

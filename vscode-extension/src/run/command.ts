@@ -1,9 +1,10 @@
-// The command "Run Kernel": as its launch file says, or from a form; the run itself with progress, its result in the panel.
+// The command "Run Kernel": as its launch file says, or as is proposed; the run itself with progress, its result in the panel.
 
 import { access } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import type { Server } from '../server/client.ts';
+import { plain } from '../plain.ts';
+import { messageOf, type Server } from '../server/client.ts';
 import type { InlineValues } from '../views/inline.ts';
 import type { QuickForm } from './form.ts';
 import { LAUNCH_SUFFIX, outline } from './launch.ts';
@@ -24,7 +25,7 @@ export class Runner {
     this.form = form;
   }
 
-  /** Runs a text or a launch file; gives the report, undefined where nothing was run. A text without launch file gets the form. */
+  /** Runs a text or a launch file; gives the report, undefined where nothing was run. A text without launch file is run with proposals. */
   async run(uri: vscode.Uri, launch?: string): Promise<Report | undefined> {
     if (!trusted()) {
       return undefined;
@@ -33,11 +34,33 @@ export class Runner {
       return this.perform({ uri });
     }
     const chosen = launch ?? (await siblingOf(uri));
-    if (chosen === undefined) {
-      await this.form.show(uri);
-      return undefined;
+    return chosen === undefined ? this.propose(uri) : this.perform({ uri, launch: chosen });
+  }
+
+  /** Runs a text without a launch file with what the form would offer; the form, or a launch file of it, is one click away. */
+  private async propose(uri: vscode.Uri): Promise<Report | undefined> {
+    const report = await this.perform({ uri, quick: {} });
+    if (report !== undefined) {
+      void this.offerForm(uri, report.kernel !== undefined);
     }
-    return this.perform({ uri, launch: chosen });
+    return report;
+  }
+
+  private async offerForm(uri: vscode.Uri, ran: boolean): Promise<void> {
+    const [change, save] = ['Change...', 'Save as Launch File'] as const;
+    const name = path.basename(uri.path);
+    const chosen = ran
+      ? await vscode.window.showInformationMessage(plain(`vISA: ${name} has no launch file; it ran with proposed sizes and arguments.`), change, save)
+      : await vscode.window.showWarningMessage(plain(`vISA: ${name} has no launch file, and did not run with proposed sizes and arguments.`), change);
+    try {
+      if (chosen === change) {
+        await this.form.show(uri);
+      } else if (chosen === save) {
+        await this.form.save(uri, {});
+      }
+    } catch (error) {
+      void vscode.window.showErrorMessage(plain(`vISA: ${messageOf(error)}`));
+    }
   }
 
   /** Opens the form, whether there is a launch file or not. */

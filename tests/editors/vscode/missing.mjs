@@ -1,0 +1,102 @@
+// When something is missing: no server, a wrong Python, a wrong program. The walkthrough of a newcomer.
+// Usage: node missing.mjs VSIX FOLDER PICTURES. FOLDER is a copy of examples/.
+
+import { mkdirSync } from 'node:fs';
+import assert from 'node:assert';
+import { join } from 'node:path';
+import { command, LONG, openBrowser, openFile, openFolder, startCode, steps, writeSettings } from './lib.mjs';
+
+const [vsix, folder, pictures] = process.argv.slice(2);
+mkdirSync(pictures, { recursive: true });
+const settings = { 'security.workspace.trust.enabled': false };
+const welcome = { 'workbench.welcomePage.walkthroughs.openOnInstall': true };
+const code = await startCode({ vsix, settings, machine: { ...welcome, 'visa.python': '/nowhere/python3' } });
+const { context, page } = await openBrowser();
+
+const message = (text) => page.locator('.notification-list-item', { hasText: text }).first();
+const status = (text) => page.locator('.statusbar-item', { hasText: text }).first();
+const answer = (text, button) => message(text).locator('.monaco-button', { hasText: button }).click();
+const walkthrough = page.locator('.gettingStartedContainer', { hasText: 'Get started with vISA' });
+
+/** The settings editor with one setting in it. */
+async function setting(name) {
+  await page.locator('.settings-editor .setting-item-contents', { hasText: name }).first().waitFor({ timeout: LONG });
+  const found = await page.locator('.settings-editor .setting-item-contents').count();
+  await command(page, 'View: Close All Editors');
+  await openFile(page, 'saxpy.visaasm');
+  return found;
+}
+
+async function quiet() {
+  await command(page, 'Notifications: Clear All Notifications');
+  await page.locator('.notification-list-item').first().waitFor({ state: 'hidden', timeout: LONG });
+}
+
+const good = await steps(
+  page,
+  {
+    async 'the walkthrough opens by itself'() {
+      await openFolder(page, code.origin, folder, { trust: false });
+      await walkthrough.waitFor({ timeout: LONG });
+      await message('is not installed').waitFor({ timeout: LONG });
+      await quiet();
+      await page.waitForTimeout(500);
+      await page.screenshot({ path: join(pictures, 'walkthrough.png') });
+      await command(page, 'View: Close All Editors');
+    },
+    async 'the status item offers to install'() {
+      await openFile(page, 'saxpy.visaasm');
+      await status('install server').waitFor({ timeout: LONG });
+      await status('install server').click();
+      await page.mouse.move(700, 300); // away from the item, whose hover would hide the message
+    },
+    async 'a wrong Python leads to its setting'() {
+      await message('visa.python is no Python 3.11 or later').waitFor({ timeout: LONG });
+      await page.waitForTimeout(700);
+      await page.screenshot({ path: join(pictures, 'wrong-python.png') });
+      await answer('visa.python is no Python', 'Open Setting');
+      return setting('Python');
+    },
+    async 'commands offer the server instead of failing'() {
+      for (const title of ['vISA: Run Kernel', 'vISA: Assemble to .isa', 'vISA: Explain Opcode', 'vISA: Show Control-Flow Graph']) {
+        await quiet();
+        await command(page, title);
+        await message('is not installed').locator('.monaco-button', { hasText: 'Install' }).waitFor({ timeout: LONG });
+      }
+      assert.equal(await page.locator('.notification-list-item').count(), 1);
+      await page.waitForTimeout(700);
+      await page.screenshot({ path: join(pictures, 'run-without-server.png') });
+    },
+    async 'a wrong program leads to its setting'() {
+      await quiet();
+      writeSettings(code.home, 'Machine', { ...welcome, 'visa.serverPath': '/nowhere/visa-lsp' });
+      await message('visa.serverPath does not work').waitFor({ timeout: LONG });
+      await answer('visa.serverPath does not work', 'Open Setting');
+      await setting('Server Path');
+      await status('no server').click();
+      await page.mouse.move(700, 300);
+      await message('visa.serverPath does not work').waitFor({ timeout: LONG });
+    },
+    async 'a run waits for the server that it offers'() {
+      await quiet();
+      writeSettings(code.home, 'Machine', welcome);
+      await message('is not installed').waitFor({ timeout: LONG });
+      await quiet();
+      await command(page, 'vISA: Run Kernel');
+      await answer('is not installed', 'Install');
+      await page.locator('.tab', { hasText: 'vISA Run' }).first().waitFor({ timeout: LONG });
+      await page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: LONG });
+    },
+    async 'the walkthrough does not open again'() {
+      await command(page, 'View: Close All Editors');
+      await page.reload();
+      await openFile(page, 'saxpy.visaasm');
+      await page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: LONG });
+      assert.equal(await page.locator('.tab', { hasText: 'Walkthrough' }).count(), 0);
+    },
+  },
+  join(pictures, 'failed.png'),
+);
+await context.close();
+await code.stop();
+process.exitCode = good ? 0 : 1;
