@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -47,6 +50,7 @@ def test_inside_the_extension_host(vsix: Path, project: Path):
     (project / "wrong.launch.yaml").write_text(
         launch.replace("      1, 3.5,", "      1, 4.5,") + "file: saxpy.visaasm\n"
     )
+    subprocess.run([PROGRAM, "asm", "--zebin", project / "saxpy.visaasm"], check=True)
     seen = {line["test"] for line in drive("host_tests.mjs", vsix, project, PROGRAM) if "test" in line}
     wanted = {
         "activation",
@@ -60,6 +64,7 @@ def test_inside_the_extension_host(vsix: Path, project: Path):
     }
     wanted |= {"testing view", "isa editor", "control flow", "task", "quick run", "values beside the lines"}
     wanted |= {"what a failed test says", "what is not as expected comes first", "a test that takes too long"}
+    wanted |= {"the flow graph follows text and cursor", "zebin editor", "pages are read-only documents"}
     wanted |= {"untitled text", "messages of a run", "settings are live", "what the manifest names is there"}
     assert wanted <= seen
 
@@ -168,6 +173,40 @@ def test_results_are_readable(vsix: Path, project: Path, tmp_path: Path):
         "a failed test shows both sides",
     } <= {line["step"] for line in lines if "step" in line}
     assert {"run-failed.png", "testing-failed.png"} <= {p.name for p in (tmp_path / "pictures").iterdir()}
+
+
+def test_the_views_that_show(vsix: Path, project: Path, tmp_path: Path):
+    drive("shown.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
+    made = {p.name for p in (tmp_path / "pictures" / "themes").iterdir()}
+    assert {
+        f"{name}-{theme}-high-contrast.png" for name in ("flow", "zebin", "isa") for theme in ("dark", "light")
+    } <= made
+    assert {"flow-dark-modern.png", "flow-light-modern.png", "page.png"} <= made
+
+
+def test_what_is_missing_is_offered(vsix: Path, project: Path, tmp_path: Path):
+    drive("missing.mjs", vsix, project, tmp_path / "pictures")
+
+
+def test_a_dump_folder_is_run_in_two_clicks(vsix: Path, tmp_path: Path):
+    """As `ocloc` leaves it: texts and ze_info of the program, and no launch file."""
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples" / "saxpy.visaasm", folder / "OCL_asm0123456789abcdef_simd16_saxpy.visaasm")
+    drive("dump.mjs", vsix, folder, PROGRAM)
+
+
+def test_the_package_holds_every_picture_of_its_page(vsix: Path):
+    with zipfile.ZipFile(vsix) as package:
+        page = package.read("extension/readme.md").decode()
+    given = re.findall(
+        r"!\[[^\]]*\]\(\.\./(docs/images/[\w-]+\.png)\)", (ROOT / "vscode-extension" / "README.md").read_text()
+    )
+    held = re.findall(r"!\[[^\]]*\]\(([^)]*)\)", page)
+    assert len(held) == len(given) > 10
+    for name, source in zip(given, held, strict=True):
+        kind, _, data = source.partition(",")
+        assert (kind, base64.b64decode(data)) == ("data:image/png;base64", (ROOT / name).read_bytes())
 
 
 def test_the_newcomers_path(vsix: Path, project: Path, tmp_path: Path):

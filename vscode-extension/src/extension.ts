@@ -30,6 +30,7 @@ export interface Api {
   runner: Runner;
   form: QuickForm;
   inline: InlineValues;
+  zebin: ZebinEditor;
 }
 
 let server: Server | undefined;
@@ -159,7 +160,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   );
   void welcomeOnce(context);
   await current.restart();
-  return { server: current, tests, results, flow, status, runner, form, inline };
+  return { server: current, tests, results, flow, status, runner, form, inline, zebin };
 }
 
 export async function deactivate(): Promise<void> {

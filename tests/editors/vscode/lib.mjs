@@ -151,7 +151,7 @@ export async function command(page, title) {
     }
     // The box goes away when an editor takes the focus that opens only now.
     if (await offered().catch(() => false)) {
-      await page.keyboard.press('Enter');
+      await row.click();
       return;
     }
   }

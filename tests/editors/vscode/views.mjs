@@ -158,7 +158,7 @@ const passed = await steps(
       const kept = readFileSync(launch, 'utf8');
       rmSync(launch);
       await openFile(page, 'saxpy.visaasm');
-      await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').first().click();
+      await command(page, 'vISA: Quick Run');
       const form = await webview(page, 'table.form');
       await form.getByLabel('Thread groups: x, y, z').fill('many');
       await form.getByRole('button', { name: 'Run', exact: true }).click();
@@ -201,6 +201,8 @@ const passed = await steps(
       await command(page, 'vISA: Show Control-Flow Graph');
       const view = await webview(page, 'svg g.block');
       await page.keyboard.press('Control+b');
+      await goTo(page, lineOf(readFileSync(join(folder, 'mandelbrot.visaasm'), 'utf8'), '_0_021:\n') + 1);
+      await view.locator('g.block.current', { hasText: '_0_021:' }).waitFor({ timeout: LONG });
       await picture('flow');
       await page.keyboard.press('Control+b');
       const blocks = await view.locator('g.block').count();

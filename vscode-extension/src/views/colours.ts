@@ -14,6 +14,8 @@ export function coloursFor(webview: vscode.Webview): vscode.Disposable {
   return vscode.Disposable.from(
     webview.onDidReceiveMessage((message: { kind: string }) => (message.kind === 'ready' ? send() : undefined)),
     vscode.window.onDidChangeActiveColorTheme(send),
+    // The theme may be in use before the setting names it.
+    vscode.workspace.onDidChangeConfiguration((change) => (change.affectsConfiguration('workbench') ? send() : undefined)),
   );
 }
 
@@ -30,8 +32,16 @@ export async function themeColours(): Promise<Record<string, string>> {
 interface Theme {
   id?: string;
   label: string;
+  uiTheme: string;
   path: string;
 }
+
+const KINDS: Record<string, vscode.ColorThemeKind> = {
+  vs: vscode.ColorThemeKind.Light,
+  'vs-dark': vscode.ColorThemeKind.Dark,
+  'hc-black': vscode.ColorThemeKind.HighContrast,
+  'hc-light': vscode.ColorThemeKind.HighContrastLight,
+};
 
 /** The file of the theme that is in use, found by the name that the settings have. */
 function themeFile(): vscode.Uri | undefined {
@@ -40,6 +50,10 @@ function themeFile(): vscode.Uri | undefined {
     const { themes = [] } = ((extension.packageJSON as { contributes?: { themes?: Theme[] } }).contributes ?? {});
     const found = themes.find((theme) => (theme.id ?? theme.label) === name);
     if (found !== undefined) {
+      // While themes are tried out, the setting names another one: its colours may not be readable here.
+      if (KINDS[found.uiTheme] !== vscode.window.activeColorTheme.kind) {
+        return undefined;
+      }
       return vscode.Uri.joinPath(extension.extensionUri, found.path);
     }
   }

@@ -108,7 +108,7 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
         runProcess(program, [...args, '--summary'], { input }),
       ]);
       if (text.code !== 0) {
-        const said = text.stderr.trim() || `exit status ${text.code}`;
+        const said = text.stderr.trim().replace(`visa-lsp: ${result.name}: `, '') || `exit status ${text.code}`;
         return { ...result, error: `${result.name} is no object that can be read: ${said}` };
       }
       return { ...result, text: text.stdout, summary: summary.stdout };

@@ -3,7 +3,6 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf, type Server } from '../server/client.ts';
-import { coloursFor } from './colours.ts';
 import { mustBeThere, follow } from './following.ts';
 import type { Pages } from './pages.ts';
 import { optionsFor, page } from './webview.ts';
@@ -58,8 +57,8 @@ export class ZebinEditor implements vscode.CustomReadonlyEditorProvider {
     const send = async (): Promise<void> => {
       await panel.webview.postMessage(await this.content(document.uri));
     };
-    const listeners = [follow(document.uri, () => void send()), coloursFor(panel.webview)];
-    panel.onDidDispose(() => listeners.forEach((listener) => listener.dispose()));
+    const followed = follow(document.uri, () => void send());
+    panel.onDidDispose(() => followed.dispose());
     panel.webview.onDidReceiveMessage((message: FromView) =>
       message.kind === 'ready' ? send() : this.open(document.uri, message),
     );

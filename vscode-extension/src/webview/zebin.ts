@@ -25,7 +25,7 @@ function kernels({ kernels = [], hasZeInfo }: ZebinContent): HTMLElement {
     told(kernel.simd),
     told(kernel.registers),
     told(kernel.arguments),
-    told(kernel.bytes, ' bytes'),
+    told(kernel.bytes, ' bytes') || 'none',
   ]);
   return rows.length === 0
     ? element('p', 'facts', 'There is no kernel in it.')

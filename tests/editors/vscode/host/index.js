@@ -121,7 +121,9 @@ const tests = {
     const launch = file('saxpy.launch.yaml');
     const kept = await vscode.workspace.fs.readFile(launch);
     await vscode.workspace.fs.delete(launch);
-    assert.equal(await run('visa.runKernel', document.uri), undefined); // the form comes instead
+    const proposed = await run('visa.runKernel', document.uri); // what the form would offer
+    assert.ok(proposed.instructions > 0, proposed.error);
+    await run('visa.quickRun', document.uri);
     const { arguments: found, kernel, localSize } = api.form.content;
     assert.deepEqual([kernel, localSize, found.map((a) => [a.name, a.kind])], [
       'saxpy',
@@ -212,6 +214,48 @@ const tests = {
     assert.ok(graph, error);
     assert.ok(graph.nodes.length >= 3 && graph.edges.length >= 3, JSON.stringify(graph));
   },
+  async 'the flow graph follows text and cursor'() {
+    const editor = await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+    const put = (line) => (editor.selection = new vscode.Selection(line, 0, line, 0));
+    const block = () => api.flow.content.graph?.nodes.find((node) => node.id === api.flow.content.at)?.lines[0];
+    put(at('    ret (M1').line);
+    await until('the last block', () => block() === 'done:');
+    put(at('    mad (M1').line);
+    await until('another block', () => block() !== undefined && block() !== 'done:');
+    await tools.replace(document, 'done:', 'ended:');
+    await until('the new label', () => api.flow.content.graph?.nodes.some((node) => node.lines[0] === 'ended:'));
+    await run('undo');
+  },
+  async 'zebin editor'() {
+    await run('vscode.openWith', file('saxpy.zebin'), 'visa.zebin');
+    assert.equal(vscode.window.tabGroups.activeTabGroup.activeTab.input.viewType, 'visa.zebin');
+    const told = await api.zebin.content(file('saxpy.zebin'));
+    assert.deepEqual([told.ok, told.kernels.map((k) => k.name), told.modules.map((m) => m.name)], [true, ['saxpy'], ['saxpy']]);
+    assert.ok(told.sections.some((s) => s.name === '.ze_info' && s.type === 'ZEINFO' && s.bytes > 0));
+    await api.zebin.open(file('saxpy.zebin'), { kind: 'zeinfo', kernel: 'saxpy' });
+    const { document: zeInfo, selection } = vscode.window.activeTextEditor;
+    assert.match(zeInfo.lineAt(selection.active.line).text, /name:\s*'?saxpy/);
+    await api.zebin.open(file('saxpy.zebin'), { kind: 'module', name: 'saxpy' });
+    const visa = vscode.window.activeTextEditor.document;
+    assert.equal(visa.languageId, 'visa');
+    assert.match(visa.getText(), /\.kernel "saxpy"/);
+    assert.match((await api.zebin.content(file('none.zebin'))).error, /There is no none\.zebin/);
+    assert.match((await api.zebin.content(file('saxpy.visaasm'))).error, /is no zebin that can be read/);
+  },
+  async 'pages are read-only documents'() {
+    await vscode.window.showTextDocument(document);
+    await run('visa.showZeInfoFile', document.uri);
+    const page = await until('ze_info', () => vscode.workspace.textDocuments.find((d) => d.uri.scheme === 'visa-page' && /saxpy\.zeinfo/.test(d.uri.path) && d.uri.authority === 'ze_info'));
+    assert.match(page.getText(), /name:\s*'?saxpy/);
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(page.uri, new vscode.Position(0, 0), 'x');
+    assert.equal(await vscode.workspace.applyEdit(edit).then((done) => done && page.isDirty, () => false), false);
+    await run('visa.explainWord', 'mad');
+    const words = await until('the page', () => vscode.workspace.textDocuments.find((d) => d.uri.authority === 'explain'));
+    assert.match(words.getText(), /Multiply, then add/);
+    assert.ok(!vscode.workspace.textDocuments.some((d) => d.isUntitled && d.languageId === 'markdown'));
+    await run('workbench.action.closeAllEditors');
+  },
   async task() {
     const [task] = await vscode.tasks.fetchTasks({ type: 'visa' });
     const ended = new Promise((resolve) => vscode.tasks.onDidEndTaskProcess((e) => resolve(e.exitCode)));
@@ -232,8 +276,7 @@ const tests = {
     const edit = new vscode.WorkspaceEdit();
     edit.replace(scratch.uri, new vscode.Range(found.range.start, found.range.end), 'mad');
     await vscode.workspace.applyEdit(edit);
-    assert.equal(await run('visa.runKernel', scratch.uri), undefined);
-    assert.equal(api.form.content.kernel, 'saxpy');
+    assert.ok((await run('visa.runKernel', scratch.uri)).instructions > 0);
     const report = await api.runner.quick(scratch.uri, { args: { n: 4 } });
     assert.equal(report.ok, true, report.error);
     assert.ok(report.instructions > 0);
