@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Word(NamedTuple):
+class Explained(NamedTuple):
     """A word, what kind of thing it names, and one line about it."""
 
     word: str
@@ -29,9 +29,9 @@ class Word(NamedTuple):
 
 
 @cache
-def words() -> tuple[Word, ...]:
+def words() -> tuple[Explained, ...]:
     """The words: instructions, rules by code, variables and states, attributes, types, platforms, terms."""
-    found: dict[str, Word] = {}
+    found: dict[str, Explained] = {}
     for word in _words():
         found.setdefault(word.word, word)
     return tuple(found.values())
@@ -42,23 +42,23 @@ def known_words() -> list[str]:
     return list(dict.fromkeys([*(word.word for word in words()), *by_word()]))
 
 
-def _words() -> Iterator[Word]:
+def _words() -> Iterator[Explained]:
     for name in sorted(TABLE.mnemonics):
-        yield Word(name, "instruction", _line(TABLE.by_mnemonic[name][0].summary))
+        yield Explained(name, "instruction", _line(TABLE.by_mnemonic[name][0].summary))
     for rule in known_rules():
-        yield Word(rule.code, "rule", f"{rule.name}: {_line(rule.doc)}")
+        yield Explained(rule.code, "rule", f"{rule.name}: {_line(rule.doc)}")
     for variable in predefined.VARIABLES:
-        yield Word(variable.name, "predefined variable", _line(variable.doc))
+        yield Explained(variable.name, "predefined variable", _line(variable.doc))
     for state in (*predefined.SURFACES, *predefined.SAMPLERS):
-        yield Word(state.name, "predefined state", _line(state.doc))
+        yield Explained(state.name, "predefined state", _line(state.doc))
     for attribute in ATTRIBUTES:
-        yield Word(attribute.name, "attribute", _line(attribute.doc))
+        yield Explained(attribute.name, "attribute", _line(attribute.doc))
     for type_ in TYPES:
-        yield Word(type_.name, "type", _line(type_.doc))
+        yield Explained(type_.name, "type", _line(type_.doc))
     for platform in PLATFORMS:
-        yield Word(platform.name, "platform", _line(platform.doc))
+        yield Explained(platform.name, "platform", _line(platform.doc))
     for term in TERMS:
-        yield Word(term.name, "term", _line(term.doc))
+        yield Explained(term.name, "term", _line(term.doc))
 
 
 def _line(text: str) -> str:

@@ -27,7 +27,7 @@ const good = await steps(
     async 'what was proposed can be changed'() {
       await message.locator('.monaco-button', { hasText: 'Change...' }).click();
       const form = await webview(page, 'table.form');
-      assert.match(await form.locator('body').innerText(), /Thread groups/);
+      assert.match(await form.locator('body').innerText(), /groups\s+how many/);
     },
     async 'and kept'() {
       await page.locator('.tab', { hasText: name }).first().click();
