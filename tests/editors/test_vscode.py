@@ -181,7 +181,7 @@ def test_the_views_that_show(vsix: Path, project: Path, tmp_path: Path):
     assert {
         f"{name}-{theme}-high-contrast.png" for name in ("flow", "zebin", "isa") for theme in ("dark", "light")
     } <= made
-    assert {"flow-dark-modern.png", "flow-light-modern.png", "page.png"} <= made
+    assert {"flow-dark-modern.png", "flow-light-modern.png"} <= made
 
 
 def test_what_is_missing_is_offered(vsix: Path, project: Path, tmp_path: Path):

@@ -31,7 +31,8 @@ for (const name of ['install', 'problems', 'run', 'testing', 'flow']) {
     copyFileSync(`../docs/images/${name}.png`, `dist/images/${name}.png`);
   }
 }
-// VS Code shows no files of the package on the extension's page, so the pictures are in the page itself.
+// On the extension's page VS Code shows no files of the package, so the pictures are in the page itself. Late versions
+// (1.139 is one) take pictures from the net only, and show the words instead.
 const page = readFileSync('README.md', 'utf8').replace(/(?<=!\[[^\]]*\]\()\.\.\/docs\/images\/[\w-]+\.png(?=\))/g, (file) =>
   existsSync(file) ? `data:image/png;base64,${readFileSync(file).toString('base64')}` : file,
 );

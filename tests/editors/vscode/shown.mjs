@@ -1,5 +1,4 @@
-// The views that show what is there: flow graph, zebin, object, pages, the extension's own page; in light, dark and high
-// contrast. Usage: node shown.mjs VSIX FOLDER SERVER PICTURES. FOLDER is a copy of examples/.
+// The views that show what is there: flow graph, zebin, object, pages; in light, dark and high contrast. Usage: node shown.mjs VSIX FOLDER SERVER PICTURES. FOLDER is a copy of examples/.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -227,18 +226,6 @@ const passed = await steps(
       await close();
       await page.locator('.tab').first().waitFor({ state: 'hidden', timeout: LONG });
       assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
-    },
-    async "the extension's page shows its pictures"() {
-      await page.locator('.activitybar .action-label[aria-label^="Extensions"]').click();
-      await page.locator('.extension-list-item', { hasText: 'vISA assembly' }).first().click();
-      const view = await webview(page, 'h1:has-text("vISA assembly")');
-      const wide = () => view.locator('img').evaluateAll((all) => all.map((one) => one.naturalWidth));
-      await until('the pictures', async () => (await wide()).every((width) => width > 0));
-      const count = (readFileSync(join(import.meta.dirname, '../../../vscode-extension/README.md'), 'utf8').match(/!\[/g) ?? []).length;
-      assert.equal((await wide()).length, count);
-      await page.waitForTimeout(500);
-      await photograph(page, themed, 'page');
-      return count;
     },
   },
   join(pictures, 'failed.png'),
