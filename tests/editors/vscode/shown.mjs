@@ -1,4 +1,5 @@
-// The views that show what is there: flow graph, zebin, object, pages; in light, dark and high contrast. Usage: node shown.mjs VSIX FOLDER SERVER PICTURES. FOLDER is a copy of examples/.
+// The views that show what is there: flow graph, zebin, object, pages; in light, dark and high contrast.
+// Usage: node shown.mjs VSIX FOLDER SERVER PICTURES. FOLDER is a copy of examples/.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -206,6 +207,7 @@ const passed = await steps(
       await command(page, 'vISA: Explain Opcode, Rule or Variable');
       const row = page.locator('.quick-input-list .monaco-list-row.focused', { hasText: 'Multiply, then add' });
       await row.waitFor({ timeout: LONG });
+      await page.mouse.move(640, 795);
       await picture('explain');
       await page.keyboard.press('Enter');
       const view = await webview(page, 'h1:has-text("mad")');
