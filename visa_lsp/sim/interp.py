@@ -60,8 +60,9 @@ class Code:
         self.counts = [0] * (len(kernel.instructions) + 1)
         self.frames: list[Frame] = []  # all that were made for this code: new views go to each of them
         self.grew: Callable[[int], None] = lambda _bytes: None  # told how many more bytes of registers there will be
-        self._joined = self._joins()
+        self.joins = self._joins()
         self._compiled: dict[int, Op] = {len(kernel.instructions): _end}
+        self._alone: dict[int, Op] = {}
         self.ops: list[Op] = self.lazily(self.op)
 
     def lazily(self, make: Callable[[int], Op]) -> list[Op]:
@@ -85,8 +86,8 @@ class Code:
         found = self._compiled.get(pc)
         if found is None:
             views, size = len(self._views), self.layout.size
-            found = self._compile(self.kernel.instructions[pc], pc)
-            if pc in self._joined:
+            found = self._alone[pc] = self._compile(self.kernel.instructions[pc], pc)
+            if pc in self.joins:
                 found = _joined(found, pc)
             self._compiled[pc] = found
             if self.layout.size != size:
@@ -98,6 +99,11 @@ class Code:
                 for frame in self.frames:
                     frame.views += _views(new, frame.regs)
         return found
+
+    def op_alone(self, pc: int) -> Op:
+        """The op of an instruction without what happens before it at a place where lanes meet."""
+        self.op(pc)
+        return self._alone[pc]
 
     @cached_property
     def storage(self) -> Storage:
@@ -273,14 +279,18 @@ class Thread:
             pc = frame.pc
             signal: int | None = None
             used = 0
-            for used in range(1, quantum + 1):  # noqa: B007 - used afterwards
+            for used in itertools.count(1):  # noqa: B007 - used afterwards
                 frame.pc = pc
                 counts[pc] += 1
                 signal = ops[pc](frame)
                 if signal is None:
                     pc += 1
+                elif signal > pc:
+                    pc = signal
                 elif signal >= 0:
                     pc = signal
+                    if used >= quantum:
+                        break
                 else:
                     break
             self.machine.spend(used)

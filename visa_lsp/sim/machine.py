@@ -173,6 +173,10 @@ class Machine:
         ):  # fmt: skip
             frame.put(layout.offset(variable), value, size)
         frame.put(layout.offset(13) + 8, mask)
+        return self.thread(group, number, frame)
+
+    def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
+        """A thread that stands at the first instruction of its frame."""
         return Thread(self, group, number, frame)
 
     def run(self) -> RunResult:

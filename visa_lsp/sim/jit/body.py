@@ -1,0 +1,314 @@
+"""One body as a function of compiled code: which instructions begin a stretch, how lanes wait and meet, where it is entered.
+
+The function takes registers, addresses, block and launch (``state``), goes on where the block says, and returns why it
+stopped. Control goes as in ``sim.effects.flow``: always at the lowest place that has lanes. A stretch of instructions that are
+executed together counts its steps once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from llvmlite import ir
+
+from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.program.model import Combine, General, Predicate
+from visa_lsp.sim.effects import EFFECTS
+from visa_lsp.sim.faults import KernelFault
+from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.emitter import I32, I64, PTR, Emitter, Uncompiled, integer
+from visa_lsp.sim.jit.lanes import emit_lane
+from visa_lsp.sim.jit.messages import MESSAGES
+from visa_lsp.sim.jit.modes import Modes
+from visa_lsp.sim.jit.moves import MOVES
+from visa_lsp.sim.jit.state import StateLayout
+from visa_lsp.sim.operands import CR0, Site, nothing
+from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.program.model import Inst
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.jit.emitter import Node
+
+# Effects that move lanes or make the thread wait, and have no compiled form: the interpreter is entered and left.
+_LEAVING: Final = frozenset(
+    {"switchjmp", "call", "fcall", "ifcall", "if", "else", "while", "break", "cont", "barrier", "sbarrier_wait", "nbarrier_wait"}
+)
+_FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
+
+
+class Body:
+    """The plan of one body: stretches and entries. ``written`` makes its function."""
+
+    def __init__(self, code: Code, modes: Modes, surfaces: tuple[int, ...]) -> None:
+        self.code = code
+        self.modes = modes
+        self.surfaces = surfaces
+        self.layout = StateLayout(code)
+        self.instructions = code.kernel.instructions
+        self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(inst)}
+        self.called_out: set[int] = set()  # what the interpreter does within compiled code
+        self.entries = {0, *self.layout.joins, *(pc + 1 for pc in self.leaving)}
+        starts = self.entries | {pc + 1 for pc, inst in enumerate(self.instructions) if _branches(inst)}
+        count = len(self.instructions)
+        self.starts = sorted(pc for pc in starts if pc <= count)
+        self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
+
+    def _leaves(self, inst: Inst) -> bool:
+        meaning = inst.row.meaning
+        if isinstance(meaning, Effect) and meaning.name in _LEAVING:
+            return True
+        if _branches(inst) and meaning.name in {"goto", "jmp"} and inst.get("label") not in self.code.labels:
+            return True
+        dst = inst.get("dst")
+        return isinstance(dst, General) and self.code.layout.root(dst.var) == CR0
+
+    def written(self, module: ir.Module, name: str) -> None:
+        """Write the function into a module."""
+        _Writer(self, module, name).write()
+
+
+def _branches(inst: Inst) -> bool:
+    meaning = inst.row.meaning
+    return isinstance(meaning, Effect) and meaning.name in {"goto", "jmp", "ret", "fret"}
+
+
+class _Writer:
+    def __init__(self, body: Body, module: ir.Module, name: str) -> None:
+        self.body = body
+        self.code = body.code
+        self.e = Emitter(module, name, body.layout)
+        self.e.modes = body.modes
+        self.e.surface_values = body.surfaces
+        moved = {pc for pc, inst in enumerate(body.instructions) if inst.row.meaning == Effect("movs")}
+        self._fixed = {} if moved and _touches_fixed(body) else dict(_FIRST_CELLS)
+        self.blocks = {pc: self.e.function.append_basic_block(f"at{pc}") for pc in body.starts}
+        self.places = {
+            pc: self.e.function.append_basic_block(f"join{pc}") for pc in body.layout.joins if pc in self.blocks
+        }
+        self.dispatch = self.e.function.append_basic_block("next")
+        self.leave = self.e.function.append_basic_block("leave")
+
+    def write(self) -> None:
+        e = self.e
+        e.load_all()
+        pc = e.word(e.block, state.PC)
+        wrong = e.function.append_basic_block("nowhere")
+        choice = e.builder.switch(pc, wrong)
+        for entry in sorted(self.body.entries):
+            if entry in self.blocks:
+                choice.add_case(ir.Constant(I64, entry), self._to(entry))
+        e.builder.position_at_end(wrong)
+        e.builder.ret(ir.Constant(I32, state.EXIT))
+        for place, block in self.places.items():
+            e.builder.position_at_end(block)
+            self._join(place)
+            e.builder.branch(self.blocks[place])
+        for start in self.body.starts:
+            e.builder.position_at_end(self.blocks[start])
+            self._stretch(start, self.body.ends[start])
+        self._dispatch()
+        e.builder.position_at_end(self.leave)
+        e.leave(state.LEAVE, len(self.body.instructions))
+
+    def _to(self, pc: int) -> ir.Block:
+        """The block that goes on at an instruction: by way of the lanes that wait there."""
+        return self.places.get(pc) or self.blocks[pc]
+
+    def _join(self, pc: int) -> None:
+        e = self.e
+        number = e.layout.slots[pc]
+        e.set(e.emask, e.builder.or_(e.get(e.emask), e.get(e.waits[number])))
+        e.set(e.waits[number], ir.Constant(I32, 0))
+        word = e.waiting[number // 64]
+        e.set(word, e.builder.and_(e.get(word, I64), ir.Constant(I64, ~(1 << number % 64))))
+
+    def _dispatch(self) -> None:
+        """No lane is active: go on at the lowest place where some wait, else leave."""
+        e = self.e
+        e.builder.position_at_end(self.dispatch)
+        for number, word in enumerate(e.waiting):
+            value = e.get(word, I64)
+            some, none = e.function.append_basic_block("some"), e.function.append_basic_block("none")
+            e.builder.cbranch(e.builder.icmp_unsigned("!=", value, ir.Constant(I64, 0)), some, none)
+            e.builder.position_at_end(some)
+            first = e.intrinsic("llvm.cttz.i64", I64, value, ir.Constant(ir.IntType(1), 1))
+            choice = e.builder.switch(first, self.leave)
+            for slot, pc in enumerate(e.layout.joins[64 * number : 64 * number + 64]):
+                if pc in self.places:
+                    choice.add_case(ir.Constant(I64, slot), self.places[pc])
+            e.builder.position_at_end(none)
+        e.builder.branch(self.leave)
+
+    def _stretch(self, start: int, end: int) -> None:
+        """Instructions that are executed one after the other."""
+        e, count = self.e, len(self.body.instructions)
+        last = min(end, count)
+        e.known_surfaces = dict(self._fixed)
+        if start == count:
+            e.set(e.emask, ir.Constant(I32, 0))
+            self._count(start, 1)
+            e.builder.branch(self.dispatch)
+            return
+        # An instruction that is left to the interpreter is counted there.
+        counted = last - start - (last - 1 in self.body.leaving)
+        self._count(start, counted)
+        for pc in range(start, last):
+            e.pc = pc
+            if pc in self.body.leaving:
+                e.leave(state.EXIT, pc)
+                return
+            if _branches(self.body.instructions[pc]):
+                self._branch(self.body.instructions[pc], pc)
+                return
+            self._instruction(self.body.instructions[pc], pc)
+        e.builder.branch(self._to(last))
+
+    def _count(self, start: int, steps: int) -> None:
+        if not steps:
+            return
+        e = self.e
+        e.add_to(e.steps, ir.Constant(I64, steps))
+        counts = e.builder.inttoptr(e.word(e.launch, state.COUNTS), PTR)
+        cell = e.builder.gep(counts, [ir.Constant(I64, start)], source_etype=I64)
+        e.builder.store(e.builder.add(e.builder.load(cell, typ=I64), ir.Constant(I64, 1)), cell)
+
+    def _instruction(self, inst: Inst, pc: int) -> None:
+        e = self.e
+        block, blocks = e.builder.block, len(e.function.blocks)
+        written = len(block.instructions)
+        known = dict(e.known_surfaces)
+        site = Site(self.code, inst, pc)
+        meaning = inst.row.meaning
+        try:
+            if isinstance(meaning, Lane):
+                emit_lane(e, site, meaning.expr)
+                return
+            if isinstance(meaning, Effect):
+                emit = MOVES.get(meaning.name) or MESSAGES.get(meaning.name)
+                if emit is not None:
+                    emit(e, site)
+                    return
+                if EFFECTS.get(meaning.name) is nothing:
+                    return
+        except (Uncompiled, KernelFault):
+            del e.function.blocks[blocks:]
+            del block.instructions[written:]
+            block.terminator = None
+            e.known_surfaces = known
+        e.builder.position_at_end(block)
+        self.body.called_out.add(pc)
+        e.call_out()
+        if isinstance(meaning, Effect) and meaning.name == "movs":
+            e.known_surfaces = {}
+
+    # ---- branches
+
+    def _taken(self, inst: Inst, pc: int) -> Node:
+        """The active lanes that an instruction moves, of 32. Execution size 1 moves all of them or none."""
+        e, site, pred = self.e, Site(self.code, inst, pc), inst.get("pred")
+        at, lanes = site.control.mask_offset, site.lanes
+        active = e.get(e.emask)
+        if lanes == 1:
+            if not isinstance(pred, Predicate):
+                return active
+            bit = e.predicate(pred, at, 1)
+            return e.builder.select(bit, active, ir.Constant(I32, 0))
+        if not isinstance(pred, Predicate):
+            return e.builder.and_(active, ir.Constant(I32, site.full << at & 0xFFFFFFFF))
+        bits = e.predicate(pred, at, lanes)
+        wide = bits if lanes == 32 else e.builder.zext(bits, I32)
+        if at:
+            wide = e.builder.shl(wide, ir.Constant(I32, at))
+        return e.builder.and_(active, wide)
+
+    def _branch(self, inst: Inst, pc: int) -> None:
+        assert isinstance(inst.row.meaning, Effect)
+        match inst.row.meaning.name:
+            case "goto":
+                self._goto(inst, pc)
+            case "jmp":
+                self._jump(inst, pc)
+            case _:
+                self._return(inst, pc)
+
+    def _park(self, lanes: Node, pc: int) -> None:
+        e = self.e
+        number = e.layout.slots[pc]
+        e.set(e.waits[number], e.builder.or_(e.get(e.waits[number]), lanes))
+        word = e.waiting[number // 64]
+        some = e.builder.icmp_unsigned("!=", lanes, ir.Constant(I32, 0))
+        bit = e.builder.select(some, ir.Constant(I64, 1 << number % 64), ir.Constant(I64, 0))
+        e.set(word, e.builder.or_(e.get(word, I64), bit))
+
+    def _goto(self, inst: Inst, pc: int) -> None:
+        e = self.e
+        target = self.code.labels[_label(inst)]
+        lanes = self._taken(inst, pc)
+        on = self._to(pc + 1)
+        go = e.function.append_basic_block("go")
+        e.builder.cbranch(e.builder.icmp_unsigned("!=", lanes, ir.Constant(I32, 0)), go, on)
+        e.builder.position_at_end(go)
+        stay = e.builder.and_(e.get(e.emask), e.builder.not_(lanes))
+        if target <= pc:
+            self._park(stay, pc + 1)
+            e.set(e.emask, lanes)
+            self._back(target)
+            return
+        self._park(lanes, target)
+        e.set(e.emask, stay)
+        e.builder.cbranch(e.builder.icmp_unsigned("!=", stay, ir.Constant(I32, 0)), on, self.dispatch)
+
+    def _back(self, target: int) -> None:
+        """Jump backwards: the place where a time slice may end."""
+        e = self.e
+        late = e.builder.icmp_unsigned(">=", e.get(e.steps, I64), e.word(e.launch, state.QUANTUM))
+        with e.builder.if_then(late, likely=False):
+            e.leave(state.SWITCH, target)
+        e.builder.branch(self._to(target))
+
+    def _jump(self, inst: Inst, pc: int) -> None:
+        e, site = self.e, Site(self.code, inst, pc)
+        target, pred = self.code.labels[_label(inst)], inst.get("pred")
+        if isinstance(pred, Predicate):
+            count = 1 if pred.combine is Combine.NONE else site.lanes
+            bit = e.predicate(pred, site.control.mask_offset, count)
+            if count > 1:
+                bit = e.builder.icmp_unsigned("!=", bit, ir.Constant(integer(count), 0))
+            go = e.function.append_basic_block("jump")
+            e.builder.cbranch(bit, go, self._to(pc + 1))
+            e.builder.position_at_end(go)
+        if target <= pc:
+            self._back(target)
+        else:
+            e.builder.branch(self._to(target))
+
+    def _return(self, inst: Inst, pc: int) -> None:
+        e = self.e
+        lanes = self._taken(inst, pc)
+        left = e.builder.not_(lanes)
+        active = e.builder.and_(e.get(e.emask), left)
+        e.set(e.emask, active)
+        e.set(e.call_mask, e.builder.and_(e.get(e.call_mask), left))
+        e.builder.cbranch(e.builder.icmp_unsigned("!=", active, ir.Constant(I32, 0)), self._to(pc + 1), self.dispatch)
+
+
+def _label(inst: Inst) -> int:
+    label = inst.get("label")
+    assert isinstance(label, int)
+    return label
+
+
+def _touches_fixed(body: Body) -> bool:
+    """Whether some instruction sets a predefined surface variable."""
+    from visa_lsp.isa.predefined import FIRST_SURFACE
+    from visa_lsp.program.model import State
+
+    return any(
+        isinstance(dst := inst.get("dst"), State) and not dst.sampler and dst.var < FIRST_SURFACE
+        for inst in body.instructions
+    )
+
+

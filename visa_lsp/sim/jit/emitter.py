@@ -1,0 +1,337 @@
+"""What all compiled instructions share: registers as vectors of lanes, masks, predicates, calls into the interpreter.
+
+An ``Emitter`` writes the instructions of one body into one LLVM function. Lanes are ``<n x type>`` vectors, also one lane.
+Registers stay in memory, as the interpreter has them, so that either engine can go on at any instruction. Masks and
+predicates are numbers that LLVM keeps in registers; ``spill`` puts them where the interpreter looks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from llvmlite import ir
+
+from visa_lsp.isa import types as ty
+from visa_lsp.program.model import Combine, Predicate
+from visa_lsp.sim.jit import state
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.program.model import Value
+    from visa_lsp.sim.jit.modes import Modes
+    from visa_lsp.sim.jit.state import StateLayout
+    from visa_lsp.sim.operands import Site
+
+Node = Any  # a value of llvmlite, which has no types
+
+I1: Final = ir.IntType(1)
+I8: Final = ir.IntType(8)
+I16: Final = ir.IntType(16)
+I32: Final = ir.IntType(32)
+I64: Final = ir.IntType(64)
+F16: Final = ir.HalfType()
+F32: Final = ir.FloatType()
+F64: Final = ir.DoubleType()
+PTR: Final = ir.PointerType()
+
+# How a data type stands in registers; bf is the upper half of a float, which LLVM's operations do not know.
+STORAGE: Final = {
+    ty.UD: I32, ty.D: I32, ty.UW: I16, ty.W: I16, ty.UB: I8, ty.B: I8, ty.BOOL: I8, ty.UQ: I64, ty.Q: I64,
+    ty.F: F32, ty.DF: F64, ty.HF: F16, ty.BF: I16,
+}  # fmt: skip
+
+
+CALLBACK: Final = "visa_lsp_interpret"  # the symbol of the function that executes one instruction
+
+
+class Uncompiled(Exception):  # noqa: N818 - no fault: the interpreter executes the instruction
+    """There is no compiled form of an instruction."""
+
+
+def integer(bits: int) -> Any:
+    """The integer type of so many bits."""
+    return ir.IntType(bits)
+
+
+def lanes_of(value: Node) -> int:
+    """How many lanes a vector has."""
+    count: int = value.type.count
+    return count
+
+
+def vector(element: Any, lanes: int) -> Any:
+    """A vector type."""
+    return ir.VectorType(element, lanes)
+
+
+def constants(element: Any, values: Sequence[float]) -> Node:
+    """A constant vector."""
+    return ir.Constant(vector(element, len(values)), [ir.Constant(element, v) for v in values])
+
+
+def splat(element: Any, value: float, lanes: int) -> Node:
+    """A constant vector of equal lanes."""
+    return constants(element, [value] * lanes)
+
+
+class Emitter:
+    """The function of one body while it is written. ``builder`` stands where the next operation goes."""
+
+    def __init__(self, module: ir.Module, name: str, layout: StateLayout) -> None:
+        self.module = module
+        self.layout = layout
+        kind = ir.FunctionType(I32, (PTR, PTR, PTR, PTR))
+        self.function = ir.Function(module, kind, name)
+        self.registers, self.addresses, self.block, self.launch = self.function.args
+        for argument in self.function.args:
+            argument.add_attribute("noalias")
+        self.builder = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.emask = self._cell(I32)
+        self.call_mask = self._cell(I32)
+        self.steps = self._cell(I64)
+        self.reads = self._cell(I64)
+        self.writes = self._cell(I64)
+        self.predicates = [self._cell(I32) for _ in range(layout.predicates)]
+        self.waits = [self._cell(I32) for _ in layout.joins]
+        self.waiting = [self._cell(I64) for _ in range(-(-len(layout.joins) // 64))]
+        self._intrinsics: dict[str, Node] = {}
+        self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
+        self.modes: Modes
+        self.surface_values: tuple[int, ...] = ()  # what surface variables may stand for, in the order of the launch's table
+        self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
+        self.pc = 0
+
+    def _cell(self, kind: Any) -> Node:
+        return self.builder.alloca(kind)
+
+    # ---- the blocks of numbers
+
+    def _place(self, base: Node, offset: int) -> Node:
+        return self.builder.gep(base, [ir.Constant(I64, offset)], source_etype=I8)
+
+    def word(self, base: Node, offset: int, kind: Any = I64) -> Node:
+        """A number of a block."""
+        return self.builder.load(self._place(base, offset), typ=kind)
+
+    def put_word(self, base: Node, offset: int, value: Node) -> None:
+        """Write a number of a block."""
+        self.builder.store(value, self._place(base, offset))
+
+    def get(self, cell: Node, kind: Any = I32) -> Node:
+        """The value of a cell."""
+        return self.builder.load(cell, typ=kind)
+
+    def set(self, cell: Node, value: Node) -> None:
+        """Write a cell."""
+        self.builder.store(value, cell)
+
+    def add_to(self, cell: Node, value: Node) -> None:
+        """Add to a cell of 64 bits."""
+        self.set(cell, self.builder.add(self.get(cell, I64), value))
+
+    def load_all(self) -> None:
+        """Take masks, predicates and waiting lanes from the block."""
+        layout = self.layout
+        self.set(self.emask, self.word(self.block, state.EMASK, I32))
+        self.set(self.call_mask, self.word(self.block, state.CALL_MASK, I32))
+        for cell in (self.reads, self.writes):
+            self.set(cell, ir.Constant(I64, 0))
+        self.set(self.steps, self.word(self.block, state.STEPS))
+        self.load_predicates()
+        for cell in self.waiting:
+            self.set(cell, ir.Constant(I64, 0))
+        for number, cell in enumerate(self.waits):
+            value = self.word(self.block, layout.waits_at + 4 * number, I32)
+            self.set(cell, value)
+            bit = self.builder.zext(self.builder.icmp_unsigned("!=", value, ir.Constant(I32, 0)), I64)
+            word = self.waiting[number // 64]
+            self.set(word, self.builder.or_(self.get(word, I64), self.builder.shl(bit, ir.Constant(I64, number % 64))))
+
+    def load_predicates(self) -> None:
+        """Take the predicates from the block."""
+        for number, cell in enumerate(self.predicates):
+            self.set(cell, self.word(self.block, self.layout.predicates_at + 4 * number, I32))
+
+    def spill(self, pc: Node) -> None:
+        """Put the place, the mask and the predicates where the interpreter looks."""
+        self.put_word(self.block, state.PC, pc)
+        self.put_word(self.block, state.EMASK, self.builder.zext(self.get(self.emask), I64))
+        for number, cell in enumerate(self.predicates):
+            self.put_word(self.block, self.layout.predicates_at + 4 * number, self.get(cell))
+
+    def spill_all(self, pc: Node) -> None:
+        """Put everything where the interpreter looks."""
+        self.spill(pc)
+        self.put_word(self.block, state.CALL_MASK, self.builder.zext(self.get(self.call_mask), I64))
+        self.put_word(self.block, state.STEPS, self.get(self.steps, I64))
+        for cell, offset in ((self.reads, state.READS), (self.writes, state.WRITES)):
+            total = self.builder.add(self.word(self.block, offset), self.get(cell, I64))
+            self.put_word(self.block, offset, total)
+        for number, cell in enumerate(self.waits):
+            self.put_word(self.block, self.layout.waits_at + 4 * number, self.get(cell))
+
+    # ---- surface variables, which stay in the block
+
+    def surface(self, cell: int) -> Node:
+        """The value of a surface variable's element."""
+        return self.word(self.block, self.layout.surfaces_at + 8 * cell)
+
+    def put_surface(self, cell: int, value: Node, known: int | None) -> None:
+        """Set it, to a number that is ``known`` now or not."""
+        self.put_word(self.block, self.layout.surfaces_at + 8 * cell, value)
+        self.known_surfaces.pop(cell, None)
+        if known is not None:
+            self.known_surfaces[cell] = known
+
+    # ---- operations that LLVM has as functions
+
+    def intrinsic(self, name: str, result: Any, *arguments: Node) -> Node:
+        """Call an LLVM intrinsic by its full name."""
+        known = self._intrinsics.get(name)
+        if known is None:
+            kind = ir.FunctionType(result, [a.type for a in arguments])
+            known = self._intrinsics[name] = ir.Function(self.module, kind, name)
+        return self.builder.call(known, arguments)
+
+    def each(self, name: str, first: Node, *others: Node) -> Node:
+        """Call an intrinsic that works lane by lane: its name lacks the type."""
+        return self.intrinsic(f"{name}.{_suffix(first.type)}", first.type, first, *others)
+
+    # ---- lanes in registers
+
+    def at(self, offset: int) -> Node:
+        """The address of a byte of the registers."""
+        return self._place(self.registers, offset)
+
+    def load_lanes(self, start: int, elements: Sequence[int], kind: Any) -> Node:
+        """Elements of the register file as lanes; they are counted from byte ``start``."""
+        size, count = bytes_of(kind), len(elements)
+        builder = self.builder
+        low, high = min(elements), max(elements)
+        if low == high:
+            one = builder.load(self.at(start + low * size), typ=kind, align=1)
+            return self.spread(one, count)
+        span = high - low + 1
+        whole = builder.load(self.at(start + low * size), typ=vector(kind, span), align=1)
+        order = [e - low for e in elements]
+        if order == list(range(span)):
+            return whole
+        return builder.shuffle_vector(whole, ir.Constant(whole.type, ir.Undefined), constants(I32, order))
+
+    def spread(self, one: Node, lanes: int) -> Node:
+        """A vector whose lanes are all the same value."""
+        kind = vector(one.type, lanes)
+        first = self.builder.insert_element(ir.Constant(kind, ir.Undefined), one, ir.Constant(I32, 0))
+        if lanes == 1:
+            return first
+        return self.builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), splat(I32, 0, lanes))
+
+    def store_lanes(self, start: int, elements: Sequence[int], value: Node, enabled: Node | None) -> None:
+        """Put lanes into elements of the register file, those that ``enabled``, a vector of bits, has on (None: all)."""
+        kind, size, count = value.type.element, bytes_of(value.type.element), len(elements)
+        builder = self.builder
+        low, high = min(elements), max(elements)
+        span = high - low + 1
+        where = self.at(start + low * size)
+        order = [e - low for e in elements]
+        if order == list(range(span)):
+            if enabled is not None:
+                value = builder.select(enabled, value, builder.load(where, typ=value.type, align=1))
+            builder.store(value, where, align=1)
+            return
+        if span > 4 * 32 or len(set(order)) < count:
+            raise Uncompiled
+        # Lanes go to their places in the whole span, whose other elements stay.
+        places = {place: lane for lane, place in enumerate(order)}
+        wide = builder.shuffle_vector(
+            value, ir.Constant(value.type, ir.Undefined), constants(I32, [places.get(p, 0) for p in range(span)])
+        )
+        chosen = constants(I1, [int(p in places) for p in range(span)])
+        if enabled is not None:
+            none = splat(I1, 0, count)
+            chosen = builder.shuffle_vector(
+                enabled, none, constants(I32, [places.get(p, count) for p in range(span)])
+            )
+        old = builder.load(where, typ=vector(kind, span), align=1)
+        builder.store(builder.select(chosen, wide, old), where, align=1)
+
+    # ---- masks
+
+    def mask_of(self, cell: Node, at: int, lanes: int) -> Node:
+        """``lanes`` bits of a mask of 32, from bit ``at`` on."""
+        value = self.get(cell)
+        if at:
+            value = self.builder.lshr(value, ir.Constant(I32, at))
+        return value if lanes == 32 else self.builder.trunc(value, integer(lanes))
+
+    def predicate(self, pred: Predicate, at: int, lanes: int) -> Node:
+        """The predicate bits of an instruction's lanes, combined, then inverted: an integer of so many bits."""
+        builder = self.builder
+        bits = self.mask_of(self.predicates[pred.var], at, lanes)
+        kind = integer(lanes)
+        if pred.combine is Combine.NONE:
+            return builder.not_(bits) if pred.inverse else bits
+        if pred.combine is Combine.ANY:
+            holds = builder.icmp_unsigned("!=", bits, ir.Constant(kind, 0))
+        else:
+            holds = builder.icmp_unsigned("==", bits, ir.Constant(kind, (1 << lanes) - 1))
+        if pred.inverse:
+            holds = builder.not_(holds)
+        return holds if lanes == 1 else builder.sext(holds, kind)
+
+    def enable(self, site: Site, *, predicate: bool = True) -> Node | None:
+        """The channel enable bits as an integer; None where all lanes are on."""
+        lanes, at = site.lanes, site.control.mask_offset
+        pred: Value = site.inst.get("pred") if predicate else None
+        bits = self.predicate(pred, at, lanes) if isinstance(pred, Predicate) else None
+        if site.control.no_mask:
+            return bits
+        mask = self.mask_of(self.emask, at, lanes)
+        return mask if bits is None else self.builder.and_(mask, bits)
+
+    def lanes(self, bits: Node | None, lanes: int) -> Node | None:
+        """Bits of an integer as a vector of bits."""
+        return None if bits is None else self.builder.bitcast(bits, vector(I1, lanes))
+
+    def bits(self, lanes: Node) -> Node:
+        """A vector of bits as an integer of 32 bits."""
+        count = lanes_of(lanes)
+        found = self.builder.bitcast(lanes, integer(count))
+        return found if count == 32 else self.builder.zext(found, I32)
+
+    def some(self, bits: Node | None, site: Site) -> Node:
+        """The enable bits as an integer, also where all lanes are on."""
+        return ir.Constant(integer(site.lanes), site.full) if bits is None else bits
+
+    # ---- leaving
+
+    def leave(self, status: int, pc: Node | int) -> None:
+        """End the function; the thread stands at ``pc``."""
+        self.spill_all(ir.Constant(I64, pc) if isinstance(pc, int) else pc)
+        self.builder.ret(ir.Constant(I32, status))
+
+    def call_out(self) -> None:
+        """Have the interpreter execute this instruction, which moves no lanes."""
+        builder = self.builder
+        self.spill(ir.Constant(I64, self.pc))
+        failed = builder.call(
+            self._callback, [self.registers, self.addresses, self.block, self.launch, ir.Constant(I64, self.pc)]
+        )
+        self.load_predicates()
+        wrong = builder.icmp_unsigned("!=", failed, ir.Constant(I32, 0))
+        with builder.if_then(wrong, likely=False):
+            self.leave(state.FAULT, self.pc)
+
+
+def bytes_of(kind: Any) -> int:
+    """Bytes of an element type."""
+    if isinstance(kind, ir.IntType):
+        return int(kind.width) // 8
+    return {"half": 2, "float": 4, "double": 8}[str(kind)]
+
+
+def _suffix(kind: Any) -> str:
+    element = kind.element
+    name = f"i{element.width}" if isinstance(element, ir.IntType) else f"f{8 * bytes_of(element)}"
+    return f"v{kind.count}{name}"

@@ -1,0 +1,144 @@
+"""Lane instructions, compiled from the expression that their row gives: sources, word, result, as in ``sim.lanes``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import Expr
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.program.model import General, Immediate, PredicateOperand
+from visa_lsp.sim import values
+from visa_lsp.sim import words as meanings
+from visa_lsp.sim.jit import numbers, words
+from visa_lsp.sim.jit.emitter import I32, Uncompiled, integer, lanes_of, splat
+from visa_lsp.sim.lanes import modifier_of, saturates, source_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from llvmlite import ir
+
+    from visa_lsp.program.model import Value
+    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.operands import Site
+
+
+def emit_lane(e: Emitter, site: Site, expr: Expr) -> None:
+    """Write an instruction whose meaning is an expression. Raises Uncompiled where the interpreter has to do it."""
+    dst = site.inst.get("dst")
+    sources = [site.inst.get(f"src{i}") for i in range(source_count(expr))]
+    if isinstance(dst, PredicateOperand):
+        _predicate_logic(e, site, expr, dst, sources)
+        return
+    if not all(isinstance(s, General | Immediate) for s in sources):
+        raise Uncompiled
+    exec_type = values.execution_type(site.operand_type(s) for s in sources)
+    target = site.operand_type(dst)
+    if expr.word in meanings.ON_BITS and (exec_type.is_float or target.is_float):
+        raise Uncompiled
+    if exec_type.is_float:
+        result = _float(e, site, expr, exec_type, sources, dst)
+    else:
+        result = _integer(e, site, expr, exec_type, sources, dst)
+    numbers.write(e, site, dst, result, e.enable(site))
+
+
+def _compose(e: Emitter, expr: Expr, leaf: Callable[[str], words.Body], sources: list[Node], constant: Any) -> Node:
+    if expr.word in ("src", "const"):
+        number = expr.args[0]
+        assert isinstance(number, int)
+        if expr.word == "src":
+            return sources[number]
+        return splat(constant, number, lanes_of(sources[0]))
+    body = leaf(expr.word)
+    return body(e, *(_compose(e, a, leaf, sources, constant) for a in expr.args if isinstance(a, Expr)))
+
+
+def _words_of(expr: Expr) -> set[str]:
+    return {expr.word}.union(*(_words_of(a) for a in expr.args if isinstance(a, Expr)))
+
+
+def _float(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Value], dst: Value) -> Node:
+    def leaf(word: str) -> words.Body:
+        if word not in words.FLOAT or (word == "mad" and exec_type is ty.HF):
+            raise Uncompiled
+        return words.FLOAT[word]
+
+    lanes = [numbers.floats(e, site, s, exec_type) for s in sources]
+    value = _compose(e, expr, leaf, lanes, lanes[0].type.element)
+    return numbers.from_floats(e, value, exec_type, site, dst)
+
+
+def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Value], dst: Value) -> Node:
+    used = _words_of(expr)
+    target, sat = site.operand_type(dst), saturates(dst)
+    wraps = target.is_int and not sat
+    if used <= meanings.RING and wraps:
+        bits = 32 if max(target.size, exec_type.size) <= 4 else 64
+        lanes = [numbers.integers(e, site, s, exec_type, bits) for s in sources]
+        value = _compose(e, expr, lambda w: words.RING[w], lanes, integer(bits))
+        return numbers.resize(e, value, target.bits, signed=True)
+    plain = all(modifier_of(s) is OperandModifier.NONE for s in sources)
+    flat = all(isinstance(a, Expr) and a.word == "src" for a in expr.args)
+    if expr.word == "src" and plain:  # a conversion: its bits and their sign say all
+        value = numbers.read(e, site, sources[0])
+        return numbers.from_integers(e, value, target, sat=sat, signed=numbers.is_signed_source(site, sources[0], exec_type))
+    if expr.word in ("dp4a", "lrp"):
+        raise Uncompiled
+    # Shifts see what their sources are made into; other words see the values, which modifiers put beyond 32 bits.
+    shifts = expr.word in ("shl", "shr", "asr", "rol", "ror")
+    if flat and wraps and target.size <= 4 and exec_type.size == 4 and (plain or shifts or expr.word == "cbit"):
+        body = words.dword_body(expr.word, signed=exec_type.is_signed)
+        lanes = [numbers.integers(e, site, s, exec_type, 32) for s in sources]
+        return numbers.resize(e, body(e, *lanes), target.bits, signed=True)
+    if exec_type.size == 8 and not (plain and wraps):
+        raise Uncompiled
+    if not flat or (used & {"mul", "mad"} and not exec_type.is_signed and exec_type.size > 2):
+        raise Uncompiled
+    lanes = [numbers.integers(e, site, s, exec_type, 64) for s in sources]
+    if expr.word in words.RING:
+        body = words.RING[expr.word]
+    else:
+        count_bits = 64 if target.size == 8 or exec_type.size == 8 else 32
+        body = words.long_body(expr.word, exec_type, count_bits, wraps=wraps)
+    return numbers.from_integers(e, body(e, *lanes), target, sat=sat)
+
+
+def _predicate_logic(e: Emitter, site: Site, expr: Expr, dst: PredicateOperand, sources: list[Value]) -> None:
+    """Logic on whole predicates, from the mask offset on."""
+    if expr.word not in meanings.LANE_BOOL_WORDS:
+        raise Uncompiled
+    at, lanes = site.control.mask_offset, site.lanes
+    bits = []
+    for source in sources:
+        if not isinstance(source, PredicateOperand):
+            raise Uncompiled
+        bits.append(e.mask_of(e.predicates[source.var], at, lanes))
+    builder = e.builder
+    found = {"not": builder.not_, "and": builder.and_, "or": builder.or_, "xor": builder.xor}[expr.word](*bits)
+    set_predicate(e, site, dst.var, e.enable(site), found)
+
+
+def set_predicate(e: Emitter, site: Site, var: int, mask: Node | None, bits: Node) -> None:
+    """Set the bits of a predicate where ``mask`` is on (None: everywhere); both count from the mask offset."""
+    builder, at, lanes = e.builder, site.control.mask_offset, site.lanes
+
+    def placed(value: Node) -> ir.Instruction:
+        wide = value if lanes == 32 else builder.zext(value, I32)
+        return builder.shl(wide, splat_word(at)) if at else wide
+
+    chosen = e.some(mask, site)
+    on = placed(chosen)
+    cell = e.predicates[var]
+    kept = builder.and_(e.get(cell), builder.not_(on))
+    e.set(cell, builder.or_(kept, placed(builder.and_(bits, chosen))))
+
+
+def splat_word(number: int) -> Any:
+    """A constant of 32 bits."""
+    from llvmlite import ir
+
+    return ir.Constant(I32, number)
+
+

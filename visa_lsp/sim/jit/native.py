@@ -1,0 +1,71 @@
+"""From LLVM's text to functions that can be called: the one place that knows the compiler."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import llvmlite.binding as llvm
+
+from visa_lsp.sim.jit.emitter import CALLBACK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from llvmlite import ir
+
+_CALLBACK: Final = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
+)
+BODY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+_listeners: dict[int, Callable[[int, int, int], int]] = {}  # by address of the launch
+
+
+def _interpret(registers: int, _addresses: int, block: int, launch: int, pc: int) -> int:
+    return _listeners[launch](registers, block, pc)
+
+
+_interpreter = _CALLBACK(_interpret)  # kept: compiled code calls it by address
+
+
+def listen(launch: int, listener: Callable[[int, int, int], int]) -> None:
+    """Have a launch's calls into the interpreter go to ``listener(registers, block, pc)``."""
+    _listeners[launch] = listener
+
+
+def forget(launch: int) -> None:
+    """End that."""
+    _listeners.pop(launch, None)
+
+
+@cache
+def _machine() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    address = ctypes.cast(_interpreter, ctypes.c_void_p).value
+    llvm.add_symbol(CALLBACK, address)
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
+
+
+class Native:
+    """Compiled functions of one module; they can be called as long as it lives."""
+
+    def __init__(self, module: ir.Module) -> None:
+        machine = _machine()
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        parsed = llvm.parse_assembly(str(module))
+        parsed.verify()
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+        llvm.create_pass_builder(machine, options).getModulePassManager().run(parsed, llvm.create_pass_builder(machine, options))
+        self._engine = llvm.create_mcjit_compiler(parsed, machine)
+        self._engine.finalize_object()
+
+    def function(self, name: str, kind: Any = BODY) -> Any:
+        """A function by name, as ctypes calls it."""
+        return kind(self._engine.get_function_address(name))

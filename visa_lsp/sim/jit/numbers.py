@@ -1,0 +1,277 @@
+"""Compiled sources and results: types, modifiers, conversions, saturation, denormals.
+
+The rules are those of ``sim.lanes`` and ``sim.values``, where their sources are named. Integers are kept in as many bits as
+make a word exact; where that would be more than 64 there is no compiled form.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from llvmlite import ir
+
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.program import regions
+from visa_lsp.program.model import General, Immediate
+from visa_lsp.sim import values
+from visa_lsp.sim.jit.emitter import F16, F32, F64, I16, I32, STORAGE, Uncompiled, constants, integer, lanes_of, splat, vector
+from visa_lsp.sim.lanes import modifier_of, saturates
+from visa_lsp.sim.operands import CE0, CR0, TSC
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Value
+    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.operands import Site
+
+_FLOATS: Final = {ty.F: F32, ty.DF: F64, ty.HF: F16}
+
+
+def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> Node:
+    """The lanes of a source as they are stored."""
+    count = site.lanes if lanes is None else lanes
+    type_ = site.operand_type(operand)
+    kind = STORAGE.get(type_)
+    if kind is None:
+        raise Uncompiled
+    if isinstance(operand, Immediate):
+        found = values.immediate(operand, count)
+        if found.dtype.kind == "f" and found.dtype.itemsize == 2:
+            raw = [int(v) for v in found.view("<u2")]
+            bits = constants(I16, raw if len(raw) == count else raw * count)
+            return e.builder.bitcast(bits, vector(F16, count))
+        numbers = found.tolist()
+        return constants(kind, numbers if len(numbers) == count else numbers * count)
+    if not isinstance(operand, General):
+        raise Uncompiled
+    root = site.code.layout.root(operand.var)
+    if root in (CE0, TSC):
+        raise Uncompiled
+    start = site.origin(operand)
+    elements = regions.source_elements(operand.region, count)
+    if start + min(elements) * type_.size < 0 or max(elements) - min(elements) >= 256:
+        raise Uncompiled
+    site.code.layout.need(start + (max(elements) + 1) * type_.size)
+    return e.load_lanes(start, elements, kind)
+
+
+def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None) -> None:
+    """Put lanes of the destination's storage type where ``bits`` are on."""
+    if not isinstance(operand, General):
+        raise Uncompiled
+    if operand.var == 0:
+        return
+    if site.code.layout.root(operand.var) == CR0:
+        raise Uncompiled
+    start = site.origin(operand)
+    elements = regions.destination_elements(operand.region.horz_stride or 1, lanes_of(value))
+    site.code.layout.need(start + (max(elements) + 1) * site.operand_type(operand).size)
+    if start < 0:
+        raise Uncompiled
+    e.store_lanes(start, elements, value, e.lanes(bits, lanes_of(value)))
+
+
+# ---- integers
+
+
+def is_signed_source(site: Site, operand: Value, exec_type: ty.DataType) -> bool:
+    """Whether the bits of an integer source count as a signed number."""
+    type_ = site.operand_type(operand)
+    return type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
+
+
+def integers(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits: int) -> Node:
+    """Lanes of an integer source, modified, in ``bits`` bits."""
+    type_ = site.operand_type(operand)
+    if type_.is_float:
+        raise Uncompiled
+    signed = is_signed_source(site, operand, exec_type)
+    found = resize(e, read(e, site, operand), bits, signed=signed)
+    zero = splat(integer(bits), 0, lanes_of(found))
+    builder = e.builder
+    match modifier_of(operand):
+        case OperandModifier.NEG:
+            return builder.sub(zero, found)
+        case OperandModifier.ABS:
+            return absolute(e, found) if signed else found
+        case OperandModifier.NEGABS:
+            return builder.sub(zero, absolute(e, found) if signed else found)
+        case OperandModifier.NOT:
+            return builder.not_(found)
+    return found
+
+
+def absolute(e: Emitter, value: Node) -> Node:
+    """Lanes without their sign."""
+    zero = splat(value.type.element, 0, lanes_of(value))
+    return e.builder.select(e.builder.icmp_signed("<", value, zero), e.builder.sub(zero, value), value)
+
+
+def resize(e: Emitter, value: Node, bits: int, *, signed: bool) -> Node:
+    """Integer lanes in another number of bits."""
+    own = value.type.element.width
+    target = vector(integer(bits), lanes_of(value))
+    if own == bits:
+        return value
+    if own > bits:
+        return e.builder.trunc(value, target)
+    return e.builder.sext(value, target) if signed else e.builder.zext(value, target)
+
+
+def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool = True) -> Node:
+    """Integer lanes, exact, in the storage form of a type; ``signed`` says how their bits count."""
+    width = value.type.element.width
+    if dst.is_float:
+        return integers_to_float(e, value, dst, sat=sat, signed=signed)
+    if not sat:
+        return resize(e, value, dst.bits, signed=signed)
+    low, high = values.limits(dst)
+    least, most = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
+    compare = e.builder.icmp_signed if signed else e.builder.icmp_unsigned
+    for limit, relation, beyond in ((low, "<", low > least), (high, ">", high < most)):
+        if beyond:
+            bound = splat(integer(width), limit, lanes_of(value))
+            value = e.builder.select(compare(relation, value, bound), bound, value)
+    return resize(e, value, dst.bits, signed=signed)
+
+
+def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool) -> Node:
+    """Integer lanes as floats, rounded once to nearest."""
+    if not e.modes.to_nearest or (value.type.element.width > 32 and dst in (ty.HF, ty.BF)):
+        raise Uncompiled
+    lanes = lanes_of(value)
+    if sat:
+        value = from_integers(e, value, ty.UB, sat=True, signed=signed)
+        value = e.builder.select(e.builder.icmp_unsigned(">", value, splat(integer(8), 0, lanes)), splat(integer(8), 1, lanes), splat(integer(8), 0, lanes))  # fmt: skip
+    target = vector(F64 if dst is ty.DF else F32, lanes)
+    found = e.builder.sitofp(value, target) if signed and not sat else e.builder.uitofp(value, target)
+    if dst is ty.BF:
+        # Of up to 32 bits: the first rounding is exact, or the number is too large for the second to be in doubt.
+        raise Uncompiled
+    return narrow(e, found, dst)
+
+
+# ---- floats
+
+
+def floats(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, flushed: bool = True) -> Node:
+    """Lanes of a source as f32 (f64 for df), modified; denormals of the execution type flushed as the modes say."""
+    if not e.modes.to_nearest:
+        raise Uncompiled
+    type_ = site.operand_type(operand)
+    target = F64 if exec_type is ty.DF else F32
+    found = read(e, site, operand)
+    lanes = lanes_of(found)
+    if type_ is ty.BF:
+        if target is F64:
+            raise Uncompiled
+        wide = e.builder.shl(e.builder.zext(found, vector(I32, lanes)), splat(I32, 16, lanes))
+        found = e.builder.bitcast(wide, vector(F32, lanes))
+    elif type_.is_float:
+        if _FLOATS[type_] is not target:
+            if type_ is ty.DF:
+                raise Uncompiled
+            found = e.builder.fpext(found, vector(target, lanes))
+    else:
+        kind = e.builder.sitofp if type_.is_signed else e.builder.uitofp
+        found = kind(found, vector(target, lanes))
+    found = modified(e, found, modifier_of(operand))
+    return flush(e, found, exec_type) if flushed and not e.modes.keeps(exec_type) else found
+
+
+def modified(e: Emitter, found: Node, modifier: OperandModifier) -> Node:
+    """Float lanes with a source modifier."""
+    match modifier:
+        case OperandModifier.NEG:
+            return e.builder.fneg(found)
+        case OperandModifier.ABS:
+            return e.each("llvm.fabs", found)
+        case OperandModifier.NEGABS:
+            return e.builder.fneg(e.each("llvm.fabs", found))
+        case OperandModifier.NOT:
+            raise Uncompiled
+    return found
+
+
+def flush(e: Emitter, value: Node, type_: ty.DataType) -> Node:
+    """Lanes nearer to zero than the smallest normal number of a type become zeros of the same sign."""
+    kind, lanes = value.type.element, lanes_of(value)
+    tiny = e.builder.fcmp_ordered("<", e.each("llvm.fabs", value), splat(kind, values.SMALLEST_NORMAL[type_], lanes))
+    return e.builder.select(tiny, e.each("llvm.copysign", splat(kind, 0.0, lanes), value), value)
+
+
+def narrow(e: Emitter, value: Node, type_: ty.DataType) -> Node:
+    """Float lanes (f32 or f64) in the storage form of a float type, rounded to nearest."""
+    own, lanes = value.type.element, lanes_of(value)
+    if type_ is ty.BF:
+        if own is not F32:
+            raise Uncompiled
+        return _to_bf(e, value)
+    target = _FLOATS[type_]
+    if own is target:
+        return value
+    if own is F64 and target is F16:
+        raise Uncompiled  # twice rounded where the machine has no instruction for it
+    if own is F32 and target is F64:
+        return e.builder.fpext(value, vector(F64, lanes))
+    return e.builder.fptrunc(value, vector(target, lanes))
+
+
+def _to_bf(e: Emitter, value: Node) -> Node:
+    builder, lanes = e.builder, lanes_of(value)
+    bits = builder.bitcast(value, vector(I32, lanes))
+    high = builder.lshr(bits, splat(I32, 16, lanes))
+    odd = builder.and_(high, splat(I32, 1, lanes))
+    rounded = builder.lshr(builder.add(bits, builder.add(odd, splat(I32, 0x7FFF, lanes))), splat(I32, 16, lanes))
+    infinite = builder.fcmp_ordered("==", e.each("llvm.fabs", value), splat(F32, float("inf"), lanes))
+    found = builder.select(infinite, high, rounded)
+    nan = builder.fcmp_unordered("uno", value, value)
+    return builder.trunc(builder.select(nan, splat(I32, 0x7FC0, lanes), found), vector(I16, lanes))
+
+
+def from_floats(e: Emitter, value: Node, exec_type: ty.DataType, site: Site, operand: Value) -> Node:
+    """Lanes of a float execution type in the storage form of the destination."""
+    dst, sat = site.operand_type(operand), saturates(operand)
+    lanes = lanes_of(value)
+    if exec_type is ty.HF and dst is not ty.HF:
+        value = e.builder.fpext(narrow(e, value, ty.HF), vector(F32, lanes))
+    if dst.is_int:
+        kind = "s" if dst.is_signed else "u"
+        target, own = vector(integer(dst.bits), lanes), value.type.element
+        name = f"llvm.fpto{kind}i.sat.v{lanes}i{dst.bits}.v{lanes}f{64 if own is F64 else 32}"
+        return e.intrinsic(name, target, value)
+    if not dst.is_float:
+        raise Uncompiled
+    if sat:
+        value = _unit(e, value)
+    value = narrow(e, value, dst)
+    if not e.modes.keeps(dst):
+        if dst is ty.BF:
+            value = _flush_bf(e, value)
+        elif dst is ty.HF:
+            value = _flush_hf(e, value)
+        else:
+            value = flush(e, value, dst)
+    return value
+
+
+def _unit(e: Emitter, value: Node) -> Node:
+    """Clamped to [0, 1]; NaN gives 0."""
+    kind, lanes = value.type.element, lanes_of(value)
+    zero, one = splat(kind, 0.0, lanes), splat(kind, 1.0, lanes)
+    above = e.builder.select(e.builder.fcmp_unordered("<", value, zero), zero, value)
+    return e.builder.select(e.builder.fcmp_ordered(">", above, one), one, above)
+
+
+def _flush_bf(e: Emitter, bits: Node) -> Node:
+    lanes = lanes_of(bits)
+    normal = e.builder.icmp_unsigned("!=", e.builder.and_(bits, splat(I16, 0x7F80, lanes)), splat(I16, 0, lanes))
+    return e.builder.select(normal, bits, e.builder.and_(bits, splat(I16, 0x8000, lanes)))
+
+
+def _flush_hf(e: Emitter, value: Node) -> Node:
+    lanes = lanes_of(value)
+    bits = e.builder.bitcast(value, vector(I16, lanes))
+    normal = e.builder.icmp_unsigned("!=", e.builder.and_(bits, splat(I16, 0x7C00, lanes)), splat(I16, 0, lanes))
+    kept = e.builder.select(normal, bits, e.builder.and_(bits, splat(I16, 0x8000, lanes)))
+    return e.builder.bitcast(kept, vector(F16, lanes))

@@ -1,0 +1,164 @@
+"""Where a compiled message goes: a surface, shared local memory, the flat address space. The host's addresses stay here.
+
+A ``Place`` is the host address of a space's first byte and its size, for the addresses of one message. What lies outside of
+it, or is bound to nothing, is left to the interpreter before anything is done.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from llvmlite import ir
+
+from visa_lsp.isa import lsc_codes as codes
+from visa_lsp.program.model import General, Immediate, RawOperand
+from visa_lsp.sim.jit import numbers, state
+from visa_lsp.sim.jit.emitter import I8, I32, I64, PTR, Uncompiled, splat
+from visa_lsp.sim.messages import SLM_MASK
+from visa_lsp.sim.registers import SLM_SURFACE, STATELESS_SURFACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.operands import Site
+
+_SLM_INDEX = 0xFE
+_MOST_COMPARED = 16  # surfaces that a surface variable of unknown value is compared with
+ENTRY = 16  # bytes of a surface in its table: address and size
+FLAT_ENTRY = 24  # bytes of a buffer in its table: first address, size, host address
+
+
+class Place(NamedTuple):
+    """The host address of byte 0 of a space, and which of the offsets from ``low`` to below ``end`` lie inside: all or not."""
+
+    base: Node
+    inside: Node
+
+
+Space = "Callable[[Emitter, Node, Node], Place]"
+
+
+class Found(NamedTuple):
+    """A space: how offsets of lanes become offsets in it, and its place for a range of them."""
+
+    offsets: Callable[[Node], Node]
+    place: Callable[[Node, Node], Place]
+
+
+def surface(e: Emitter, site: Site) -> Found:
+    """The space of a message's surface field. Raises Uncompiled where it has to be looked up."""
+    if isinstance(site.inst.get("surface"), RawOperand):
+        raise Uncompiled
+    cell = site.code.layout.surface_base[site.integer("surface")]
+    known = e.known_surfaces.get(cell)
+    if known is not None:
+        return by_value(e, known)
+    values = [v for v in e.surface_values if v >= 0]
+    if len(values) > _MOST_COMPARED:
+        raise Uncompiled
+    builder, value = e.builder, e.surface(cell)
+    table = builder.inttoptr(e.word(e.launch, state.SURFACES), PTR)
+    base, size = ir.Constant(PTR, None), ir.Constant(I64, 0)
+    for number, candidate in enumerate(e.surface_values):
+        if candidate < 0:
+            continue
+        same = builder.icmp_unsigned("==", value, ir.Constant(I64, candidate))
+        own_base, own_size = _entry(e, table, number)
+        base, size = builder.select(same, own_base, base), builder.select(same, own_size, size)
+    return Found(lambda at: at, _sized(e, base, size))
+
+
+def by_value(e: Emitter, value: int) -> Found:
+    """The space that a surface variable's value stands for."""
+    if value in (SLM_SURFACE, _SLM_INDEX):
+        return shared(e)
+    if value in e.surface_values:
+        table = e.builder.inttoptr(e.word(e.launch, state.SURFACES), PTR)
+        base, size = _entry(e, table, e.surface_values.index(value))
+        return Found(lambda at: at, _sized(e, base, size))
+    if value in (STATELESS_SURFACE, 0xFD):
+        return flat(e)
+    raise Uncompiled
+
+
+def _entry(e: Emitter, table: Node, number: int) -> tuple[Node, Node]:
+    return e.word(table, ENTRY * number, PTR), e.word(table, ENTRY * number + 8)
+
+
+def _sized(e: Emitter, base: Node, size: Node) -> Callable[[Node, Node], Place]:
+    def place(low: Node, end: Node) -> Place:
+        builder = e.builder
+        above = builder.icmp_signed(">=", low, ir.Constant(I64, 0))
+        return Place(base, builder.and_(above, builder.icmp_signed("<=", end, size)))
+
+    return place
+
+
+def shared(e: Emitter) -> Found:
+    """Shared local memory of the group."""
+    base = e.builder.inttoptr(e.word(e.block, state.SLM), PTR)
+    size = e.word(e.block, state.SLM_SIZE)
+
+    def offsets(at: Node) -> Node:
+        mask = splat(I64, SLM_MASK, at.type.count) if isinstance(at.type, ir.VectorType) else ir.Constant(I64, SLM_MASK)
+        return e.builder.and_(at, mask)
+
+    return Found(offsets, _sized(e, base, size))
+
+
+def flat(e: Emitter) -> Found:
+    """The flat address space: the buffer that holds the whole range is looked for among all."""
+
+    def place(low: Node, end: Node) -> Place:
+        builder = e.builder
+        table = builder.inttoptr(e.word(e.launch, state.FLAT), PTR)
+        count = e.word(e.launch, state.FLAT_COUNT)
+        before = builder.block
+        head, body, done = (e.function.append_basic_block(n) for n in ("find", "look", "found"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        number = builder.phi(I64)
+        number.add_incoming(ir.Constant(I64, 0), before)
+        builder.cbranch(builder.icmp_unsigned("<", number, count), body, done)
+        builder.position_at_end(body)
+        entry = builder.gep(table, [builder.mul(number, ir.Constant(I64, FLAT_ENTRY))], source_etype=I8)
+        start, size, host = (e.word(entry, 8 * k) for k in range(3))
+        first = builder.sub(low, start)
+        holds = builder.and_(
+            builder.icmp_unsigned("<=", start, low), builder.icmp_unsigned("<=", builder.sub(end, start), size)
+        )
+        number.add_incoming(builder.add(number, ir.Constant(I64, 1)), body)
+        builder.cbranch(holds, done, head)
+        builder.position_at_end(done)
+        inside = builder.phi(ir.IntType(1))
+        inside.add_incoming(ir.Constant(ir.IntType(1), 0), head)
+        inside.add_incoming(ir.Constant(ir.IntType(1), 1), body)
+        base = builder.phi(I64)
+        base.add_incoming(ir.Constant(I64, 0), head)
+        base.add_incoming(builder.sub(host, start), body)
+        del first
+        return Place(builder.inttoptr(base, PTR), inside)
+
+    return Found(lambda at: at, place)
+
+
+def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
+    """The space of a message of the load/store controller, and a base to add to its addresses."""
+    kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
+    operand = site.inst.get("surface")
+    if site.integer("sfid") == codes.SFID_SLM:
+        return shared(e), None
+    if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
+        if not isinstance(operand, General):
+            return flat(e), None
+        type_ = site.operand_type(operand)
+        if not type_.is_int:
+            raise Uncompiled
+        one = e.builder.extract_element(numbers.read(e, site, operand, 1), ir.Constant(I32, 0))
+        if type_.size < 8:
+            one = (e.builder.sext if type_.is_signed else e.builder.zext)(one, I64)
+        return flat(e), one
+    if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
+        return by_value(e, operand.bits & 0xFFFFFFFF), None
+    raise Uncompiled

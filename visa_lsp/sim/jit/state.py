@@ -1,0 +1,109 @@
+"""Where compiled code finds a thread: the block of numbers beside its registers, shared with the interpreter's frame.
+
+A frame's registers and addresses are used where they lie; masks, predicates, waiting lanes and surface values travel
+between frame and block whenever one engine hands over to the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from visa_lsp.isa.predefined import FIRST_PREDICATE
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.registers import Frame
+
+# Byte offsets of the numbers that every block has, each of eight bytes.
+PC: Final = 0
+EMASK: Final = 8
+CALL_MASK: Final = 16
+STEPS: Final = 24
+READS: Final = 32
+WRITES: Final = 40
+SLM: Final = 48
+SLM_SIZE: Final = 56
+_FIRST: Final = 64
+
+# Words of the block that all threads of a launch share.
+SURFACES: Final = 0
+FLAT: Final = 8
+FLAT_COUNT: Final = 16
+COUNTS: Final = 24
+QUANTUM: Final = 32
+LAUNCH_BYTES: Final = 64
+
+# What compiled code returns.
+LEAVE: Final = 0  # no lane is left in this body
+SWITCH: Final = 1  # the time slice is over
+EXIT: Final = 2  # the interpreter has to execute the instruction where the thread stands
+FAULT: Final = 3  # a callback has raised
+
+
+class StateLayout:
+    """Byte offsets of a body's predicates, waiting lanes and surface values in its block; ``size`` is in bytes."""
+
+    def __init__(self, code: Code) -> None:
+        kernel = code.kernel
+        self.joins = sorted(code.joins)
+        self.slots = {pc: number for number, pc in enumerate(self.joins)}
+        self.predicates = len(kernel.predicates) + FIRST_PREDICATE
+        self.surfaces = code.layout.surface_cells
+        self.predicates_at = _FIRST
+        self.waits_at = self.predicates_at + -(-4 * self.predicates // 8) * 8
+        self.surfaces_at = self.waits_at + -(-4 * len(self.joins) // 8) * 8
+        self.size = -(-(self.surfaces_at + 8 * self.surfaces) // 64) * 64
+
+
+class State:
+    """One block, for one frame at a time."""
+
+    def __init__(self, layout: StateLayout) -> None:
+        self.layout = layout
+        self.bytes = np.zeros(layout.size, np.uint8)
+        self.address = int(self.bytes.ctypes.data)
+        self.words = self.bytes.view(np.int64)
+        self._dwords = self.bytes.view(np.uint32)
+        first = layout.predicates_at // 4
+        self._predicates = self._dwords[first : first + layout.predicates]
+        first = layout.waits_at // 4
+        self._waits = self._dwords[first : first + len(layout.joins)]
+        first = layout.surfaces_at // 8
+        self._surfaces = self.words[first : first + layout.surfaces]
+
+    def take(self, frame: Frame) -> None:
+        """Bring what the frame says into the block."""
+        self.words[PC // 8] = frame.pc
+        self.words[EMASK // 8] = frame.emask
+        self.words[CALL_MASK // 8] = frame.call_mask
+        self._predicates[:] = frame.preds
+        self._surfaces[:] = frame.surfaces
+        self._waits[:] = 0
+        slots = self.layout.slots
+        for pc, lanes in frame.waiting.items():
+            self._waits[slots[pc]] = lanes
+
+    def give(self, frame: Frame) -> None:
+        """Bring what compiled code has done into the frame."""
+        frame.pc = int(self.words[PC // 8])
+        frame.emask = int(self.words[EMASK // 8])
+        frame.call_mask = int(self.words[CALL_MASK // 8])
+        frame.preds[:] = self._predicates.tolist()
+        frame.surfaces[:] = self._surfaces.tolist()
+        frame.waiting = {
+            pc: lanes for pc, lanes in zip(self.layout.joins, self._waits.tolist(), strict=True) if lanes
+        }
+
+    def give_masks(self, frame: Frame) -> None:
+        """Bring what an instruction that moves no lanes may look at into the frame."""
+        frame.pc = int(self.words[PC // 8])
+        frame.emask = int(self.words[EMASK // 8])
+        frame.preds[:] = self._predicates.tolist()
+        frame.surfaces[:] = self._surfaces.tolist()
+
+    def take_masks(self, frame: Frame) -> None:
+        """Bring what such an instruction may have changed into the block."""
+        self._predicates[:] = frame.preds
+        self._surfaces[:] = frame.surfaces

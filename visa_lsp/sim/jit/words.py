@@ -1,0 +1,247 @@
+"""The words of ``isa.lane``, compiled: one body each for integer lanes and for float lanes.
+
+What a body needs to be exact, and what the interpreter's body gives at the edges (shift counts, division by zero), is said
+there. A word without a body here is the interpreter's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from llvmlite import ir
+
+from visa_lsp.sim.jit.emitter import F32, F64, Uncompiled, integer, lanes_of, splat, vector
+
+if TYPE_CHECKING:
+    from visa_lsp.isa import types as ty
+    from visa_lsp.sim.jit.emitter import Emitter, Node
+
+Body = Callable[..., "Node"]
+
+
+def like(value: Node, number: float) -> Node:
+    """A constant beside a value: equal lanes of its type."""
+    return splat(value.type.element, number, lanes_of(value))
+
+
+# ---- integers in any number of bits, where only the low bits of sources and result count
+
+RING: Final[dict[str, Body]] = {
+    "add": lambda e, a, b: e.builder.add(a, b),
+    "sub": lambda e, a, b: e.builder.sub(a, b),
+    "mul": lambda e, a, b: e.builder.mul(a, b),
+    "mad": lambda e, a, b, c: e.builder.add(e.builder.mul(a, b), c),
+    "add3": lambda e, a, b, c: e.builder.add(e.builder.add(a, b), c),
+    "and": lambda e, a, b: e.builder.and_(a, b),
+    "or": lambda e, a, b: e.builder.or_(a, b),
+    "xor": lambda e, a, b: e.builder.xor(a, b),
+    "not": lambda e, a: e.builder.not_(a),
+}
+
+
+# ---- integers of 32 bits: sources are the bits of dwords, results too
+
+
+def _count(e: Emitter, n: Node) -> Node:
+    return e.builder.and_(n, like(n, 31))
+
+
+def _rotate(name: str) -> Body:
+    return lambda e, a, n: e.each(name, a, a, n)
+
+
+def _fbl(e: Emitter, a: Node) -> Node:
+    found = e.each("llvm.cttz", a, ir.Constant(ir.IntType(1), 0))
+    return e.builder.select(e.builder.icmp_unsigned("==", a, like(a, 0)), like(a, 0xFFFFFFFF), found)
+
+
+def _lzd(e: Emitter, a: Node) -> Node:
+    return e.each("llvm.ctlz", a, ir.Constant(ir.IntType(1), 0))
+
+
+def _fbh(e: Emitter, a: Node) -> Node:
+    return e.builder.select(e.builder.icmp_unsigned("==", a, like(a, 0)), like(a, 0xFFFFFFFF), _lzd(e, a))
+
+
+def _fbh_signed(e: Emitter, a: Node) -> Node:
+    negative = e.builder.icmp_signed("<", a, like(a, 0))
+    return _fbh(e, e.builder.select(negative, e.builder.not_(a), a))
+
+
+def _high(*, signed: bool) -> Body:
+    def body(e: Emitter, a: Node, b: Node) -> Node:
+        wide = vector(integer(64), lanes_of(a))
+        extend = e.builder.sext if signed else e.builder.zext
+        product = e.builder.mul(extend(a, wide), extend(b, wide))
+        return e.builder.trunc(e.builder.lshr(product, like(product, 32)), a.type)
+
+    return body
+
+
+def _divided(*, signed: bool, rest: bool) -> Body:
+    """By way of f64, in which the quotient of two dwords is exact when cut; by zero gives all ones."""
+
+    def body(e: Emitter, a: Node, b: Node) -> Node:
+        builder, lanes = e.builder, lanes_of(a)
+        wide, long = vector(F64, lanes), vector(integer(64), lanes)
+        to_float = builder.sitofp if signed else builder.uitofp
+        nothing = builder.icmp_unsigned("==", b, like(b, 0))
+        divisor = builder.select(nothing, like(b, 1), b)
+        exact = builder.fdiv(to_float(a, wide), to_float(divisor, wide))
+        quotient = builder.trunc(builder.fptosi(exact, long), a.type)
+        found = builder.sub(a, builder.mul(quotient, divisor)) if rest else quotient
+        return builder.select(nothing, like(a, 0xFFFFFFFF), found)
+
+    return body
+
+
+def _bfe(*, signed: bool) -> Body:
+    def body(e: Emitter, width: Node, offset: Node, value: Node) -> Node:
+        builder = e.builder
+        width, offset = _count(e, width), _count(e, offset)
+        end = builder.add(width, offset)
+        # A field of no bits is zero; one that reaches the top needs no cut.
+        left = builder.and_(builder.sub(like(end, 32), end), like(end, 31))
+        top = builder.shl(value, left)
+        down = builder.and_(builder.sub(like(width, 32), width), like(width, 31))
+        shift = builder.ashr if signed else builder.lshr
+        inside = shift(top, down)
+        beyond = shift(value, offset)
+        found = builder.select(builder.icmp_unsigned(">=", end, like(end, 32)), beyond, inside)
+        empty = builder.icmp_unsigned("==", width, like(width, 0))
+        reaches = builder.icmp_unsigned(">=", end, like(end, 32))
+        keep = builder.and_(reaches, like(reaches, 1 if signed else 0)) if signed else None
+        zero = like(value, 0)
+        if keep is None:
+            return builder.select(empty, zero, found)
+        return builder.select(builder.and_(empty, builder.not_(keep)), zero, found)
+
+    return body
+
+
+def _bfi(e: Emitter, width: Node, offset: Node, value: Node, base: Node) -> Node:
+    builder = e.builder
+    width, offset = _count(e, width), _count(e, offset)
+    field = builder.shl(builder.sub(builder.shl(like(width, 1), width), like(width, 1)), offset)
+    placed = builder.and_(builder.shl(value, offset), field)
+    return builder.or_(placed, builder.and_(base, builder.not_(field)))
+
+
+def dword_body(word: str, *, signed: bool) -> Body:
+    """The body of a word on the bits of dwords. Raises Uncompiled where there is none."""
+    bodies: dict[str, Body] = {
+        "shl": lambda e, a, n: e.builder.shl(a, _count(e, n)),
+        "shr": lambda e, a, n: e.builder.lshr(a, _count(e, n)),
+        "asr": lambda e, a, n: (e.builder.ashr if signed else e.builder.lshr)(a, _count(e, n)),
+        "rol": _rotate("llvm.fshl"),
+        "ror": _rotate("llvm.fshr"),
+        "cbit": lambda e, a: e.each("llvm.ctpop", a),
+        "bfrev": lambda e, a: e.each("llvm.bitreverse", a),
+        "lzd": _lzd,
+        "fbl": _fbl,
+        "fbh": _fbh_signed if signed else _fbh,
+        "mulh": _high(signed=signed),
+        "min": _ordered("<", signed=signed),
+        "max": _ordered(">", signed=signed),
+        "div": _divided(signed=signed, rest=False),
+        "mod": _divided(signed=signed, rest=True),
+        "bfe": _bfe(signed=signed),
+        "bfi": _bfi,
+    }
+    if word not in bodies:
+        raise Uncompiled
+    return bodies[word]
+
+
+def _ordered(relation: str, *, signed: bool) -> Body:
+    def body(e: Emitter, a: Node, b: Node) -> Node:
+        compare = e.builder.icmp_signed if signed else e.builder.icmp_unsigned
+        return e.builder.select(compare(relation, a, b), a, b)
+
+    return body
+
+
+def long_body(word: str, exec_type: ty.DataType, count_bits: int, *, wraps: bool) -> Body:
+    """The body of a word on 64 bits that hold the exact values of narrower integers, or qwords as they are.
+
+    ``wraps`` says that only the low bits of the result count. Raises Uncompiled where there is none.
+    """
+    signed, narrow = exec_type.is_signed, exec_type.size < 8
+    mask = (1 << exec_type.bits) - 1
+
+    def count(e: Emitter, n: Node) -> Node:
+        return e.builder.and_(n, like(n, count_bits - 1))
+
+    def low(e: Emitter, a: Node) -> Node:
+        return e.builder.and_(a, like(a, mask)) if narrow else a
+
+    bodies: dict[str, Body] = {
+        "shr": lambda e, a, n: e.builder.lshr(low(e, a), count(e, n)),
+        "asr": lambda e, a, n: (e.builder.ashr if narrow or signed else e.builder.lshr)(a, count(e, n)),
+        "min": _ordered("<", signed=narrow or signed),
+        "max": _ordered(">", signed=narrow or signed),
+        "cbit": lambda e, a: e.each("llvm.ctpop", low(e, a)),
+    }
+    if wraps or count_bits == 32:
+        bodies["shl"] = lambda e, a, n: e.builder.shl(a, count(e, n))
+    if narrow:
+        bodies["avg"] = lambda e, a, b: e.builder.ashr(e.builder.add(e.builder.add(a, b), like(a, 1)), like(a, 1))
+    if word not in bodies:
+        raise Uncompiled
+    return bodies[word]
+
+
+# ---- floats
+
+
+def _lesser(e: Emitter, a: Node, b: Node) -> Node:
+    nan = e.builder.fcmp_unordered("uno", b, b)
+    return e.builder.select(e.builder.or_(nan, e.builder.fcmp_ordered("<", a, b)), a, b)
+
+
+def _greater(e: Emitter, a: Node, b: Node) -> Node:
+    nan = e.builder.fcmp_unordered("uno", b, b)
+    return e.builder.select(e.builder.or_(nan, e.builder.fcmp_ordered(">", a, b)), a, b)
+
+
+def _in_double(function: Callable[..., Node]) -> Body:
+    def body(e: Emitter, *sources: Node) -> Node:
+        own = sources[0].type
+        wide = vector(F64, own.count)
+        if own.element is not F64:
+            sources = tuple(e.builder.fpext(s, wide) for s in sources)
+        found = function(e, *sources)
+        return found if own.element is F64 else e.builder.fptrunc(found, vector(F32, own.count))
+
+    return body
+
+
+def _lrp(e: Emitter, a: Node, b: Node, c: Node) -> Node:
+    builder = e.builder
+    return builder.fadd(builder.fmul(a, b), builder.fmul(builder.fsub(like(a, 1.0), a), c))
+
+
+FLOAT: Final[dict[str, Body]] = {
+    "add": lambda e, a, b: e.builder.fadd(a, b),
+    "sub": lambda e, a, b: e.builder.fsub(a, b),
+    "mul": lambda e, a, b: e.builder.fmul(a, b),
+    "mad": lambda e, a, b, c: e.each("llvm.fma", a, b, c),
+    "add3": lambda e, a, b, c: e.builder.fadd(e.builder.fadd(a, b), c),
+    "div": lambda e, a, b: e.builder.fdiv(a, b),
+    "divm": lambda e, a, b: e.builder.fdiv(a, b),
+    "min": _lesser,
+    "max": _greater,
+    "frc": lambda e, a: e.builder.fsub(a, e.each("llvm.floor", a)),
+    "rndd": lambda e, a: e.each("llvm.floor", a),
+    "rndu": lambda e, a: e.each("llvm.ceil", a),
+    "rnde": lambda e, a: e.each("llvm.nearbyint", a),
+    "rndz": lambda e, a: e.each("llvm.trunc", a),
+    "inv": lambda e, a: e.builder.fdiv(like(a, 1.0), a),
+    "invm": lambda e, a: e.builder.fdiv(like(a, 1.0), a),
+    "sqrt": lambda e, a: e.each("llvm.sqrt", a),
+    "sqrtm": lambda e, a: e.each("llvm.sqrt", a),
+    "rsqrt": _in_double(lambda e, a: e.builder.fdiv(like(a, 1.0), e.each("llvm.sqrt", a))),
+    "rsqrtm": _in_double(lambda e, a: e.builder.fdiv(like(a, 1.0), e.each("llvm.sqrt", a))),
+    "lrp": _in_double(_lrp),
+}
