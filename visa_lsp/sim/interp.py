@@ -91,14 +91,19 @@ class Code:
                 found = _joined(found, pc)
             self._compiled[pc] = found
             if self.layout.size != size:
-                self.grew(len(self.frames) * (self.layout.size - size))
-                for frame in self.frames:
-                    frame.grow()
+                self.grown(size)
             elif len(self._views) != views:
                 new = list(self._views)[views:]
                 for frame in self.frames:
                     frame.views += _views(new, frame.regs)
         return found
+
+    def grown(self, size: int) -> None:
+        """Give the frames that exist the size which the layout has now; it had ``size`` bytes."""
+        if self.layout.size != size:
+            self.grew(len(self.frames) * (self.layout.size - size))
+            for frame in self.frames:
+                frame.grow()
 
     def op_alone(self, pc: int) -> Op:
         """The op of an instruction without what happens before it at a place where lanes meet."""

@@ -41,7 +41,9 @@ class CompiledBody:
         self.code = code
         self.body = Body(code, modes, surfaces)
         module = ir.Module("body")
+        size = code.layout.size
         self.body.written(module, "body")
+        code.grown(size)
         self.native = native.Native(module)
         self.call = self.native.function("body")
         self.counts = np.zeros(len(code.kernel.instructions) + 1, np.int64)

@@ -41,12 +41,17 @@ def forget(launch: int) -> None:
 
 
 @cache
-def _machine() -> Any:
+def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     address = ctypes.cast(_interpreter, ctypes.c_void_p).value
     llvm.add_symbol(CALLBACK, address)
-    target = llvm.Target.from_default_triple()
+    return llvm.Target.from_default_triple()
+
+
+def _machine() -> Any:
+    """A target machine; whoever compiles with it owns it."""
+    target = _target()
     features = llvm.get_host_cpu_features().flatten()
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
 

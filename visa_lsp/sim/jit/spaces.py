@@ -124,10 +124,10 @@ def flat(e: Emitter) -> Found:
         builder.position_at_end(body)
         entry = builder.gep(table, [builder.mul(number, ir.Constant(I64, FLAT_ENTRY))], source_etype=I8)
         start, size, host = (e.word(entry, 8 * k) for k in range(3))
-        first = builder.sub(low, start)
         holds = builder.and_(
             builder.icmp_unsigned("<=", start, low), builder.icmp_unsigned("<=", builder.sub(end, start), size)
         )
+        distance = builder.sub(host, start)
         number.add_incoming(builder.add(number, ir.Constant(I64, 1)), body)
         builder.cbranch(holds, done, head)
         builder.position_at_end(done)
@@ -136,8 +136,7 @@ def flat(e: Emitter) -> Found:
         inside.add_incoming(ir.Constant(ir.IntType(1), 1), body)
         base = builder.phi(I64)
         base.add_incoming(ir.Constant(I64, 0), head)
-        base.add_incoming(builder.sub(host, start), body)
-        del first
+        base.add_incoming(distance, body)
         return Place(builder.inttoptr(base, PTR), inside)
 
     return Found(lambda at: at, place)
