@@ -110,6 +110,7 @@ class _Writer:
             e.builder.position_at_end(self.blocks[start])
             self._stretch(start, self.body.ends[start])
         self._dispatch()
+        e.fail()
         e.builder.position_at_end(self.leave)
         e.leave(state.LEAVE, len(self.body.instructions))
 

@@ -87,13 +87,13 @@ class Emitter:
         for argument in self.function.args:
             argument.add_attribute("noalias")
         self.builder = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.failed = self.function.append_basic_block("failed")  # a callback has raised; it stands where it was called
         self.emask = self._cell(I32)
         self.call_mask = self._cell(I32)
         self.steps = self._cell(I64)
-        self.reads = self._cell(I64)
-        self.writes = self._cell(I64)
-        self.predicates = [self._cell(I32) for _ in range(layout.predicates)]
-        self.waits = [self._cell(I32) for _ in layout.joins]
+        self.predicates = [self._place(self.block, layout.predicates_at + 4 * n) for n in range(layout.predicates)]
+        self.waits = [self._place(self.block, layout.waits_at + 4 * n) for n in range(len(layout.joins))]
+        self.reads, self.writes = (self._place(self.block, at) for at in (state.READS, state.WRITES))
         self.waiting = [self._cell(I64) for _ in range(-(-len(layout.joins) // 64))]
         self._intrinsics: dict[str, Node] = {}
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
@@ -131,45 +131,23 @@ class Emitter:
         self.set(cell, self.builder.add(self.get(cell, I64), value))
 
     def load_all(self) -> None:
-        """Take masks, predicates and waiting lanes from the block."""
-        layout = self.layout
+        """Take what is kept in the function from the block."""
         self.set(self.emask, self.word(self.block, state.EMASK, I32))
         self.set(self.call_mask, self.word(self.block, state.CALL_MASK, I32))
-        for cell in (self.reads, self.writes):
-            self.set(cell, ir.Constant(I64, 0))
         self.set(self.steps, self.word(self.block, state.STEPS))
-        self.load_predicates()
-        for cell in self.waiting:
-            self.set(cell, ir.Constant(I64, 0))
-        for number, cell in enumerate(self.waits):
-            value = self.word(self.block, layout.waits_at + 4 * number, I32)
-            self.set(cell, value)
-            bit = self.builder.zext(self.builder.icmp_unsigned("!=", value, ir.Constant(I32, 0)), I64)
-            word = self.waiting[number // 64]
-            self.set(word, self.builder.or_(self.get(word, I64), self.builder.shl(bit, ir.Constant(I64, number % 64))))
-
-    def load_predicates(self) -> None:
-        """Take the predicates from the block."""
-        for number, cell in enumerate(self.predicates):
-            self.set(cell, self.word(self.block, self.layout.predicates_at + 4 * number, I32))
+        for number, cell in enumerate(self.waiting):
+            self.set(cell, self.word(self.block, self.layout.waiting_at + 8 * number))
 
     def spill(self, pc: Node) -> None:
-        """Put the place, the mask and the predicates where the interpreter looks."""
+        """Put the place and the mask where the interpreter looks."""
         self.put_word(self.block, state.PC, pc)
         self.put_word(self.block, state.EMASK, self.builder.zext(self.get(self.emask), I64))
-        for number, cell in enumerate(self.predicates):
-            self.put_word(self.block, self.layout.predicates_at + 4 * number, self.get(cell))
 
     def spill_all(self, pc: Node) -> None:
-        """Put everything where the interpreter looks."""
+        """Put all that is kept in the function into the block."""
         self.spill(pc)
         self.put_word(self.block, state.CALL_MASK, self.builder.zext(self.get(self.call_mask), I64))
         self.put_word(self.block, state.STEPS, self.get(self.steps, I64))
-        for cell, offset in ((self.reads, state.READS), (self.writes, state.WRITES)):
-            total = self.builder.add(self.word(self.block, offset), self.get(cell, I64))
-            self.put_word(self.block, offset, total)
-        for number, cell in enumerate(self.waits):
-            self.put_word(self.block, self.layout.waits_at + 4 * number, self.get(cell))
 
     # ---- surface variables, which stay in the block
 
@@ -311,6 +289,11 @@ class Emitter:
         self.spill_all(ir.Constant(I64, pc) if isinstance(pc, int) else pc)
         self.builder.ret(ir.Constant(I32, status))
 
+    def fail(self) -> None:
+        """Write the block that is gone to when the interpreter has raised."""
+        self.builder.position_at_end(self.failed)
+        self.leave(state.FAULT, self.word(self.block, state.PC))
+
     def call_out(self) -> None:
         """Have the interpreter execute this instruction, which moves no lanes."""
         builder = self.builder
@@ -318,10 +301,10 @@ class Emitter:
         failed = builder.call(
             self._callback, [self.registers, self.addresses, self.block, self.launch, ir.Constant(I64, self.pc)]
         )
-        self.load_predicates()
         wrong = builder.icmp_unsigned("!=", failed, ir.Constant(I32, 0))
-        with builder.if_then(wrong, likely=False):
-            self.leave(state.FAULT, self.pc)
+        on = self.function.append_basic_block("on")
+        builder.cbranch(wrong, self.failed, on).set_weights([1, 99])
+        builder.position_at_end(on)
 
 
 def bytes_of(kind: Any) -> int:

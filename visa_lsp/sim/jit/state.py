@@ -53,7 +53,8 @@ class StateLayout:
         self.surfaces = code.layout.surface_cells
         self.predicates_at = _FIRST
         self.waits_at = self.predicates_at + -(-4 * self.predicates // 8) * 8
-        self.surfaces_at = self.waits_at + -(-4 * len(self.joins) // 8) * 8
+        self.waiting_at = self.waits_at + -(-4 * len(self.joins) // 8) * 8  # a bit for each join at which lanes wait
+        self.surfaces_at = self.waiting_at + 8 * -(-len(self.joins) // 64)
         self.size = -(-(self.surfaces_at + 8 * self.surfaces) // 64) * 64
 
 
@@ -70,6 +71,8 @@ class State:
         self._predicates = self._dwords[first : first + layout.predicates]
         first = layout.waits_at // 4
         self._waits = self._dwords[first : first + len(layout.joins)]
+        first = layout.waiting_at // 8
+        self._waiting = self.words.view(np.uint64)[first : first + -(-len(layout.joins) // 64)]
         first = layout.surfaces_at // 8
         self._surfaces = self.words[first : first + layout.surfaces]
 
@@ -81,9 +84,11 @@ class State:
         self._predicates[:] = frame.preds
         self._surfaces[:] = frame.surfaces
         self._waits[:] = 0
-        slots = self.layout.slots
+        self._waiting[:] = 0
         for pc, lanes in frame.waiting.items():
-            self._waits[slots[pc]] = lanes
+            slot = self.layout.slots[pc]
+            self._waits[slot] = lanes
+            self._waiting[slot // 64] |= np.uint64(1 << slot % 64)
 
     def give(self, frame: Frame) -> None:
         """Bring what compiled code has done into the frame."""
