@@ -228,12 +228,16 @@ class Machine:
         _, threads = self.start(number)
         for observer in self.observers:
             observer.group(number)
-        live: list[tuple[Thread, Iterator[Wait | None]]] = [(t, t.run(self.quantum)) for t in threads]
-        waits: dict[int, Wait] = {}
         self.result.threads += len(threads)
+        self.go_on(threads, {}, len(threads))
+
+    def go_on(self, threads: Sequence[Thread], waits: dict[int, Wait], total: int, first: int = 0) -> None:
+        """Run those threads of a group of ``total`` that have not ended to their end; the first turn is ``first``'s."""
+        live: list[tuple[Thread, Iterator[Wait | None]]] = [(t, t.run(self.quantum)) for t in threads]
+        turn = [(t, steps) for t, steps in live if t.number >= first]
         while live:
             moved = False
-            for thread, steps in tuple(live):
+            for thread, steps in turn:
                 wait = waits.get(thread.number)
                 if wait is not None:
                     if not wait.ready():
@@ -249,8 +253,9 @@ class Machine:
                     continue
                 if yielded is not None:
                     waits[thread.number] = yielded
-            if not moved:
-                self._unlock(live, waits, len(threads))
+            if not moved and len(turn) == len(live):
+                self._unlock(live, waits, total)
+            turn = list(live)
         self._running = None
 
     def _retire(self, thread: Thread) -> None:

@@ -166,8 +166,12 @@ class Frame:
     def grow(self) -> None:
         """Give the register file the size that the layout has now; what it holds stays."""
         old, size = self.regs, self.code.layout.size
-        self.regs = np.zeros(size, np.uint8)
+        self.lie_in(np.zeros(size, np.uint8))
         self.regs[: old.size] = old
+
+    def lie_in(self, regs: Array) -> None:
+        """Take other bytes for the register file, as they are."""
+        self.regs, size = regs, regs.size
         self.views[:] = self.code.make_views(self.regs)
         self.typed = {s: self.regs[: size // s * s].view(f"<u{s}") for s in (1, 2, 4, 8)}
 

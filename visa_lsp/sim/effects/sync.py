@@ -28,8 +28,13 @@ _CONSUMER: Final = 2
 
 def _await(thread: Thread, barrier: Barrier, generation: int, what: str) -> int:
     thread.machine.waits(thread, barrier, generation)
-    thread.pending = Wait(lambda: barrier.generation != generation, what, barrier.release)
+    thread.pending = awaited(barrier, generation, what)
     return _WAIT
+
+
+def awaited(barrier: Barrier, generation: int, what: str) -> Wait:
+    """What a thread waits for that has come to a barrier in one of its rounds."""
+    return Wait(lambda: barrier.generation != generation, what, barrier.release)
 
 
 def barrier(site: Site) -> Op:

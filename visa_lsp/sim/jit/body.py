@@ -7,12 +7,12 @@ executed together counts its steps once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane
-from visa_lsp.program.model import Combine, General, Predicate
+from visa_lsp.program.model import Combine, General, Immediate, Predicate
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import state
@@ -50,6 +50,9 @@ class Body:
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(inst)}
         self.called_out: set[int] = set()  # what the interpreter does within compiled code
+        self.settles = settling(code)  # where the modes that this is compiled for begin; below it those of a new thread hold
+        if self.settles is not None:
+            self.leaving.discard(self.settles.pc)
         self.entries = {0, *self.layout.joins, *(pc + 1 for pc in self.leaving)}
         starts = self.entries | {pc + 1 for pc, inst in enumerate(self.instructions) if _branches(inst)}
         count = len(self.instructions)
@@ -65,9 +68,58 @@ class Body:
         dst = inst.get("dst")
         return isinstance(dst, General) and self.code.layout.root(dst.var) == CR0
 
-    def written(self, module: ir.Module, name: str) -> None:
+    def written(self, module: ir.Module, name: str) -> ir.Function:
         """Write the function into a module."""
-        _Writer(self, module, name).write()
+        writer = _Writer(self, module, name)
+        writer.write()
+        return writer.e.function
+
+    @property
+    def barriers(self) -> frozenset[int]:
+        """The places of barriers, if nothing else leaves the function; else none."""
+        found = {pc for pc in self.leaving if self.instructions[pc].row.meaning == Effect("barrier")}
+        return frozenset(found) if found == self.leaving else frozenset()
+
+    @property
+    def stays(self) -> bool:
+        """Whether nothing but barriers leaves the function."""
+        return len(self.barriers) == len(self.leaving)
+
+
+class Settling(NamedTuple):
+    """The one instruction that sets ``%cr0`` to a known value before a kernel branches, and that value."""
+
+    pc: int
+    control: int
+
+    @property
+    def modes(self) -> Modes:
+        """The modes from there on."""
+        return Modes.of_word(self.control)
+
+
+_CONTROL_WORDS: Final = {"or": int.__or__, "xor": int.__xor__, "and": int.__and__}
+
+
+def settling(code: Code) -> Settling | None:
+    """How a kernel sets its modes when it begins; None where it does not, or in another way."""
+    if not code.kernel.is_kernel:
+        return None
+    found = None
+    for pc, inst in enumerate(code.kernel.instructions):
+        if _branches(inst) or (pc and pc in code.joins):
+            break
+        dst, meaning = inst.get("dst"), inst.row.meaning
+        if not isinstance(dst, General) or code.layout.root(dst.var) != CR0:
+            continue
+        own, number = inst.get("src0"), inst.get("src1")
+        scalar = Site(code, inst, pc).lanes == 1 and inst.get("pred") is None and code.layout.offset(dst.var) == code.layout.offset(CR0)
+        plain = isinstance(own, General) and own.var == dst.var and (own.row, own.col, dst.row, dst.col) == (0, 0, 0, 0)
+        word = _CONTROL_WORDS.get(meaning.expr.word) if isinstance(meaning, Lane) else None
+        if found is not None or not (scalar and plain and isinstance(number, Immediate)) or word is None or number.type.size != 4:
+            return None
+        found = Settling(pc, word(0, number.bits & 0xFFFFFFFF))
+    return found
 
 
 def _branches(inst: Inst) -> bool:
@@ -106,13 +158,16 @@ class _Writer:
             e.builder.position_at_end(block)
             self._join(place)
             e.builder.branch(self.blocks[place])
+        settles = self.body.settles
+        if settles is not None:
+            e.modes = Modes()
         for start in self.body.starts:
             e.builder.position_at_end(self.blocks[start])
             self._stretch(start, self.body.ends[start])
         self._dispatch()
         e.fail()
         e.builder.position_at_end(self.leave)
-        e.leave(state.LEAVE, len(self.body.instructions))
+        e.leave(state.LEAVE, e.word(e.block, state.PC))
 
     def _to(self, pc: int) -> ir.Block:
         """The block that goes on at an instruction: by way of the lanes that wait there."""
@@ -150,6 +205,7 @@ class _Writer:
         e.known_surfaces = dict(self._fixed)
         if start == count:
             e.set(e.emask, ir.Constant(I32, 0))
+            e.put_word(e.block, state.PC, ir.Constant(I64, count))
             self._count(start, 1)
             e.builder.branch(self.dispatch)
             return
@@ -176,8 +232,16 @@ class _Writer:
         cell = e.builder.gep(counts, [ir.Constant(I64, start)], source_etype=I64)
         e.builder.store(e.builder.add(e.builder.load(cell, typ=I64), ir.Constant(I64, 1)), cell)
 
-    def _instruction(self, inst: Inst, pc: int) -> None:
+    def _settle(self, control: int) -> None:
         e = self.e
+        e.put_word(e.registers, self.code.layout.offset(CR0), ir.Constant(I32, control))
+        e.modes = self.body.modes
+
+    def _instruction(self, inst: Inst, pc: int) -> None:
+        e, settles = self.e, self.body.settles
+        if settles is not None and settles.pc == pc:
+            self._settle(settles.control)
+            return
         block, blocks = e.builder.block, len(e.function.blocks)
         written = len(block.instructions)
         known = dict(e.known_surfaces)
@@ -289,6 +353,7 @@ class _Writer:
     def _return(self, inst: Inst, pc: int) -> None:
         e = self.e
         lanes = self._taken(inst, pc)
+        e.put_word(e.block, state.PC, ir.Constant(I64, pc))
         left = e.builder.not_(lanes)
         active = e.builder.and_(e.get(e.emask), left)
         e.set(e.emask, active)

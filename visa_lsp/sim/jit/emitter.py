@@ -93,7 +93,7 @@ class Emitter:
         self.steps = self._cell(I64)
         self.predicates = [self._place(self.block, layout.predicates_at + 4 * n) for n in range(layout.predicates)]
         self.waits = [self._place(self.block, layout.waits_at + 4 * n) for n in range(len(layout.joins))]
-        self.reads, self.writes = (self._place(self.block, at) for at in (state.READS, state.WRITES))
+        self.reads, self.writes = (self._place(self.launch, at) for at in (state.READS, state.WRITES))
         self.waiting = [self._cell(I64) for _ in range(-(-len(layout.joins) // 64))]
         self._intrinsics: dict[str, Node] = {}
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)

@@ -7,28 +7,36 @@ function entered again. What needs the interpreter but moves no lanes is called 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from llvmlite import ir
 
 from visa_lsp.sim.effects.flow import resume
+from visa_lsp.sim.effects.sync import awaited
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.interp import END, WAIT, Thread
-from visa_lsp.sim.jit import native, state
-from visa_lsp.sim.jit.body import Body
+from visa_lsp.sim.group import ThreadGroup
+from visa_lsp.sim.jit import groups, native, state
+from visa_lsp.sim.jit.body import Body, Settling, settling
 from visa_lsp.sim.jit.modes import Modes
 from visa_lsp.sim.jit.spaces import ENTRY, FLAT_ENTRY
 from visa_lsp.sim.machine import Machine
+from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.sim.dispatch import Dispatch
-    from visa_lsp.sim.group import ThreadGroup, Wait
+    from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
+    from visa_lsp.sim.group import Wait
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.registers import Frame
+
+MANY_THREADS: Final = 64  # of a launch: fewer are not worth a function for whole groups
+_SHORT: Final = 0.1  # seconds that compiled code may run before Python can be interrupted
 
 
 class CompiledBody:
@@ -40,19 +48,31 @@ class CompiledBody:
             code.op(pc)
         self.code = code
         self.body = Body(code, modes, surfaces)
-        module = ir.Module("body")
+        self.module = ir.Module("body")
         size = code.layout.size
-        self.body.written(module, "body")
+        self.function = self.body.written(self.module, "body")
         code.grown(size)
-        self.native = native.Native(module)
-        self.call = self.native.function("body")
-        self.counts = np.zeros(len(code.kernel.instructions) + 1, np.int64)
+        # By stretch, and behind that for single instructions.
+        self.counts = np.zeros(2 * len(code.kernel.instructions) + 2, np.int64)
+
+    @cached_property
+    def native(self) -> native.Native:
+        """The compiled functions; nothing can be added to the module from then on."""
+        return native.Native(self.module)
+
+    @cached_property
+    def call(self) -> Any:
+        """The function of the body."""
+        return self.native.function("body")
 
     def flush_counts(self) -> None:
         """Add what was counted by stretch to the counts of instructions."""
         counts, body = self.code.counts, self.body
         for start in np.flatnonzero(self.counts).tolist():
             number = int(self.counts[start])
+            if start >= len(counts):
+                counts[start - len(counts)] += number
+                continue
             end = min(body.ends[start], len(counts) - 1) if start < len(counts) - 1 else start + 1
             for pc in range(start, end - (end - 1 in body.leaving)):
                 counts[pc] += number
@@ -66,6 +86,7 @@ class CompiledMachine(Machine):
         super().__init__(dispatch)
         self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
         self._states: dict[int, state.State] = {}
+        self._settling: dict[int, Settling | None] = {}
         self._surfaces = tuple(sorted(dispatch.surfaces))
         self.launch = np.zeros(state.LAUNCH_BYTES // 8, np.int64)
         self.address = int(self.launch.ctypes.data)
@@ -92,11 +113,25 @@ class CompiledMachine(Machine):
 
     def compiled(self, frame: Frame) -> CompiledBody:
         """The compiled form of a frame's body, for its modes."""
-        key = (id(frame.code), Modes.of(frame))
+        modes = Modes.of(frame)
+        settles = self.settling(frame.code)
+        if settles is not None and frame.pc == 0 and modes == Modes():
+            modes = settles.modes
+        return self.compiled_for(frame.code, modes)
+
+    def compiled_for(self, code: Code, modes: Modes) -> CompiledBody:
+        """The compiled form of a body for some modes."""
+        key = (id(code), modes)
         found = self._bodies.get(key)
         if found is None:
-            found = self._bodies[key] = CompiledBody(frame.code, key[1], self._surfaces)
+            found = self._bodies[key] = CompiledBody(code, modes, self._surfaces)
         return found
+
+    def settling(self, code: Code) -> Settling | None:
+        """How a body sets its modes when it begins."""
+        if id(code) not in self._settling:
+            self._settling[id(code)] = settling(code)
+        return self._settling[id(code)]
 
     def state(self, frame: Frame, layout: state.StateLayout) -> state.State:
         """The block of a frame."""
@@ -105,17 +140,44 @@ class CompiledMachine(Machine):
             found = self._states[id(frame)] = state.State(layout)
         return found
 
+    def count_bytes(self) -> None:
+        """Add the bytes that compiled code has moved to the result."""
+        for name, at in (("reads", state.READS // 8), ("writes", state.WRITES // 8)):
+            setattr(self.result, name, getattr(self.result, name) + int(self.launch[at]))
+            self.launch[at] = 0
+
+    def bind(self, frame: Frame, block: state.State) -> None:
+        """Say which block a frame has."""
+        self._states[id(frame)] = block
+
+    def first_registers(self, group: tuple[int, int, int], shape: GroupShape) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """The registers of thread 0 of a group when it begins."""
+        thread = self._make_thread(ThreadGroup(group, 0, 1), 0, shape)
+        found = thread.frame.regs.copy()
+        self.release(thread.frame)
+        return found
+
+    def forget_frames(self, code: Code) -> None:
+        """Give no frame of a body that was used to another thread: they lie where others will."""
+        self._free.pop(id(code), None)
+
+    def take_modes(self, frame: Frame) -> None:
+        """Tell the frame of modes that compiled code has set."""
+        if self._settling.get(id(frame.code)) is not None:
+            frame.set_modes(frame.word(frame.code.layout.offset(CR0)))
+
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
         """A thread that runs compiled code."""
         return CompiledThread(self, group, number, frame)
 
     def _interpret(self, _registers: int, _block: int, pc: int) -> int:
         """Execute an instruction that moves no lanes for the thread that is running."""
-        thread = self.entered
+        thread = self.bulk.entered() if self.bulk is not None else self.entered
         assert thread is not None
         frame = thread.frame
         block = self._states[id(frame)]
         block.give_masks(frame)
+        self.take_modes(frame)
         try:
             frame.code.op_alone(pc)(frame)
         except KernelFault as fault:
@@ -128,8 +190,29 @@ class CompiledMachine(Machine):
         return 0
 
     failed: BaseException | None = None
+    bulk: GroupRunner | None = None  # while groups run as a whole
 
-    def finish(self) -> Any:
+    def run(self) -> RunResult:
+        """Run every group; a fault that a thread cannot survive ends the run."""
+        code = self.code(self.dispatch.kernel)
+        gx, gy, gz = self.dispatch.groups
+        threads = gx * gy * gz * self.dispatch.threads_per_group
+        if self.dispatch.partial is not None or threads < MANY_THREADS or not self.fits(code):
+            return super().run()
+        with np.errstate(all="ignore"):
+            try:
+                GroupRunner(self).run(gx * gy * gz)
+            except KernelFault as fault:
+                self._report_fatal(fault)
+        return self.finish()
+
+    def fits(self, code: Code) -> bool:
+        """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""
+        settles = self.settling(code)
+        compiled = self.compiled_for(code, settles.modes if settles is not None else Modes())
+        return compiled.body.stays
+
+    def finish(self) -> RunResult:
         """Close the books; what was counted by stretch is told by instruction."""
         for body in self._bodies.values():
             body.flush_counts()
@@ -141,6 +224,7 @@ class CompiledThread(Thread):
     """A thread whose bodies are compiled."""
 
     machine: CompiledMachine
+    stopped: int | None = None  # why compiled code has stopped before the thread is run
 
     def run(self, quantum: int) -> Iterator[Wait | None]:
         """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after a time slice."""
@@ -156,15 +240,19 @@ class CompiledThread(Thread):
             words[state.SLM_SIZE // 8] = self.group.slm.size
             machine.launch[state.COUNTS // 8] = compiled.counts.ctypes.data
             machine.entered = self
-            why = compiled.call(frame.regs.ctypes.data, frame.addr.ctypes.data, block.address, machine.address)
-            block.give(frame)
-            used = int(words[state.STEPS // 8])
-            machine.result.reads += int(words[state.READS // 8])
-            machine.result.writes += int(words[state.WRITES // 8])
-            words[state.READS // 8] = words[state.WRITES // 8] = 0
+            if self.stopped is None:
+                why = compiled.call(frame.regs.ctypes.data, frame.addr.ctypes.data, block.address, machine.address)
+                block.give(frame)
+                machine.take_modes(frame)
+                used = int(words[state.STEPS // 8])
+                machine.count_bytes()
+            else:
+                why, self.stopped = self.stopped, None
             signal: int | None
             if why == state.FAULT:
                 self._raise(compiled, frame)
+            if why == state.OVER:
+                machine.spend(0)
             if why == state.SWITCH:
                 machine.spend(used)
                 used = 0
@@ -208,10 +296,141 @@ class CompiledThread(Thread):
         raise machine.raised
 
 
+class GroupRunner:
+    """Runs whole groups in compiled code. The frames of a group's threads lie in memory that all groups use in turn."""
+
+    def __init__(self, machine: CompiledMachine) -> None:
+        self.machine = machine
+        dispatch = machine.dispatch
+        self.group, threads = machine.start((0, 0, 0))
+        self.number = 0
+        self.frames = [thread.frame for thread in threads]
+        self.threads: dict[int, CompiledThread] = {}
+        self.compiled = compiled = machine.compiled(self.frames[0])
+        self.shared = self.group.slm.data
+        count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
+        self._registers = np.zeros((count, size), np.uint8)
+        self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
+        layout = compiled.body.layout
+        self._blocks = np.zeros((count, layout.size), np.uint8)
+        self.states = [state.State(layout, row) for row in self._blocks]
+        for number, frame in enumerate(self.frames):
+            self._registers[number, : frame.regs.size] = frame.regs
+            frame.lie_in(self._registers[number, : frame.regs.size])
+            frame.addr = self._addresses[number][: frame.addr.size]
+            block = self.states[number]
+            block.take(frame)
+            block.words[state.SLM // 8] = _address(self.group.slm)
+            block.words[state.SLM_SIZE // 8] = self.group.slm.size
+            machine.bind(frame, block)
+        self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
+        fields = self._fields()
+        sizes = groups.Sizes(
+            size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions)
+        )
+        groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
+        launch = machine.launch
+        for at, array in (
+            (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
+            (state.REGISTERS_FIRST, self._registers_first), (state.BLOCKS_FIRST, self._blocks_first),
+            (state.COUNTS, compiled.counts),
+        ):  # fmt: skip
+            launch[at // 8] = array.ctypes.data
+        launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
+        launch[state.THREADS // 8] = count
+        launch[state.BUDGET // 8] = dispatch.step_budget
+
+    def _fields(self) -> list[groups.GroupField]:
+        """Where the numbers of a group stand in the registers of its threads: seen from those of other groups."""
+        machine, found = self.machine, []
+        shape = machine.dispatch.shape((0, 0, 0))
+        plain = machine.first_registers((0, 0, 0), shape)
+        for dimension in range(3):
+            number = [0, 0, 0]
+            number[dimension] = 0x5A5A5A5A
+            other = machine.first_registers((number[0], number[1], number[2]), shape)
+            changed = np.flatnonzero(plain != other)
+            runs = np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1) if changed.size else []
+            found += [groups.GroupField(int(run[0]), run.size, dimension) for run in runs]
+        return found
+
+    def run(self, total: int) -> None:
+        """Run so many groups. What compiled code does not finish, the machine goes on with."""
+        machine, launch = self.machine, self.machine.launch
+        call = self.compiled.native.function("groups", native.GROUPS)
+        first, step = 0, 1
+        while first < total:
+            launch[state.TOTAL // 8] = machine.steps
+            machine.bulk = self
+            began = monotonic()
+            end = min(total, first + step)
+            why = call(machine.address, first, end)
+            machine.bulk = None
+            step = min(1 << 20, 2 * step) if monotonic() - began < _SHORT else max(1, step // 2)
+            result = machine.result
+            machine.steps = int(launch[state.TOTAL // 8])
+            result.barriers += int(launch[state.BARRIERS // 8])
+            launch[state.BARRIERS // 8] = 0
+            machine.count_bytes()
+            if why != state.LEAVE:
+                end = int(launch[state.GROUP // 8]) + 1
+            result.threads += (end - first) * len(self.frames)
+            if why != state.LEAVE:
+                result.groups += end - first - 1
+                self._hand_over(why)
+                result.groups += 1
+            else:
+                result.groups += end - first
+            first = end
+
+    def _hand_over(self, why: int) -> None:
+        """Let the machine run the group to its end."""
+        machine, launch = self.machine, self.machine.launch
+        self._begin(int(launch[state.GROUP // 8]))
+        at, group = int(launch[state.THREAD // 8]), self.group
+        group.barrier.arrived = group.barrier.produced = int(launch[state.ARRIVED // 8])
+        group.barrier.generation = int(launch[state.CURRENT // 8])
+        live, waits = [], {}
+        for number, block in enumerate(self.states):
+            status, frame = int(block.words[state.STATUS // 8]), self.frames[number]
+            if status == state.ENDED:
+                continue
+            block.give(frame)
+            machine.take_modes(frame)
+            thread = self._thread(number)
+            live.append(thread)
+            if status == state.WAITING and int(block.words[state.ROUND // 8]) == group.barrier.generation:
+                waits[number] = awaited(group.barrier, group.barrier.generation, "the barrier")
+        stuck = why == state.SWITCH
+        if not stuck:
+            self._thread(at).stopped = why
+        machine.go_on(live, waits, len(self.frames), 0 if stuck else at)
+        machine.forget_frames(self.frames[0].code)
+
+    def entered(self) -> CompiledThread:
+        """The thread that compiled code is running."""
+        launch = self.machine.launch
+        self._begin(int(launch[state.GROUP // 8]))
+        return self._thread(int(launch[state.THREAD // 8]))
+
+    def _begin(self, number: int) -> None:
+        if number == self.number and self.threads:
+            return
+        gx, gy, _ = self.machine.dispatch.groups
+        self.number, self.threads = number, {}
+        self.group = ThreadGroup((number % gx, number // gx % gy, number // (gx * gy)), 0, len(self.frames))
+        self.group.slm = Buffer(self.group.slm.name, self.shared)
+
+    def _thread(self, number: int) -> CompiledThread:
+        if number not in self.threads:
+            self.threads[number] = CompiledThread(self.machine, self.group, number, self.frames[number])
+        return self.threads[number]
+
+
 def _address(buffer: Buffer) -> int:
     return int(buffer.data.ctypes.data) if buffer.size else 0
 
 
-def run(dispatch: Dispatch) -> Any:
+def run(dispatch: Dispatch) -> RunResult:
     """Run all groups of a dispatch as compiled code."""
     return CompiledMachine(dispatch).run()

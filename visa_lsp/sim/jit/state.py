@@ -6,7 +6,7 @@ between frame and block whenever one engine hands over to the other.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,11 +21,11 @@ PC: Final = 0
 EMASK: Final = 8
 CALL_MASK: Final = 16
 STEPS: Final = 24
-READS: Final = 32
-WRITES: Final = 40
 SLM: Final = 48
 SLM_SIZE: Final = 56
-_FIRST: Final = 64
+STATUS: Final = 64  # of a thread among others: READY, WAITING, ENDED
+ROUND: Final = 72  # of the barrier, which a waiting thread waits to end
+_FIRST: Final = 80
 
 # Words of the block that all threads of a launch share.
 SURFACES: Final = 0
@@ -33,13 +33,36 @@ FLAT: Final = 8
 FLAT_COUNT: Final = 16
 COUNTS: Final = 24
 QUANTUM: Final = 32
-LAUNCH_BYTES: Final = 64
+# Of a launch whose groups run as compiled code.
+GROUP: Final = 40  # the number of the group that runs
+THREAD: Final = 48  # and of the thread
+TOTAL: Final = 56  # steps of all threads
+BUDGET: Final = 64
+BARRIERS: Final = 72
+ARRIVED: Final = 80
+CURRENT: Final = 88  # round of the barrier
+REGISTERS: Final = 96  # of all threads of a group, one behind the other
+ADDRESSES: Final = 104
+BLOCKS: Final = 112
+REGISTERS_FIRST: Final = 120  # how each of them begins
+BLOCKS_FIRST: Final = 128
+GROUPS_X: Final = 136
+GROUPS_Y: Final = 144
+THREADS: Final = 152
+READS: Final = 160  # bytes
+WRITES: Final = 168
+LAUNCH_BYTES: Final = 176
+
+READY: Final = 0
+WAITING: Final = 1
+ENDED: Final = 2
 
 # What compiled code returns.
 LEAVE: Final = 0  # no lane is left in this body
 SWITCH: Final = 1  # the time slice is over
 EXIT: Final = 2  # the interpreter has to execute the instruction where the thread stands
 FAULT: Final = 3  # a callback has raised
+OVER: Final = 4  # the budget of steps is used up
 
 
 class StateLayout:
@@ -61,9 +84,9 @@ class StateLayout:
 class State:
     """One block, for one frame at a time."""
 
-    def __init__(self, layout: StateLayout) -> None:
+    def __init__(self, layout: StateLayout, where: np.ndarray[Any, np.dtype[np.uint8]] | None = None) -> None:
         self.layout = layout
-        self.bytes = np.zeros(layout.size, np.uint8)
+        self.bytes = np.zeros(layout.size, np.uint8) if where is None else where
         self.address = int(self.bytes.ctypes.data)
         self.words = self.bytes.view(np.int64)
         self._dwords = self.bytes.view(np.uint32)

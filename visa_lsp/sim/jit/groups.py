@@ -1,0 +1,243 @@
+"""Whole groups as compiled code: the scheduler of ``sim.machine`` over the function of a kernel.
+
+``written`` makes ``groups(launch, first, end)``: for each group it gives its threads their first registers, then runs them in
+turn, each until it ends, waits at the barrier or has used its time slice, in the order that the machine has. It returns the
+number of groups that are done, or comes back early with a reason, and all threads as they stand, for the machine to go on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from llvmlite import ir
+
+from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.emitter import I8, I16, I32, I64, PTR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from visa_lsp.sim.jit.emitter import Node
+
+KIND = ir.FunctionType(I64, (PTR, I64, I64))
+
+
+class GroupField(NamedTuple):
+    """Where a group's number in one dimension stands in the first registers of its threads."""
+
+    offset: int
+    size: int
+    dimension: int
+
+
+class Sizes(NamedTuple):
+    """Bytes of what each thread has, and of the memory that a group shares; how many instructions the kernel has."""
+
+    registers: int
+    addresses: int
+    block: int
+    shared: int
+    instructions: int
+
+
+def written(module: ir.Module, body: ir.Function, sizes: Sizes, fields: Sequence[GroupField], barriers: frozenset[int]) -> None:
+    """Write ``groups`` into the module of a kernel's function; ``barriers`` are the places of its barriers."""
+    _Groups(module, body, sizes, fields, barriers).write()
+
+
+class _Groups:
+    def __init__(
+        self, module: ir.Module, body: ir.Function, sizes: Sizes, fields: Sequence[GroupField], barriers: frozenset[int]
+    ) -> None:
+        self.module, self.body, self.sizes, self.fields, self.barriers = module, body, sizes, fields, barriers
+        self.function = ir.Function(module, KIND, "groups")
+        self.launch, self.first, self.end = self.function.args
+        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.stop = self.function.append_basic_block("stop")
+
+    def write(self) -> None:
+        b = self.b
+        self.threads = self._word(state.THREADS)
+        self.reason = b.alloca(I64)
+        b.store(ir.Constant(I64, state.LEAVE), self.reason)
+        self._loop("group", self.first, self.end, self._group)
+        b.branch(self.stop)
+        b.position_at_end(self.stop)
+        b.ret(b.load(self.reason, typ=I64))
+
+    # ---- helpers
+
+    def _place(self, base: Node, offset: int) -> Node:
+        return self.b.gep(base, [ir.Constant(I64, offset)], source_etype=I8)
+
+    def _word(self, offset: int, base: Node | None = None) -> Node:
+        return self.b.load(self._place(self.launch if base is None else base, offset), typ=I64)
+
+    def _put(self, offset: int, value: Node | int, base: Node | None = None) -> None:
+        node = ir.Constant(I64, value) if isinstance(value, int) else value
+        self.b.store(node, self._place(self.launch if base is None else base, offset))
+
+    def _of(self, where: int, number: Node, size: int) -> Node:
+        base = self.b.inttoptr(self._word(where), PTR)
+        return self.b.gep(base, [self.b.mul(number, ir.Constant(I64, size))], source_etype=I8)
+
+    def _loop(self, name: str, first: Node, end: Node, body: Callable[[Node], None]) -> None:
+        b, before = self.b, self.b.block
+        head, inner, done = (self.function.append_basic_block(f"{name}_{n}") for n in ("head", "body", "done"))
+        b.branch(head)
+        b.position_at_end(head)
+        number = b.phi(I64)
+        number.add_incoming(first, before)
+        b.cbranch(b.icmp_signed("<", number, end), inner, done)
+        b.position_at_end(inner)
+        body(number)
+        number.add_incoming(b.add(number, ir.Constant(I64, 1)), b.block)
+        b.branch(head)
+        b.position_at_end(done)
+
+    def _copy(self, to: Node, source: Node, size: int) -> None:
+        copy = self._library("llvm.memcpy.p0.p0.i64", ir.FunctionType(ir.VoidType(), (PTR, PTR, I64, ir.IntType(1))))
+        self.b.call(copy, [to, source, ir.Constant(I64, size), ir.Constant(ir.IntType(1), 0)])
+
+    def _clear(self, to: Node, size: int) -> None:
+        clear = self._library("llvm.memset.p0.i64", ir.FunctionType(ir.VoidType(), (PTR, I8, I64, ir.IntType(1))))
+        self.b.call(clear, [to, ir.Constant(I8, 0), ir.Constant(I64, size), ir.Constant(ir.IntType(1), 0)])
+
+    def _library(self, name: str, kind: ir.FunctionType) -> Node:
+        return self.module.globals.get(name) or ir.Function(self.module, kind, name)
+
+    def _stop(self, reason: Node | int) -> None:
+        node = ir.Constant(I64, reason) if isinstance(reason, int) else self.b.zext(reason, I64)
+        self.b.store(node, self.reason)
+        self.b.branch(self.stop)
+
+    # ---- a group
+
+    def _group(self, number: Node) -> None:
+        b = self.b
+        self._put(state.GROUP, number)
+        across, down = self._word(state.GROUPS_X), self._word(state.GROUPS_Y)
+        row = b.udiv(number, across)
+        ids = (b.urem(number, across), b.urem(row, down), b.udiv(row, down))
+        if self.sizes.shared:
+            block = self._of(state.BLOCKS, ir.Constant(I64, 0), self.sizes.block)
+            self._clear(b.inttoptr(self._word(state.SLM, block), PTR), self.sizes.shared)
+        self._put(state.ARRIVED, 0)
+        self._put(state.CURRENT, 0)
+        self._loop("start", ir.Constant(I64, 0), self.threads, lambda thread: self._start(thread, ids))
+        # Round and round, until nobody is left.
+        again, done = self.function.append_basic_block("round"), self.function.append_basic_block("group_over")
+        self.moved, self.left = self._cell(), self._cell()
+        b.branch(again)
+        b.position_at_end(again)
+        b.store(ir.Constant(I64, 0), self.moved)
+        b.store(ir.Constant(I64, 0), self.left)
+        self._loop("turn", ir.Constant(I64, 0), self.threads, self._turn)
+        onward = self.function.append_basic_block("onward")
+        b.cbranch(b.icmp_signed("==", b.load(self.left, typ=I64), ir.Constant(I64, 0)), done, onward)
+        b.position_at_end(onward)
+        stuck = self.function.append_basic_block("stuck")
+        b.cbranch(b.icmp_signed("!=", b.load(self.moved, typ=I64), ir.Constant(I64, 0)), again, stuck)
+        b.position_at_end(stuck)
+        self._stop(state.SWITCH)  # all wait for what can never be: the machine says so
+        b.position_at_end(done)
+
+    def _cell(self) -> Node:
+        with self.b.goto_entry_block():
+            return self.b.alloca(I64)
+
+    def _start(self, thread: Node, ids: tuple[Node, Node, Node]) -> None:
+        b, sizes = self.b, self.sizes
+        registers = self._of(state.REGISTERS, thread, sizes.registers)
+        self._copy(registers, self._of(state.REGISTERS_FIRST, thread, sizes.registers), sizes.registers)
+        for field in self.fields:
+            value = ids[field.dimension]
+            kind = I16 if field.size == 2 else I32
+            b.store(b.trunc(value, kind), self._place(registers, field.offset), align=1)
+        self._copy(self._of(state.BLOCKS, thread, sizes.block), self._of(state.BLOCKS_FIRST, thread, sizes.block), sizes.block)
+        if sizes.addresses:
+            self._clear(self._of(state.ADDRESSES, thread, sizes.addresses), sizes.addresses)
+
+    def _turn(self, thread: Node) -> None:
+        b, sizes = self.b, self.sizes
+        block = self._of(state.BLOCKS, thread, sizes.block)
+        after = self.function.append_basic_block("after")
+        status = self._word(state.STATUS, block)
+        alive, may = (self.function.append_basic_block(n) for n in ("alive", "may"))
+        b.cbranch(b.icmp_signed("==", status, ir.Constant(I64, state.ENDED)), after, alive)
+        b.position_at_end(alive)
+        self._one_more(self.left)
+        waits = b.and_(
+            b.icmp_signed("==", status, ir.Constant(I64, state.WAITING)),
+            b.icmp_signed("==", self._word(state.ROUND, block), self._word(state.CURRENT)),
+        )
+        b.cbranch(waits, after, may)
+        b.position_at_end(may)
+        self._one_more(self.moved)
+        self._put(state.STATUS, state.READY, block)
+        self._put(state.THREAD, thread)
+        self._put(state.STEPS, 0, block)
+        run = self.function.append_basic_block("run")
+        b.branch(run)
+        b.position_at_end(run)
+        registers = self._of(state.REGISTERS, thread, sizes.registers)
+        addresses = self._of(state.ADDRESSES, thread, sizes.addresses)
+        why = b.call(self.body, [registers, addresses, block, self.launch])
+        ended, exits, late, other = (self.function.append_basic_block(n) for n in ("ended", "exits", "late", "other"))
+        choice = b.switch(why, other)
+        choice.add_case(ir.Constant(I32, state.LEAVE), ended)
+        choice.add_case(ir.Constant(I32, state.EXIT), exits)
+        choice.add_case(ir.Constant(I32, state.SWITCH), late)
+        b.position_at_end(other)
+        self._stop(why)
+        b.position_at_end(late)
+        self._spent(block, after)
+        b.position_at_end(ended)
+        self._put(state.STATUS, state.ENDED, block)
+        self._spent(block, after)
+        b.position_at_end(exits)
+        self._exit(block, run, after, why)
+        b.position_at_end(after)
+
+    def _one_more(self, cell: Node) -> None:
+        self.b.store(self.b.add(self.b.load(cell, typ=I64), ir.Constant(I64, 1)), cell)
+
+    def _spent(self, block: Node, after: ir.Block) -> None:
+        """Take a slice's steps from the budget."""
+        b = self.b
+        total = b.add(self._word(state.TOTAL), self._word(state.STEPS, block))
+        self._put(state.TOTAL, total)
+        over = self.function.append_basic_block("over")
+        b.cbranch(b.icmp_signed(">", total, self._word(state.BUDGET)), over, after)
+        b.position_at_end(over)
+        self._stop(state.OVER)
+
+    def _exit(self, block: Node, run: ir.Block, after: ir.Block, why: Node) -> None:
+        """An instruction that the function leaves to others: a barrier is done here, all else by the machine."""
+        b = self.b
+        pc = self._word(state.PC, block)
+        here, other = self.function.append_basic_block("barrier"), self.function.append_basic_block("not_ours")
+        choice = b.switch(pc, other)
+        for place in sorted(self.barriers):
+            choice.add_case(ir.Constant(I64, place), here)
+        b.position_at_end(other)
+        self._stop(why)
+        b.position_at_end(here)
+        counts = b.inttoptr(self._word(state.COUNTS), PTR)
+        cell = b.gep(counts, [b.add(pc, ir.Constant(I64, self.sizes.instructions + 1))], source_etype=I64)
+        b.store(b.add(b.load(cell, typ=I64), ir.Constant(I64, 1)), cell)
+        self._put(state.STEPS, b.add(self._word(state.STEPS, block), ir.Constant(I64, 1)), block)
+        self._put(state.PC, b.add(pc, ir.Constant(I64, 1)), block)
+        self._put(state.BARRIERS, b.add(self._word(state.BARRIERS), ir.Constant(I64, 1)))
+        arrived = b.add(self._word(state.ARRIVED), ir.Constant(I64, 1))
+        self._put(state.ARRIVED, arrived)
+        full, wait = self.function.append_basic_block("full"), self.function.append_basic_block("wait")
+        b.cbranch(b.icmp_signed(">=", arrived, self.threads), full, wait)
+        b.position_at_end(full)
+        self._put(state.ARRIVED, 0)
+        self._put(state.CURRENT, b.add(self._word(state.CURRENT), ir.Constant(I64, 1)))
+        b.branch(run)
+        b.position_at_end(wait)
+        self._put(state.STATUS, state.WAITING, block)
+        self._put(state.ROUND, self._word(state.CURRENT), block)
+        self._spent(block, after)
