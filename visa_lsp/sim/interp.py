@@ -276,34 +276,40 @@ class Thread:
         self.note(FaultKind.OUT_OF_BOUNDS, f"an indirect operand addresses byte {place} of the register file")
 
     def run(self, quantum: int) -> Iterator[Wait | None]:
-        """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after ``quantum`` steps."""
+        """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after a time slice."""
         while True:
-            frame = self.frame
-            ops = self.machine.ops_of(frame.code)
-            counts = frame.code.counts
-            pc = frame.pc
-            signal: int | None = None
-            used = 0
-            for used in itertools.count(1):  # noqa: B007 - used afterwards
-                frame.pc = pc
-                counts[pc] += 1
-                signal = ops[pc](frame)
-                if signal is None:
-                    pc += 1
-                elif signal > pc:
-                    pc = signal
-                elif signal >= 0:
-                    pc = signal
-                    if used >= quantum:
-                        break
-                else:
-                    break
+            signal, used = self.slice(quantum)
             self.machine.spend(used)
-            if signal is None or signal >= 0:
-                frame.pc = pc
-                yield None
-            elif signal == WAIT:
-                frame.pc = pc + 1
-                yield self.pending
-            elif signal == END:
+            if signal == END:
                 return
+            if signal != SWITCH:
+                yield self.pending if signal == WAIT else None
+
+    def slice(self, least: int) -> tuple[int | None, int]:
+        """Execute instructions: to a signal, or to the first jump back after ``least`` of them, where threads take turns.
+
+        Gives the signal, None after a jump, and the number of instructions. The frame says where to go on.
+        """
+        frame = self.frame
+        ops = self.machine.ops_of(frame.code)
+        counts = frame.code.counts
+        pc = frame.pc
+        signal: int | None = None
+        for used in itertools.count(1):
+            frame.pc = pc
+            counts[pc] += 1
+            signal = ops[pc](frame)
+            if signal is None:
+                pc += 1
+            elif signal > pc:
+                pc = signal
+            elif signal >= 0:
+                pc = signal
+                if used >= least:
+                    frame.pc = pc
+                    return None, used
+            else:
+                if signal == WAIT:
+                    frame.pc = pc + 1
+                return signal, used
+        raise AssertionError  # the count has no end

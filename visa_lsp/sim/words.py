@@ -180,8 +180,9 @@ FLOAT: Final[dict[str, Body]] = {
     "add3": lambda a, b, c: a + b + c,
     "div": np.divide,
     "divm": np.divide,
-    "min": np.fmin,
-    "max": np.fmax,
+    # Of zeros with different signs the second: NumPy's own functions give either, depending on how many lanes there are.
+    "min": lambda a, b: np.where((a < b) | np.isnan(b), a, b),
+    "max": lambda a, b: np.where((a > b) | np.isnan(b), a, b),
     "frc": lambda a: a - np.floor(a),
     "rndd": np.floor,
     "rndu": np.ceil,

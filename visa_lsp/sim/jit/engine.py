@@ -17,7 +17,7 @@ from llvmlite import ir
 from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.effects.sync import awaited
 from visa_lsp.sim.faults import KernelFault
-from visa_lsp.sim.interp import END, WAIT, Thread
+from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import groups, native, state
 from visa_lsp.sim.jit.body import Body, Settling, settling
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 
-MANY_THREADS: Final = 64  # of a launch: fewer are not worth a function for whole groups
+MANY_THREADS: Final = 256  # of a launch: fewer are not worth a function for whole groups
+WARM: Final = 300  # times that each instruction is interpreted in the time that it takes to compile it
+COLD: Final = 256  # instructions to interpret before asking again whether to compile
 _SHORT: Final = 0.1  # seconds that compiled code may run before Python can be interrupted
 
 
@@ -87,6 +89,7 @@ class CompiledMachine(Machine):
         self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
         self._states: dict[int, state.State] = {}
         self._settling: dict[int, Settling | None] = {}
+        self._steps: dict[tuple[int, Modes], int] = {}
         self._surfaces = tuple(sorted(dispatch.surfaces))
         self.launch = np.zeros(state.LAUNCH_BYTES // 8, np.int64)
         self.address = int(self.launch.ctypes.data)
@@ -111,13 +114,21 @@ class CompiledMachine(Machine):
         rows = [(b.address, b.size, _address(b)) for b in self.dispatch.memory.buffers]
         return np.array([n for row in rows for n in row] or [0, 0, 0], np.uint64).view(np.int64)
 
-    def compiled(self, frame: Frame) -> CompiledBody:
-        """The compiled form of a frame's body, for its modes."""
+    def compiled(self, frame: Frame) -> CompiledBody | None:
+        """The compiled form of a frame's body, for its modes; None while it is not worth that."""
         modes = Modes.of(frame)
         settles = self.settling(frame.code)
         if settles is not None and frame.pc == 0 and modes == Modes():
             modes = settles.modes
+        key = (id(frame.code), modes)
+        if key not in self._bodies and self._steps.get(key, 0) < WARM * len(frame.code.kernel.instructions):
+            return None
         return self.compiled_for(frame.code, modes)
+
+    def warm(self, frame: Frame, steps: int) -> None:
+        """Count what the interpreter has executed of a body: when it is much, the body is compiled."""
+        key = (id(frame.code), Modes.of(frame))
+        self._steps[key] = self._steps.get(key, 0) + steps
 
     def compiled_for(self, code: Code, modes: Modes) -> CompiledBody:
         """The compiled form of a body for some modes."""
@@ -230,8 +241,26 @@ class CompiledThread(Thread):
         """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after a time slice."""
         machine, used = self.machine, 0
         while True:
-            frame = self.frame
-            compiled = machine.compiled(frame)
+            compiled = machine.compiled(self.frame)
+            if compiled is None:
+                signal, steps = self.slice(min(COLD, quantum - used))
+                machine.warm(self.frame, steps)
+                used += steps
+            else:
+                signal, used = self._enter(compiled, used)
+            if signal is None and used < quantum:
+                continue
+            machine.spend(used)
+            used = 0
+            if signal == END:
+                return
+            if signal != SWITCH:
+                yield self.pending if signal == WAIT else None
+
+    def _enter(self, compiled: CompiledBody, used: int) -> tuple[int | None, int]:
+        """Run compiled code, and the instruction that it leaves to the interpreter: a signal as of ``slice``, and the steps."""
+        machine, frame = self.machine, self.frame
+        if self.stopped is None:
             block = machine.state(frame, compiled.body.layout)
             words = block.words
             block.take(frame)
@@ -240,47 +269,30 @@ class CompiledThread(Thread):
             words[state.SLM_SIZE // 8] = self.group.slm.size
             machine.launch[state.COUNTS // 8] = compiled.counts.ctypes.data
             machine.entered = self
-            if self.stopped is None:
-                why = compiled.call(frame.regs.ctypes.data, frame.addr.ctypes.data, block.address, machine.address)
-                block.give(frame)
-                machine.take_modes(frame)
-                used = int(words[state.STEPS // 8])
-                machine.count_bytes()
-            else:
-                why, self.stopped = self.stopped, None
-            signal: int | None
-            if why == state.FAULT:
-                self._raise(compiled, frame)
-            if why == state.OVER:
-                machine.spend(0)
-            if why == state.SWITCH:
-                machine.spend(used)
-                used = 0
-                yield None
-                continue
-            if why == state.LEAVE:
-                signal = resume(frame)
-            else:
-                used += 1
-                frame.code.counts[frame.pc] += 1
-                signal = frame.code.op_alone(frame.pc)(frame)
-            if signal is None:
-                frame.pc += 1
-            elif signal >= 0:
-                late = signal <= frame.pc and used >= quantum
-                frame.pc = signal
-                if late:
-                    machine.spend(used)
-                    used = 0
-                    yield None
-            else:
-                machine.spend(used)
-                used = 0
-                if signal == END:
-                    return
-                if signal == WAIT:
-                    frame.pc += 1
-                    yield self.pending
+            why = compiled.call(frame.regs.ctypes.data, frame.addr.ctypes.data, block.address, machine.address)
+            block.give(frame)
+            machine.take_modes(frame)
+            used = int(words[state.STEPS // 8])
+            machine.count_bytes()
+        else:
+            why, self.stopped = self.stopped, None
+        if why == state.FAULT:
+            self._raise(compiled, frame)
+        if why == state.OVER:
+            machine.spend(0)
+        if why == state.SWITCH:
+            return None, used
+        if why == state.LEAVE:
+            signal: int | None = resume(frame)
+        else:
+            used += 1
+            frame.code.counts[frame.pc] += 1
+            signal = frame.code.op_alone(frame.pc)(frame)
+        if signal is None or signal == WAIT:
+            frame.pc += 1
+        elif signal >= 0:
+            frame.pc = signal
+        return (None if signal is None or signal >= 0 else signal), used
 
     def _raise(self, compiled: CompiledBody, frame: Frame) -> None:
         """Raise what a callback has raised; what its stretch counted too much is taken back."""
@@ -306,7 +318,9 @@ class GroupRunner:
         self.number = 0
         self.frames = [thread.frame for thread in threads]
         self.threads: dict[int, CompiledThread] = {}
-        self.compiled = compiled = machine.compiled(self.frames[0])
+        code = self.frames[0].code
+        settles = machine.settling(code)
+        self.compiled = compiled = machine.compiled_for(code, settles.modes if settles is not None else Modes())
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
         self._registers = np.zeros((count, size), np.uint8)
