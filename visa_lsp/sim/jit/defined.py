@@ -1,0 +1,201 @@
+"""Proof that a kernel reads no register, predicate, address or surface variable that it has not written before.
+
+Each lane is followed by itself along the edges that it may take. A byte is undefined, defined where the lane that asks is the
+one that wrote it, or defined for all: lanes write their own elements, instructions without mask write for everybody, and so does
+every instruction as long as all lanes of the thread are together. What cannot be shown is not proven; it may be right all the
+same. The plan of an instruction is that of the checker (``observers.definedness_plan``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.program.model import Combine, Predicate
+from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, plan_of
+from visa_lsp.sim.observers.shadow import RegisterShadow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+ALL: Final = 255
+MOST_INSTRUCTIONS: Final = 4000  # of a body that is looked at
+_LANES: Final = 0xFFFFFFFF
+
+
+class Known:
+    """What a lane knows at one place. Bytes and addresses hold 0, ``ALL``, or the number of a lane and one."""
+
+    def __init__(self, frame: Frame) -> None:
+        shadow = RegisterShadow(frame, None)
+        self.bytes: Array = np.where(shadow.bytes, 0, ALL).astype(np.uint8)
+        self.addresses: Array = np.zeros(frame.addr.size, np.uint8)
+        self.own = [0 if bits else _LANES for bits in shadow.pred_bits]  # predicate bits, each of its lane
+        self.all = list(self.own)
+        self.surfaces = [not state for state in shadow.surfaces]
+        self.samplers = [not state for state in shadow.samplers]
+        self.together = True  # all lanes of the thread are here
+
+    def copy(self) -> Known:
+        """The same, to be changed."""
+        new = object.__new__(Known)
+        new.bytes, new.addresses = self.bytes.copy(), self.addresses.copy()
+        new.own, new.all = list(self.own), list(self.all)
+        new.surfaces, new.samplers, new.together = list(self.surfaces), list(self.samplers), self.together
+        return new
+
+    def meet(self, other: Known) -> bool:
+        """Keep what both know; whether that is less than before."""
+        before = (self.bytes, self.addresses, self.own, self.all, self.surfaces, self.samplers, self.together)
+        self.bytes, self.addresses = _both(self.bytes, other.bytes), _both(self.addresses, other.addresses)
+        self.own = [a & b for a, b in zip(self.own, other.own, strict=True)]
+        self.all = [a & b for a, b in zip(self.all, other.all, strict=True)]
+        self.surfaces = [a and b for a, b in zip(self.surfaces, other.surfaces, strict=True)]
+        self.samplers = [a and b for a, b in zip(self.samplers, other.samplers, strict=True)]
+        self.together = self.together and other.together
+        return not (
+            np.array_equal(before[0], self.bytes)
+            and np.array_equal(before[1], self.addresses)
+            and before[2:] == (self.own, self.all, self.surfaces, self.samplers, self.together)
+        )
+
+
+def _both(a: Array, b: Array) -> Array:
+    return np.where(a == b, a, np.where(a == ALL, b, np.where(b == ALL, a, 0))).astype(np.uint8)
+
+
+def proven(code: Code, frame: Frame, *, full: bool) -> bool:
+    """Whether no lane reads what was not written; ``full`` says that all lanes of each thread have a work item."""
+    instructions = code.kernel.instructions
+    if len(instructions) > MOST_INSTRUCTIONS:
+        return False
+    plans = [plan_of(code, pc) if not inst.row.opens_label else None for pc, inst in enumerate(instructions)]
+    first = Known(frame)
+    first.together = full
+    places: dict[int, Known] = {0: first}
+    work = [0]
+    while work:
+        pc = work.pop()
+        known = places[pc].copy()
+        # Along a stretch only one state is carried.
+        while pc < len(instructions):
+            plan = plans[pc]
+            if plan is not None and not _step(plan, known):
+                return False
+            following = list(_after(code, pc))
+            if following == [pc + 1] and pc + 1 not in code.joins:
+                pc += 1
+                continue
+            if _divides(code, pc):
+                known.together = False
+            for to in following:
+                if to not in places:
+                    places[to] = known.copy()
+                elif not places[to].meet(known):
+                    continue
+                work.append(to)
+            break
+    return True
+
+
+def _after(code: Code, pc: int) -> Iterator[int]:
+    """Where a lane may go from an instruction."""
+    inst = code.kernel.instructions[pc]
+    flow = inst.row.flow
+    target = code.labels.get(label) if isinstance(label := inst.get("label"), int) else None
+    if flow in (FlowClass.GOTO, FlowClass.JUMP) and target is not None:
+        yield target
+        # Size 1 moves all active lanes; a larger one those of its own that the predicate has.
+        if inst.get("pred") is not None or flow is FlowClass.GOTO:
+            yield pc + 1
+    elif flow.returns:
+        if inst.get("pred") is not None:
+            yield pc + 1
+    else:
+        yield pc + 1
+
+
+def _divides(code: Code, pc: int) -> bool:
+    inst = code.kernel.instructions[pc]
+    return inst.row.flow is FlowClass.GOTO or inst.row.flow.returns
+
+
+def _step(plan: DefinednessPlan, known: Known) -> bool:
+    """Whether what an instruction reads is defined; what it writes is, then."""
+    everybody = plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
+    lanes = plan.full << plan.at & _LANES
+    if isinstance(plan.pred, Predicate):
+        alone = plan.pred.combine is Combine.NONE and not everybody
+        bits = known.own[plan.pred.var] | known.all[plan.pred.var] if alone else known.all[plan.pred.var]
+        if lanes & ~bits:
+            return False
+    for var in plan.preds_read:
+        bits = known.all[var] if everybody or plan.lanes == 1 else known.own[var] | known.all[var]
+        if lanes & ~bits:
+            return False
+    if not all(_defined(plan, places, known, everybody=everybody) for places in _read(plan)):
+        return False
+    if any(not (known.samplers if sampler else known.surfaces)[cell] for sampler, cell in plan.cells_read):
+        return False
+    if plan.state_read is not None:
+        sampler, cell = plan.state_read
+        if not (known.samplers if sampler else known.surfaces)[cell]:
+            return False
+    for start, count, _ in plan.addresses_read:
+        cells = known.addresses[start : start + count]
+        if not (cells == ALL).all():
+            return False
+    if any(source.places is None for source in (*plan.sources, *plan.targets)):
+        return False  # which registers are meant is known only when it runs
+    _write(plan, known, lanes, everybody=everybody or known.together)
+    return True
+
+
+def _read(plan: DefinednessPlan) -> Iterator[Array]:
+    return (source.places for source in plan.sources if source.places is not None)
+
+
+def _defined(plan: DefinednessPlan, places: Array, known: Known, *, everybody: bool) -> bool:
+    values = known.bytes[places]
+    if (values == ALL).all():
+        return True
+    rows = places.shape[0]
+    if everybody or plan.lanes == 1 and rows > 1 or rows % plan.lanes:
+        return False
+    own = (np.arange(rows) % plan.lanes + plan.at + 1)[:, None]
+    return bool(((values == ALL) | (values == own)).all())
+
+
+def _write(plan: DefinednessPlan, known: Known, lanes: int, *, everybody: bool) -> None:
+    guarded = plan.pred is not None and not plan.selects
+    if guarded:
+        return  # whether it is written depends on the predicate
+    for target in plan.targets:
+        places = target.places
+        assert places is not None
+        rows = places.shape[0]
+        if everybody:
+            known.bytes[places] = ALL
+        elif rows % plan.lanes == 0:
+            own = (np.arange(rows) % plan.lanes + plan.at + 1)[:, None]
+            old = known.bytes[places]
+            known.bytes[places] = np.where(old == ALL, ALL, own)
+    for var in plan.preds_written:
+        known.own[var] |= lanes
+        if everybody:
+            known.all[var] |= lanes
+    if plan.address_written is not None and everybody:
+        start, count = plan.address_written
+        known.addresses[start : start + count] = ALL
+    if plan.state_written is not None:
+        sampler, cell = plan.state_written
+        (known.samplers if sampler else known.surfaces)[cell] = True
+
+
