@@ -101,3 +101,4 @@ class RunResult:
     sent: tuple[RecordedMessages, ...] = ()
     limits: tuple[str, ...] = ()  # what observers could not look at
     ended: bool = False  # at its first fault, as the order asked
+    interpreted: bool = False  # by the interpreter, where another engine was asked for

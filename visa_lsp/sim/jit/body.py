@@ -15,13 +15,14 @@ from visa_lsp.isa.lane import Effect, Lane
 from visa_lsp.program.model import Combine, General, Immediate, Predicate
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
-from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit import state, watching
 from visa_lsp.sim.jit.emitter import I32, I64, PTR, Emitter, Uncompiled, integer
 from visa_lsp.sim.jit.lanes import emit_lane
 from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.modes import Modes
 from visa_lsp.sim.jit.moves import MOVES
 from visa_lsp.sim.jit.state import StateLayout
+from visa_lsp.sim.observers.definedness_plan import InstructionKind, kind_of
 from visa_lsp.sim.operands import CR0, Site, nothing
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
 
@@ -42,8 +43,9 @@ _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 class Body:
     """The plan of one body: stretches and entries. ``written`` makes its function."""
 
-    def __init__(self, code: Code, modes: Modes, surfaces: tuple[int, ...]) -> None:
+    def __init__(self, code: Code, modes: Modes, surfaces: tuple[int, ...], *, watched: bool = False) -> None:
         self.code = code
+        self.watched = watched
         self.modes = modes
         self.surfaces = surfaces
         self.layout = StateLayout(code)
@@ -81,9 +83,21 @@ class Body:
         return frozenset(found) if found == self.leaving else frozenset()
 
     @property
+    def seen(self) -> bool:
+        """Whether nothing that a checker looks at is left to the interpreter; known when the function is written."""
+        return not any(_looked_at(self.instructions[pc]) for pc in self.called_out)
+
+    @property
     def stays(self) -> bool:
         """Whether nothing but barriers leaves the function."""
         return len(self.barriers) == len(self.leaving)
+
+
+def _looked_at(inst: Inst) -> bool:
+    meaning = inst.row.meaning
+    if isinstance(meaning, Lane):
+        return meaning.expr.word in ("div", "mod")
+    return kind_of(inst) is not InstructionKind.VALUE
 
 
 class Settling(NamedTuple):
@@ -134,6 +148,7 @@ class _Writer:
         self.e = Emitter(module, name, body.layout)
         self.e.modes = body.modes
         self.e.surface_values = body.surfaces
+        self.e.watched = body.watched
         moved = {pc for pc, inst in enumerate(body.instructions) if inst.row.meaning == Effect("movs")}
         self._fixed = {} if moved and _touches_fixed(body) else dict(_FIRST_CELLS)
         self.blocks = {pc: self.e.function.append_basic_block(f"at{pc}") for pc in body.starts}
@@ -214,7 +229,13 @@ class _Writer:
         self._count(start, counted)
         for pc in range(start, last):
             e.pc = pc
+            if self.body.watched and pc in self.code.notes:
+                watching.suspect(e, ir.Constant(ir.IntType(1), 1))
             if pc in self.body.leaving:
+                if self.body.watched and pc in self.body.barriers:
+                    lanes = e.builder.trunc(e.word(e.block, state.DISPATCHED), I32)
+                    missing = e.builder.and_(lanes, e.builder.not_(e.get(e.emask)))
+                    watching.suspect(e, e.builder.icmp_unsigned("!=", missing, ir.Constant(I32, 0)))
                 e.leave(state.EXIT, pc)
                 return
             if _branches(self.body.instructions[pc]):

@@ -88,6 +88,8 @@ class Emitter:
             argument.add_attribute("noalias")
         self.builder = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.failed = self.function.append_basic_block("failed")  # a callback has raised; it stands where it was called
+        self.suspected = self.function.append_basic_block("suspected")  # a checker might have something to say
+        self.watched = False
         self.emask = self._cell(I32)
         self.call_mask = self._cell(I32)
         self.steps = self._cell(I64)
@@ -290,9 +292,11 @@ class Emitter:
         self.builder.ret(ir.Constant(I32, status))
 
     def fail(self) -> None:
-        """Write the block that is gone to when the interpreter has raised."""
+        """Write the blocks that are gone to when the interpreter has raised, and when something is suspected."""
         self.builder.position_at_end(self.failed)
         self.leave(state.FAULT, self.word(self.block, state.PC))
+        self.builder.position_at_end(self.suspected)
+        self.builder.ret(ir.Constant(I32, state.SUSPECT))
 
     def call_out(self) -> None:
         """Have the interpreter execute this instruction, which moves no lanes."""

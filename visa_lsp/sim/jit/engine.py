@@ -7,6 +7,7 @@ function entered again. What needs the interpreter but moves no lanes is called 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -16,40 +17,52 @@ from llvmlite import ir
 
 from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.effects.sync import awaited
-from visa_lsp.sim.faults import KernelFault
+from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import groups, native, state
 from visa_lsp.sim.jit.body import Body, Settling, settling
+from visa_lsp.sim.jit.defined import proven
 from visa_lsp.sim.jit.modes import Modes
 from visa_lsp.sim.jit.spaces import ENTRY, FLAT_ENTRY
+from visa_lsp.sim.jit.watching import READONLY, WRITEONLY
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.observers.accesses import AccessChecker
+from visa_lsp.sim.observers.definedness import UninitialisedChecker
+from visa_lsp.sim.observers.hooks import AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker
+from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED, RaceChecker
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.group import Wait
     from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.registers import Frame
 
 MANY_THREADS: Final = 256  # of a launch: fewer are not worth a function for whole groups
 WARM: Final = 300  # times that each instruction is interpreted in the time that it takes to compile it
+_MOST_NUMBERS: Final = 1 << 30  # of threads between barriers: marks have 32 bits, and a step is far below what is left
 COLD: Final = 256  # instructions to interpret before asking again whether to compile
+PROBE: Final = 20_000  # steps that a watched launch of few threads is interpreted before its kernel is compiled
+WATCHED: Final = (
+    AccessChecker, AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker, RaceChecker, UninitialisedChecker,
+)  # fmt: skip
 _SHORT: Final = 0.1  # seconds that compiled code may run before Python can be interrupted
 
 
 class CompiledBody:
     """A body for some modes: its function, and how often each of its stretches was executed."""
 
-    def __init__(self, code: Code, modes: Modes, surfaces: tuple[int, ...]) -> None:
+    def __init__(self, code: Code, modes: Modes, surfaces: tuple[int, ...], *, watched: bool = False) -> None:
         # The interpreter's operations come first: what they ask of the register file is its size.
         for pc in range(len(code.kernel.instructions)):
             code.op(pc)
         self.code = code
-        self.body = Body(code, modes, surfaces)
+        self.body = Body(code, modes, surfaces, watched=watched)
         self.module = ir.Module("body")
         size = code.layout.size
         self.function = self.body.written(self.module, "body")
@@ -84,8 +97,10 @@ class CompiledBody:
 class CompiledMachine(Machine):
     """A machine whose threads run compiled code."""
 
-    def __init__(self, dispatch: Dispatch) -> None:
+    def __init__(self, dispatch: Dispatch, *, watched: bool = False) -> None:
         super().__init__(dispatch)
+        self.under_watch = watched
+        self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
         self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
         self._states: dict[int, state.State] = {}
         self._settling: dict[int, Settling | None] = {}
@@ -97,7 +112,7 @@ class CompiledMachine(Machine):
         self._flat = self._flat_table()
         self.launch[state.SURFACES // 8] = self._table.ctypes.data
         self.launch[state.FLAT // 8] = self._flat.ctypes.data
-        self.launch[state.FLAT_COUNT // 8] = len(self._flat) // (FLAT_ENTRY // 8)
+        self.launch[state.FLAT_COUNT // 8] = len(dispatch.memory.buffers)
         self.launch[state.QUANTUM // 8] = self.quantum
         self.entered: CompiledThread | None = None
         self.raised: KernelFault | None = None
@@ -107,12 +122,22 @@ class CompiledMachine(Machine):
         table = np.zeros(max(1, len(self._surfaces)) * (ENTRY // 8), np.int64)
         for number, value in enumerate(self._surfaces):
             buffer = self.dispatch.surfaces[value]
-            table[2 * number : 2 * number + 2] = _address(buffer), buffer.size
+            at = number * (ENTRY // 8)
+            table[at : at + 4] = _address(buffer), buffer.size, self.marked(buffer), _forbidden(buffer)
         return table
 
+    def marked(self, buffer: Buffer) -> int:
+        """The address of a buffer's marks, where checkers watch."""
+        if not self.under_watch:
+            return 0
+        marks = self.marks.get(id(buffer))
+        if marks is None:
+            marks = self.marks[id(buffer)] = np.zeros(3 * ((buffer.size + 7) // 4), np.uint32)
+        return int(marks.ctypes.data)
+
     def _flat_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        rows = [(b.address, b.size, _address(b)) for b in self.dispatch.memory.buffers]
-        return np.array([n for row in rows for n in row] or [0, 0, 0], np.uint64).view(np.int64)
+        rows = [(b.address, b.size, _address(b), self.marked(b), _forbidden(b)) for b in self.dispatch.memory.buffers]
+        return np.array([n for row in rows for n in row] or [0] * (FLAT_ENTRY // 8), np.uint64).view(np.int64)
 
     def compiled(self, frame: Frame) -> CompiledBody | None:
         """The compiled form of a frame's body, for its modes; None while it is not worth that."""
@@ -135,7 +160,7 @@ class CompiledMachine(Machine):
         key = (id(code), modes)
         found = self._bodies.get(key)
         if found is None:
-            found = self._bodies[key] = CompiledBody(code, modes, self._surfaces)
+            found = self._bodies[key] = CompiledBody(code, modes, self._surfaces, watched=self.under_watch)
         return found
 
     def settling(self, code: Code) -> Settling | None:
@@ -210,18 +235,25 @@ class CompiledMachine(Machine):
         threads = gx * gy * gz * self.dispatch.threads_per_group
         if self.dispatch.partial is not None or threads < MANY_THREADS or not self.fits(code):
             return super().run()
+        return self.run_groups(gx * gy * gz)
+
+    def run_groups(self, total: int) -> RunResult:
+        """Run so many groups as a whole."""
         with np.errstate(all="ignore"):
             try:
-                GroupRunner(self).run(gx * gy * gz)
+                GroupRunner(self).run(total)
             except KernelFault as fault:
                 self._report_fatal(fault)
         return self.finish()
 
     def fits(self, code: Code) -> bool:
         """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""
+        return self.compiled_steadily(code).body.stays
+
+    def compiled_steadily(self, code: Code) -> CompiledBody:
+        """The compiled form of a kernel for the modes that it sets when it begins."""
         settles = self.settling(code)
-        compiled = self.compiled_for(code, settles.modes if settles is not None else Modes())
-        return compiled.body.stays
+        return self.compiled_for(code, settles.modes if settles is not None else Modes())
 
     def finish(self) -> RunResult:
         """Close the books; what was counted by stretch is told by instruction."""
@@ -308,6 +340,10 @@ class CompiledThread(Thread):
         raise machine.raised
 
 
+class Suspicion(Exception):  # noqa: N818 - no error: a checker may have something to say
+    """A watched run has come to something that the interpreter has to look at."""
+
+
 class GroupRunner:
     """Runs whole groups in compiled code. The frames of a group's threads lie in memory that all groups use in turn."""
 
@@ -319,8 +355,7 @@ class GroupRunner:
         self.frames = [thread.frame for thread in threads]
         self.threads: dict[int, CompiledThread] = {}
         code = self.frames[0].code
-        settles = machine.settling(code)
-        self.compiled = compiled = machine.compiled_for(code, settles.modes if settles is not None else Modes())
+        self.compiled = compiled = machine.compiled_steadily(code)
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
         self._registers = np.zeros((count, size), np.uint8)
@@ -328,6 +363,7 @@ class GroupRunner:
         layout = compiled.body.layout
         self._blocks = np.zeros((count, layout.size), np.uint8)
         self.states = [state.State(layout, row) for row in self._blocks]
+        marks = machine.marked(self.group.slm)
         for number, frame in enumerate(self.frames):
             self._registers[number, : frame.regs.size] = frame.regs
             frame.lie_in(self._registers[number, : frame.regs.size])
@@ -336,12 +372,15 @@ class GroupRunner:
             block.take(frame)
             block.words[state.SLM // 8] = _address(self.group.slm)
             block.words[state.SLM_SIZE // 8] = self.group.slm.size
+            block.words[state.SLM_MARKS // 8] = marks
+            block.words[state.DISPATCHED // 8] = frame.emask
             machine.bind(frame, block)
         self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
         fields = self._fields()
         sizes = groups.Sizes(
-            size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions)
-        )
+            size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions),
+            machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
+        )  # fmt: skip
         groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
         launch = machine.launch
         for at, array in (
@@ -353,6 +392,7 @@ class GroupRunner:
         launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
         launch[state.THREADS // 8] = count
         launch[state.BUDGET // 8] = dispatch.step_budget
+        launch[state.GLOBAL_NEXT // 8] = launch[state.SHARED_NEXT // 8] = 1  # 0 is nobody
 
     def _fields(self) -> list[groups.GroupField]:
         """Where the numbers of a group stand in the registers of its threads: seen from those of other groups."""
@@ -386,6 +426,10 @@ class GroupRunner:
             result.barriers += int(launch[state.BARRIERS // 8])
             launch[state.BARRIERS // 8] = 0
             machine.count_bytes()
+            if machine.under_watch and max(launch[state.GLOBAL_NEXT // 8], launch[state.SHARED_NEXT // 8]) > _MOST_NUMBERS:
+                raise Suspicion
+            if why == state.SUSPECT or (machine.under_watch and why == state.FAULT):
+                raise Suspicion
             if why != state.LEAVE:
                 end = int(launch[state.GROUP // 8]) + 1
             result.threads += (end - first) * len(self.frames)
@@ -445,6 +489,72 @@ def _address(buffer: Buffer) -> int:
     return int(buffer.data.ctypes.data) if buffer.size else 0
 
 
-def run(dispatch: Dispatch) -> RunResult:
-    """Run all groups of a dispatch as compiled code."""
-    return CompiledMachine(dispatch).run()
+def _forbidden(buffer: Buffer) -> int:
+    return {"readonly": READONLY, "writeonly": WRITEONLY}.get(buffer.access, 0)
+
+
+def run(dispatch: Dispatch, observers: Sequence[Observer] = ()) -> RunResult:
+    """Run all groups of a dispatch: as compiled code where that says all that the observers would.
+
+    The result's ``interpreted`` tells that it came from the interpreter.
+    """
+    if not observers:
+        return CompiledMachine(dispatch).run()
+    if not all(type(o) in WATCHED for o in observers):
+        return _interpreted(dispatch, observers)
+    before = Contents(dispatch)
+    gx, gy, gz = dispatch.groups
+    if gx * gy * gz * dispatch.threads_per_group < MANY_THREADS:
+        # Most such launches are over before their kernel could be compiled.
+        tried = Machine(replace(dispatch, step_budget=min(PROBE, dispatch.step_budget)), [type(o)() for o in observers])
+        result = tried.run()
+        if dispatch.step_budget <= PROBE or not any(fault.kind is FaultKind.BUDGET for fault in result.faults):
+            result.interpreted = True
+            return result
+        before.restore()
+    found = _watched(dispatch)
+    if found is not None:
+        return found
+    before.restore()
+    return _interpreted(dispatch, observers)
+
+
+def _interpreted(dispatch: Dispatch, observers: Sequence[Observer]) -> RunResult:
+    result = Machine(dispatch, observers).run()
+    result.interpreted = True
+    return result
+
+
+def _watched(dispatch: Dispatch) -> RunResult | None:
+    """A run as compiled code of which no checker would have anything to say; None where that is not sure."""
+    shape = dispatch.shape((0, 0, 0))
+    buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values()
+    if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in buffers):
+        return None
+    machine = CompiledMachine(dispatch, watched=True)
+    code = machine.code(dispatch.kernel)
+    if not machine.fits(code) or not machine.compiled_steadily(code).body.seen:
+        return None
+    full = (1 << dispatch.simd) - 1
+    frame = machine.acquire(dispatch.kernel)
+    if not proven(code, frame, full=all(shape.lanes(n) == full for n in range(shape.threads))):
+        return None
+    machine.release(frame)
+    gx, gy, gz = dispatch.groups
+    try:
+        return machine.run_groups(gx * gy * gz)
+    except Suspicion:
+        return None
+
+
+class Contents:
+    """What memory held before a run."""
+
+    def __init__(self, dispatch: Dispatch) -> None:
+        buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}
+        self._kept = [(buffer, buffer.data.copy()) for buffer in buffers.values()]
+
+    def restore(self) -> None:
+        """Let it hold the same again."""
+        for buffer, data in self._kept:
+            buffer.data[:] = data

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llvmlite import ir
 
+from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.emitter import I8, I16, I32, I64, PTR
 
@@ -38,6 +39,24 @@ class Sizes(NamedTuple):
     block: int
     shared: int
     instructions: int
+    watched: bool = False
+    barrier_orders: bool = False  # every barrier orders shared memory, whatever was fenced
+
+
+class _Memory(NamedTuple):
+    """Where the numbers of a memory's rounds stand in the launch, and the bit of its fence."""
+
+    group: int
+    round: int
+    next: int
+    ordered: int
+    fence: int
+
+
+_MEMORIES = (
+    _Memory(state.GLOBAL_GROUP, state.GLOBAL_ROUND, state.GLOBAL_NEXT, state.GLOBAL_ORDERED, GLOBAL),
+    _Memory(state.SHARED_GROUP, state.SHARED_ROUND, state.SHARED_NEXT, state.SHARED_ORDERED, SHARED),
+)
 
 
 def written(module: ir.Module, body: ir.Function, sizes: Sizes, fields: Sequence[GroupField], barriers: frozenset[int]) -> None:
@@ -124,6 +143,9 @@ class _Groups:
             self._clear(b.inttoptr(self._word(state.SLM, block), PTR), self.sizes.shared)
         self._put(state.ARRIVED, 0)
         self._put(state.CURRENT, 0)
+        for memory in _MEMORIES if self.sizes.watched else ():
+            self._put(memory.group, self._word(memory.next))
+            self._begin_round(memory)
         self._loop("start", ir.Constant(I64, 0), self.threads, lambda thread: self._start(thread, ids))
         # Round and round, until nobody is left.
         again, done = self.function.append_basic_block("round"), self.function.append_basic_block("group_over")
@@ -141,6 +163,33 @@ class _Groups:
         b.position_at_end(stuck)
         self._stop(state.SWITCH)  # all wait for what can never be: the machine says so
         b.position_at_end(done)
+
+    def _begin_round(self, memory: _Memory) -> None:
+        """Give the threads numbers that nobody had; one more stands for several of them."""
+        first = self._word(memory.next)
+        self._put(memory.round, first)
+        self._put(memory.next, self.b.add(first, self.b.add(self.threads, ir.Constant(I64, 1))))
+        self._put(memory.ordered, 1)
+
+    def _order(self, block: Node) -> None:
+        """A thread has come to the barrier: whether all fenced what it has to order."""
+        b = self.b
+        fenced = self._word(state.FENCED, block)
+        self._put(state.FENCED, 0, block)
+        for memory in _MEMORIES:
+            ordered = b.icmp_signed("!=", b.and_(fenced, ir.Constant(I64, memory.fence)), ir.Constant(I64, 0))
+            if memory.fence == SHARED:
+                ordered = b.or_(ordered, b.icmp_signed("==", fenced, ir.Constant(I64, 0)))
+                if self.sizes.barrier_orders:
+                    ordered = ir.Constant(ir.IntType(1), 1)
+            self._put(memory.ordered, b.and_(self._word(memory.ordered), b.zext(ordered, I64)))
+
+    def _new_rounds(self) -> None:
+        for memory in _MEMORIES:
+            ordered = self.b.icmp_signed("!=", self._word(memory.ordered), ir.Constant(I64, 0))
+            with self.b.if_then(ordered):
+                self._begin_round(memory)
+            self._put(memory.ordered, 1)
 
     def _cell(self) -> Node:
         with self.b.goto_entry_block():
@@ -229,11 +278,15 @@ class _Groups:
         self._put(state.STEPS, b.add(self._word(state.STEPS, block), ir.Constant(I64, 1)), block)
         self._put(state.PC, b.add(pc, ir.Constant(I64, 1)), block)
         self._put(state.BARRIERS, b.add(self._word(state.BARRIERS), ir.Constant(I64, 1)))
+        if self.sizes.watched:
+            self._order(block)
         arrived = b.add(self._word(state.ARRIVED), ir.Constant(I64, 1))
         self._put(state.ARRIVED, arrived)
         full, wait = self.function.append_basic_block("full"), self.function.append_basic_block("wait")
         b.cbranch(b.icmp_signed(">=", arrived, self.threads), full, wait)
         b.position_at_end(full)
+        if self.sizes.watched:
+            self._new_rounds()
         self._put(state.ARRIVED, 0)
         self._put(state.CURRENT, b.add(self._word(state.CURRENT), ir.Constant(I64, 1)))
         b.branch(run)

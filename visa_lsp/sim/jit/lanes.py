@@ -10,7 +10,7 @@ from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import General, Immediate, PredicateOperand
 from visa_lsp.sim import values
 from visa_lsp.sim import words as meanings
-from visa_lsp.sim.jit import numbers, words
+from visa_lsp.sim.jit import numbers, watching, words
 from visa_lsp.sim.jit.emitter import I32, Uncompiled, integer, lanes_of, splat
 from visa_lsp.sim.lanes import modifier_of, saturates, source_count
 
@@ -91,6 +91,10 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
     if flat and wraps and target.size <= 4 and exec_type.size == 4 and (plain or shifts or expr.word == "cbit"):
         body = words.dword_body(expr.word, signed=exec_type.is_signed)
         lanes = [numbers.integers(e, site, s, exec_type, 32) for s in sources]
+        if e.watched and expr.word in ("div", "mod"):
+            zero = e.builder.icmp_unsigned("==", lanes[1], splat(integer(32), 0, site.lanes))
+            enabled = e.lanes(e.enable(site), site.lanes)
+            watching.suspect(e, watching.any_of(e, zero if enabled is None else e.builder.and_(zero, enabled)))
         return numbers.resize(e, body(e, *lanes), target.bits, signed=True)
     if exec_type.size == 8 and not (plain and wraps):
         raise Uncompiled

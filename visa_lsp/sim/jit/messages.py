@@ -14,7 +14,8 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate, RawOperand
-from visa_lsp.sim.jit import numbers, spaces
+from visa_lsp.sim.group import GLOBAL, SHARED
+from visa_lsp.sim.jit import numbers, spaces, state, watching
 from visa_lsp.sim.jit.emitter import I8, I16, I32, I64, PTR, Uncompiled, constants, integer, lanes_of, splat, vector
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def transfer(
         with builder.if_else(place.inside, likely=True) as (inside, outside):
             with inside:
                 side_by_side = _side_by_side(e, at, moved[0].memory, enabled)
+                if e.watched:
+                    _watch(e, found, place, at, None if enabled is None else chosen, side_by_side, moved, write=write)
                 for one in moved:
                     if write:
                         _store(e, place.base, at, chosen, side_by_side, one)
@@ -59,7 +62,57 @@ def transfer(
                 count = builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64) if lanes < 64 else bits
                 e.add_to(e.writes if write else e.reads, builder.mul(count, ir.Constant(I64, size)))
             with outside:
-                e.call_out()
+                _elsewhere(e)
+
+
+def _elsewhere(e: Emitter) -> None:
+    """A message that leaves its space: the interpreter does it, or a checker has something to say."""
+    if e.watched:
+        watching.suspect(e, ir.Constant(ir.IntType(1), 1))
+    else:
+        e.call_out()
+
+
+def _watch(
+    e: Emitter, found: spaces.Found, place: spaces.Place, at: Node, chosen: Node | None, side_by_side: Node | None,
+    moved: Sequence[Moved], *, write: bool,
+) -> None:  # fmt: skip
+    """Look at what checkers would look at before elements move."""
+    watching.access(e, place, reads=not write, writes=write)
+    if write and found.shared and any(one.memory < 4 for one in moved):
+        watching.suspect(e, ir.Constant(ir.IntType(1), 1))  # marks are of dwords: they would say that all of it is written
+
+    def marks(*, together: bool) -> None:
+        for one in moved:
+            start = e.builder.add(at, splat(I64, one.offset, lanes_of(at))) if one.offset else at
+            for cells in watching.dwords(e, start, one.memory):
+                _mark(e, found, place, cells, None if together else chosen, together=together, write=write)
+
+    for one in moved:
+        start = e.builder.add(at, splat(I64, one.offset, lanes_of(at))) if one.offset else at
+        watching.alignment(e, start, chosen, one.memory)
+    if side_by_side is None or any(one.memory != 4 for one in moved):
+        marks(together=False)
+        return
+    with e.builder.if_else(side_by_side) as (whole, apart):
+        with whole:
+            marks(together=True)
+        with apart:
+            marks(together=False)
+
+
+def _mark(
+    e: Emitter, found: spaces.Found, place: spaces.Place, cells: Node, chosen: Node | None, *, together: bool, write: bool
+) -> None:
+    marks = watching.Marks(e, place, cells, chosen, shared=found.shared, side_by_side=together)
+    if write:
+        marks.check((watching.WRITTEN, watching.READ, watching.ATOMIC))
+        marks.take()
+        return
+    marks.check((watching.WRITTEN, watching.ATOMIC))
+    if found.shared:
+        marks.written()
+    marks.add(watching.READ)
 
 
 def _range(e: Emitter, at: Node, chosen: Node | None) -> tuple[Node, Node]:
@@ -154,6 +207,10 @@ def _store(e: Emitter, base: Node, at: Node, chosen: Node, side_by_side: Node | 
         pointers = _pointers(e, base, at, one.offset)
         name = f"llvm.masked.scatter.v{lanes}i{8 * one.memory}.v{lanes}p0"
         e.intrinsic(name, ir.VoidType(), value, pointers, ir.Constant(I32, 1), chosen)
+        if e.watched:  # lanes that store different values at one place race
+            name = f"llvm.masked.gather.v{lanes}i{8 * one.memory}.v{lanes}p0"
+            again = e.intrinsic(name, value.type, pointers, ir.Constant(I32, 1), chosen, value)
+            watching.suspect(e, watching.any_of(e, builder.icmp_unsigned("!=", again, value)))
 
     if side_by_side is None:
         builder.store(value, _first(e, base, at, one.offset), align=1)
@@ -300,6 +357,12 @@ def _block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, 
     place = found.place(at, builder.add(at, ir.Constant(I64, size)))
     with builder.if_else(place.inside, likely=True) as (inside, outside):
         with inside:
+            if e.watched:
+                watching.access(e, place, reads=not write, writes=write)
+                watching.alignment(e, at, None, 4)
+                if size % 4:
+                    watching.suspect(e, ir.Constant(ir.IntType(1), 1))
+                _mark(e, found, place, watching.block_offsets(e, at, size), None, together=True, write=write)
             memory = builder.gep(place.base, [at], source_etype=I8)
             kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
             if write:
@@ -309,7 +372,7 @@ def _block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, 
                 builder.store(builder.load(memory, typ=kind, align=1), e.at(start), align=1)
             e.add_to(e.writes if write else e.reads, ir.Constant(I64, size))
         with outside:
-            e.call_out()
+            _elsewhere(e)
 
 
 def _owords(data: str, address: str, *, scale: int, write: bool, wide: bool = False) -> Callable[[Emitter, Site], None]:
@@ -440,6 +503,8 @@ def _atomic(
         place = found.place(least, builder.add(most, ir.Constant(I64, memory)))
         with builder.if_else(place.inside, likely=True) as (inside, outside):
             with inside:
+                if e.watched:
+                    _watch_atomic(e, found, place, at, chosen, memory)
                 with builder.goto_entry_block():
                     offsets = builder.alloca(vector(I64, lanes))
                 builder.store(at, offsets)
@@ -450,7 +515,20 @@ def _atomic(
                 e.add_to(e.reads, moved)
                 e.add_to(e.writes, moved)
             with outside:
-                e.call_out()
+                _elsewhere(e)
+
+
+def _watch_atomic(e: Emitter, found: spaces.Found, place: spaces.Place, at: Node, chosen: Node, memory: int) -> None:
+    watching.access(e, place, reads=True, writes=True)
+    watching.alignment(e, at, chosen, memory)
+    if memory < 4:
+        watching.suspect(e, ir.Constant(ir.IntType(1), 1))
+    for cells in watching.dwords(e, at, memory):
+        marks = watching.Marks(e, place, cells, chosen, shared=found.shared, side_by_side=False)
+        marks.check((watching.WRITTEN, watching.READ))
+        if found.shared:
+            marks.written()
+        marks.add(watching.ATOMIC)
 
 
 def _each_lane(e: Emitter, bits: Node, body: Callable[[Node], None]) -> None:
@@ -517,8 +595,21 @@ def _lsc_atomic(e: Emitter, site: Site) -> None:
     _atomic(e, site, found, at, site.inst.row.update, memory, register, names=("dst", "src1", "src2"))
 
 
+def _fence(memory: int) -> Callable[[Emitter, Site], None]:
+    """Memory is in order anyway; where checkers watch, the thread notes which memory is meant."""
+
+    def emit(e: Emitter, site: Site) -> None:
+        if not e.watched:
+            return
+        meant = memory or (SHARED if site.integer("sfid") == codes.SFID_SLM else GLOBAL)
+        fenced = e.word(e.block, state.FENCED)
+        e.put_word(e.block, state.FENCED, e.builder.or_(fenced, ir.Constant(I64, meant)))
+
+    return emit
+
+
 def _nothing(_e: Emitter, _site: Site) -> None:
-    """Memory is in order anyway."""
+    """The interpreter does nothing either."""
 
 
 MESSAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
@@ -546,8 +637,8 @@ MESSAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
     "dword_atomic": _dword_atomic("off", wide=False),
     "svm_atomic": _dword_atomic("address", wide=True),
     "lsc_atomic": _lsc_atomic,
-    "fence": _nothing,
-    "fence_global": _nothing,
-    "fence_shared": _nothing,
+    "fence": _fence(0),
+    "fence_global": _fence(GLOBAL),
+    "fence_shared": _fence(SHARED),
     "wait": _nothing,
 }

@@ -25,18 +25,22 @@ if TYPE_CHECKING:
 
 _SLM_INDEX = 0xFE
 _MOST_COMPARED = 16  # surfaces that a surface variable of unknown value is compared with
-ENTRY = 16  # bytes of a surface in its table: address and size
-FLAT_ENTRY = 24  # bytes of a buffer in its table: first address, size, host address
+ENTRY = 32  # bytes of a surface in its table: host address, size, marks, what is forbidden
+FLAT_ENTRY = 40  # bytes of a buffer in its table: first address, size, host address, marks, what is forbidden
 
 
 class Place(NamedTuple):
-    """The host address of byte 0 of a space, and which of the offsets from ``low`` to below ``end`` lie inside: all or not."""
+    """The host address of byte 0 of a space, and whether all offsets that were asked for lie inside.
+
+    Where checkers watch: the host address of the first mark of byte 0, the bytes between marks of different kinds, and what is
+    forbidden (``watching``).
+    """
 
     base: Node
     inside: Node
-
-
-Space = "Callable[[Emitter, Node, Node], Place]"
+    marks: Node = None
+    stride: Node = None
+    flags: Node = None
 
 
 class Found(NamedTuple):
@@ -44,6 +48,7 @@ class Found(NamedTuple):
 
     offsets: Callable[[Node], Node]
     place: Callable[[Node, Node], Place]
+    shared: bool = False
 
 
 def surface(e: Emitter, site: Site) -> Found:
@@ -59,14 +64,13 @@ def surface(e: Emitter, site: Site) -> Found:
         raise Uncompiled
     builder, value = e.builder, e.surface(cell)
     table = builder.inttoptr(e.word(e.launch, state.SURFACES), PTR)
-    base, size = ir.Constant(PTR, None), ir.Constant(I64, 0)
+    entry = [ir.Constant(PTR, None), *[ir.Constant(I64, 0)] * 3]
     for number, candidate in enumerate(e.surface_values):
         if candidate < 0:
             continue
         same = builder.icmp_unsigned("==", value, ir.Constant(I64, candidate))
-        own_base, own_size = _entry(e, table, number)
-        base, size = builder.select(same, own_base, base), builder.select(same, own_size, size)
-    return Found(lambda at: at, _sized(e, base, size))
+        entry = [builder.select(same, own, other) for own, other in zip(_entry(e, table, number), entry, strict=True)]
+    return Found(lambda at: at, _sized(e, *entry))
 
 
 def by_value(e: Emitter, value: int) -> Found:
@@ -75,24 +79,29 @@ def by_value(e: Emitter, value: int) -> Found:
         return shared(e)
     if value in e.surface_values:
         table = e.builder.inttoptr(e.word(e.launch, state.SURFACES), PTR)
-        base, size = _entry(e, table, e.surface_values.index(value))
-        return Found(lambda at: at, _sized(e, base, size))
+        return Found(lambda at: at, _sized(e, *_entry(e, table, e.surface_values.index(value))))
     if value in (STATELESS_SURFACE, 0xFD):
         return flat(e)
     raise Uncompiled
 
 
-def _entry(e: Emitter, table: Node, number: int) -> tuple[Node, Node]:
-    return e.word(table, ENTRY * number, PTR), e.word(table, ENTRY * number + 8)
+def _entry(e: Emitter, table: Node, number: int) -> list[Node]:
+    return [e.word(table, ENTRY * number, PTR), *(e.word(table, ENTRY * number + 8 * k) for k in (1, 2, 3))]
 
 
-def _sized(e: Emitter, base: Node, size: Node) -> Callable[[Node, Node], Place]:
+def _sized(e: Emitter, base: Node, size: Node, marks: Node, flags: Node) -> Callable[[Node, Node], Place]:
     def place(low: Node, end: Node) -> Place:
         builder = e.builder
         above = builder.icmp_signed(">=", low, ir.Constant(I64, 0))
-        return Place(base, builder.and_(above, builder.icmp_signed("<=", end, size)))
+        inside = builder.and_(above, builder.icmp_signed("<=", end, size))
+        return Place(base, inside, marks, _stride(e, size), flags)
 
     return place
+
+
+def _stride(e: Emitter, size: Node) -> Node:
+    """Bytes of the marks of one kind: those of a dword for each, and one to spare."""
+    return e.builder.and_(e.builder.add(size, ir.Constant(I64, 7)), ir.Constant(I64, ~3))
 
 
 def shared(e: Emitter) -> Found:
@@ -104,7 +113,8 @@ def shared(e: Emitter) -> Found:
         mask = splat(I64, SLM_MASK, at.type.count) if isinstance(at.type, ir.VectorType) else ir.Constant(I64, SLM_MASK)
         return e.builder.and_(at, mask)
 
-    return Found(offsets, _sized(e, base, size))
+    marks = e.word(e.block, state.SLM_MARKS)
+    return Found(offsets, _sized(e, base, size, marks, ir.Constant(I64, 0)), shared=True)
 
 
 def flat(e: Emitter) -> Found:
@@ -123,21 +133,25 @@ def flat(e: Emitter) -> Found:
         builder.cbranch(builder.icmp_unsigned("<", number, count), body, done)
         builder.position_at_end(body)
         entry = builder.gep(table, [builder.mul(number, ir.Constant(I64, FLAT_ENTRY))], source_etype=I8)
-        start, size, host = (e.word(entry, 8 * k) for k in range(3))
+        start, size, host, marked, forbidden = (e.word(entry, 8 * k) for k in range(5))
         holds = builder.and_(
             builder.icmp_unsigned("<=", start, low), builder.icmp_unsigned("<=", builder.sub(end, start), size)
         )
-        distance = builder.sub(host, start)
+        found = (builder.sub(host, start), builder.sub(marked, start), _stride(e, size), forbidden)
         number.add_incoming(builder.add(number, ir.Constant(I64, 1)), body)
         builder.cbranch(holds, done, head)
         builder.position_at_end(done)
         inside = builder.phi(ir.IntType(1))
         inside.add_incoming(ir.Constant(ir.IntType(1), 0), head)
         inside.add_incoming(ir.Constant(ir.IntType(1), 1), body)
-        base = builder.phi(I64)
-        base.add_incoming(ir.Constant(I64, 0), head)
-        base.add_incoming(distance, body)
-        return Place(builder.inttoptr(base, PTR), inside)
+        values = []
+        for value in found:
+            chosen = builder.phi(I64)
+            chosen.add_incoming(ir.Constant(I64, 0), head)
+            chosen.add_incoming(value, body)
+            values.append(chosen)
+        base, marks, stride, flags = values
+        return Place(builder.inttoptr(base, PTR), inside, marks, stride, flags)
 
     return Found(lambda at: at, place)
 

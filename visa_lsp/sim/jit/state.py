@@ -25,7 +25,10 @@ SLM: Final = 48
 SLM_SIZE: Final = 56
 STATUS: Final = 64  # of a thread among others: READY, WAITING, ENDED
 ROUND: Final = 72  # of the barrier, which a waiting thread waits to end
-_FIRST: Final = 80
+DISPATCHED: Final = 80  # the lanes that the thread began with
+FENCED: Final = 88  # a bit for each memory that was fenced since the last barrier
+SLM_MARKS: Final = 96
+_FIRST: Final = 104
 
 # Words of the block that all threads of a launch share.
 SURFACES: Final = 0
@@ -51,7 +54,17 @@ GROUPS_Y: Final = 144
 THREADS: Final = 152
 READS: Final = 160  # bytes
 WRITES: Final = 168
-LAUNCH_BYTES: Final = 176
+# Where checkers watch: the first numbers of the running group and round, the next that is free, and whether all that have come to
+# the barrier have executed what orders a memory. For memory of the launch, and for that of the group.
+GLOBAL_GROUP: Final = 176
+GLOBAL_ROUND: Final = 184
+GLOBAL_NEXT: Final = 192
+GLOBAL_ORDERED: Final = 200
+SHARED_GROUP: Final = 208
+SHARED_ROUND: Final = 216
+SHARED_NEXT: Final = 224
+SHARED_ORDERED: Final = 232
+LAUNCH_BYTES: Final = 240
 
 READY: Final = 0
 WAITING: Final = 1
@@ -63,6 +76,7 @@ SWITCH: Final = 1  # the time slice is over
 EXIT: Final = 2  # the interpreter has to execute the instruction where the thread stands
 FAULT: Final = 3  # a callback has raised
 OVER: Final = 4  # the budget of steps is used up
+SUSPECT: Final = 5  # a checker might have something to say
 
 
 class StateLayout:

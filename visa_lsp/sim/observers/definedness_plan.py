@@ -125,7 +125,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
     inst = code.kernel.instructions[pc]
     site = Site(code, inst, pc)
     touches = code.touches.get(pc, [])
-    kind = _kind(inst)
+    kind = kind_of(inst)
     if kind is InstructionKind.MESSAGE and touches and touches[0].lanes != site.lanes:
         site.lanes, site.full = (
             touches[0].lanes,
@@ -155,7 +155,8 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
     return plan
 
 
-def _kind(inst: Inst) -> InstructionKind:
+def kind_of(inst: Inst) -> InstructionKind:
+    """What an instruction does with values."""
     meaning = inst.row.meaning
     if isinstance(meaning, Unmodelled):
         return InstructionKind.RECORDED

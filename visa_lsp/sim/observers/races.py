@@ -61,7 +61,7 @@ _EXCHANGED: Final = _any_of(_ATOMIC)
 _LOOKED: Final = _any_of(_READ, _TRIED)
 _READERS: Final = _any_of(_READ, _TRIED, _GUESS)
 _PLAIN_READERS: Final = _any_of(_READ, _GUESS)
-_LAST_WITH_ORDERED_SHARED: Final = 109  # generations below Gen11 need no fence of shared local memory
+LAST_WITH_ORDERED_SHARED: Final = 109  # generations below Gen11 need no fence of shared local memory
 
 
 class _Page:
@@ -166,7 +166,7 @@ class RaceChecker(Checker):
     def arrived(self, thread: Thread, barrier: Barrier) -> None:
         """A thread arrives at a barrier."""
         self._clocks_of(thread)
-        ordered = thread.machine.dispatch.platform.generation <= _LAST_WITH_ORDERED_SHARED
+        ordered = thread.machine.dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
         self._clocks.arrive(thread.number, _threads(thread), barrier, orders_shared=ordered)
 
     def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:

@@ -1,0 +1,183 @@
+"""What compiled code looks out for where checkers watch: anything that one of them could have something to say about.
+
+A hit ends the function with ``SUSPECT``, and the launch is run again in the interpreter, which tells what there is to tell. So
+nothing here may overlook a finding, and what is found here need not be one.
+
+Races: each dword of memory has three marks, of who has written it, read it, and used it atomically. A mark is the number of a
+thread between two barriers: numbers of one round of a group lie side by side, and later rounds have higher ones. What was done
+in an earlier round of the same group is in order; what another group, or another thread in the same round, has done is not.
+Barriers begin a round for a memory only where its fence was executed, or none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from llvmlite import ir
+
+from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.emitter import I32, I64, PTR, constants, lanes_of, splat, vector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.jit.spaces import Place
+
+SEVERAL: Final = 0xFFFFFFFF  # mark of what several groups have read or used atomically
+WRITTEN, READ, ATOMIC = range(3)  # the three marks
+READONLY: Final = 1
+WRITEONLY: Final = 2
+
+
+class Numbers(NamedTuple):
+    """The numbers of the running round: that of the thread, the first of the group, the first of the round, one for several."""
+
+    own: Node
+    group: Node
+    round: Node
+    several: Node
+
+
+def suspect(e: Emitter, wrong: Node) -> None:
+    """Leave where a bit is set."""
+    on = e.function.append_basic_block("fine")
+    e.builder.cbranch(wrong, e.suspected, on).set_weights([1, 999])
+    e.builder.position_at_end(on)
+
+
+def any_of(e: Emitter, lanes: Node) -> Node:
+    """Whether one of some lanes' bits is set."""
+    return e.intrinsic(f"llvm.vector.reduce.or.v{lanes_of(lanes)}i1", ir.IntType(1), lanes)
+
+
+def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
+    """Suspect addresses that are no multiple of the size of what they are of."""
+    if size <= 1:
+        return
+    builder = e.builder
+    if not isinstance(at.type, ir.VectorType):
+        suspect(e, builder.icmp_unsigned("!=", builder.and_(at, ir.Constant(I64, size - 1)), ir.Constant(I64, 0)))
+        return
+    lanes = lanes_of(at)
+    odd = builder.icmp_unsigned("!=", builder.and_(at, splat(I64, size - 1, lanes)), splat(I64, 0, lanes))
+    if chosen is not None:
+        odd = builder.and_(odd, chosen)
+    suspect(e, any_of(e, odd))
+
+
+def access(e: Emitter, place: Place, *, reads: bool, writes: bool) -> None:
+    """Suspect what an argument does not allow."""
+    forbidden = (WRITEONLY if reads else 0) | (READONLY if writes else 0)
+    found = e.builder.and_(place.flags, ir.Constant(I64, forbidden))
+    suspect(e, e.builder.icmp_unsigned("!=", found, ir.Constant(I64, 0)))
+
+
+def _numbers(e: Emitter, *, shared: bool) -> Numbers:
+    group, first = (
+        (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
+    )
+    builder = e.builder
+    round_ = e.word(e.launch, first, I32)
+    thread = builder.trunc(e.word(e.launch, state.THREAD), I32)
+    several = builder.add(round_, builder.trunc(e.word(e.launch, state.THREADS), I32))
+    return Numbers(builder.add(round_, thread), e.word(e.launch, group, I32), round_, several)
+
+
+class Marks:
+    """The marks of the dwords that one access of a message touches: ``at`` are offsets as the space counts them."""
+
+    def __init__(self, e: Emitter, place: Place, at: Node, chosen: Node | None, *, shared: bool, side_by_side: bool) -> None:
+        self.e, self.place, self.shared = e, place, shared
+        self.lanes = at.type.count
+        self.numbers = _numbers(e, shared=shared)
+        self.chosen = chosen if chosen is not None else splat(ir.IntType(1), 1, self.lanes)
+        cells = e.builder.and_(at, splat(I64, ~3, self.lanes))
+        self.side_by_side = side_by_side
+        self.cells = cells
+        self.first = e.builder.extract_element(cells, ir.Constant(I32, 0))
+
+    def _splat(self, value: Node) -> Node:
+        return self.e.spread(value, self.lanes)
+
+    def _base(self, kind: int) -> Node:
+        b = self.e.builder
+        if kind == WRITTEN:
+            return self.place.marks
+        return b.add(self.place.marks, b.mul(self.place.stride, ir.Constant(I64, kind)))
+
+    def _pointers(self, kind: int) -> Node:
+        b = self.e.builder
+        return b.inttoptr(b.add(self.cells, self._splat(self._base(kind))), vector(PTR, self.lanes))
+
+    def _one(self, kind: int) -> Node:
+        b = self.e.builder
+        return b.inttoptr(b.add(self.first, self._base(kind)), PTR)
+
+    def get(self, kind: int) -> Node:
+        """The marks of all lanes; 0 where a lane is off."""
+        e, held = self.e, vector(I32, self.lanes)
+        if self.side_by_side:
+            return e.builder.load(self._one(kind), typ=held, align=4)
+        name = f"llvm.masked.gather.v{self.lanes}i32.v{self.lanes}p0"
+        return e.intrinsic(name, held, self._pointers(kind), ir.Constant(I32, 4), self.chosen, splat(I32, 0, self.lanes))
+
+    def put(self, kind: int, value: Node) -> None:
+        """Set them."""
+        e = self.e
+        if self.side_by_side:
+            e.builder.store(value, self._one(kind), align=4)
+            return
+        name = f"llvm.masked.scatter.v{self.lanes}i32.v{self.lanes}p0"
+        e.intrinsic(name, ir.VoidType(), value, self._pointers(kind), ir.Constant(I32, 4), self.chosen)
+
+    def in_order(self, mark: Node) -> Node:
+        """Lanes for which a mark says nobody, this thread, or an earlier round of the group."""
+        b, numbers = self.e.builder, self.numbers
+        # Shared memory is new with each group: what a group before has left says nothing.
+        nobody = b.icmp_unsigned("<", mark, self._splat(numbers.group if self.shared else ir.Constant(I32, 1)))
+        own = b.icmp_unsigned("==", mark, self._splat(numbers.own))
+        since = b.sub(mark, self._splat(numbers.group))
+        earlier = b.icmp_unsigned("<", since, self._splat(b.sub(numbers.round, numbers.group)))
+        return b.or_(b.or_(nobody, own), earlier)
+
+    def check(self, kinds: Sequence[int]) -> None:
+        """Suspect lanes at places that others have used in these ways, in no order."""
+        b = self.e.builder
+        fine = None
+        for kind in kinds:
+            one = self.in_order(self.get(kind))
+            fine = one if fine is None else b.and_(fine, one)
+        suspect(self.e, any_of(self.e, b.and_(b.not_(fine), self.chosen)))
+
+    def add(self, kind: int) -> None:
+        """Mark the places as used by this thread, beside others of this round or of other groups."""
+        b, numbers = self.e.builder, self.numbers
+        old = self.get(kind)
+        now = b.icmp_unsigned("<", b.sub(old, self._splat(numbers.round)), self._splat(b.add(b.sub(numbers.several, numbers.round), ir.Constant(I32, 1))))  # fmt: skip
+        others = b.select(now, self._splat(numbers.several), splat(I32, SEVERAL, self.lanes))
+        self.put(kind, b.select(self.in_order(old), self._splat(numbers.own), others))
+
+    def take(self) -> None:
+        """Mark the places as written by this thread."""
+        self.put(WRITTEN, self._splat(self.numbers.own))
+
+    def written(self) -> None:
+        """Suspect places that nobody of this group has written: shared memory holds nothing at first."""
+        b = self.e.builder
+        old = b.icmp_unsigned("<", self.get(WRITTEN), self._splat(self.numbers.group))
+        suspect(self.e, any_of(self.e, b.and_(old, self.chosen)))
+
+
+def dwords(e: Emitter, at: Node, size: int) -> list[Node]:
+    """The offsets of the dwords that an element of ``size`` bytes at each offset touches, if it is aligned."""
+    lanes = lanes_of(at)
+    return [at if not k else e.builder.add(at, splat(I64, 4 * k, lanes)) for k in range(max(1, size // 4))]
+
+
+def block_offsets(e: Emitter, at: Node, size: int) -> Node:
+    """The offsets of the dwords of a block, one for each lane of a vector."""
+    count = max(1, size // 4)
+    return e.builder.add(e.spread(at, count), constants(I64, [4 * k for k in range(count)]))
+
+
