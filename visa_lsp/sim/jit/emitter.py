@@ -93,9 +93,9 @@ class Emitter:
         self.emask = self._cell(I32)
         self.call_mask = self._cell(I32)
         self.steps = self._cell(I64)
-        self.predicates = [self._place(self.block, layout.predicates_at + 4 * n) for n in range(layout.predicates)]
-        self.waits = [self._place(self.block, layout.waits_at + 4 * n) for n in range(len(layout.joins))]
-        self.reads, self.writes = (self._place(self.launch, at) for at in (state.READS, state.WRITES))
+        self.predicates = [self.address(self.block, layout.predicates_at + 4 * n) for n in range(layout.predicates)]
+        self.waits = [self.address(self.block, layout.waits_at + 4 * n) for n in range(len(layout.joins))]
+        self.reads, self.writes = (self.address(self.launch, at) for at in (state.READS, state.WRITES))
         self.waiting = [self._cell(I64) for _ in range(-(-len(layout.joins) // 64))]
         self._intrinsics: dict[str, Node] = {}
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
@@ -109,16 +109,17 @@ class Emitter:
 
     # ---- the blocks of numbers
 
-    def _place(self, base: Node, offset: int) -> Node:
+    def address(self, base: Node, offset: int) -> Node:
+        """The address of a number of a block."""
         return self.builder.gep(base, [ir.Constant(I64, offset)], source_etype=I8)
 
     def word(self, base: Node, offset: int, kind: Any = I64) -> Node:
         """A number of a block."""
-        return self.builder.load(self._place(base, offset), typ=kind)
+        return self.builder.load(self.address(base, offset), typ=kind)
 
     def put_word(self, base: Node, offset: int, value: Node) -> None:
         """Write a number of a block."""
-        self.builder.store(value, self._place(base, offset))
+        self.builder.store(value, self.address(base, offset))
 
     def get(self, cell: Node, kind: Any = I32) -> Node:
         """The value of a cell."""
@@ -182,7 +183,7 @@ class Emitter:
 
     def at(self, offset: int) -> Node:
         """The address of a byte of the registers."""
-        return self._place(self.registers, offset)
+        return self.address(self.registers, offset)
 
     def load_lanes(self, start: int, elements: Sequence[int], kind: Any) -> Node:
         """Elements of the register file as lanes; they are counted from byte ``start``."""

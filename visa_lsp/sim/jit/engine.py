@@ -24,7 +24,7 @@ from visa_lsp.sim.jit import groups, native, state
 from visa_lsp.sim.jit.body import Body, Settling, settling
 from visa_lsp.sim.jit.defined import proven
 from visa_lsp.sim.jit.modes import Modes
-from visa_lsp.sim.jit.spaces import ENTRY, FLAT_ENTRY
+from visa_lsp.sim.jit.spaces import ENTRY, FLAT_ENTRY, WRITTEN
 from visa_lsp.sim.jit.watching import READONLY, WRITEONLY
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.memory import Buffer
@@ -136,7 +136,7 @@ class CompiledMachine(Machine):
         return int(marks.ctypes.data)
 
     def _flat_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        rows = [(b.address, b.size, _address(b), self.marked(b), _forbidden(b)) for b in self.dispatch.memory.buffers]
+        rows = [(b.address, b.size, _address(b), self.marked(b), _forbidden(b), 0) for b in self.dispatch.memory.buffers]
         return np.array([n for row in rows for n in row] or [0] * (FLAT_ENTRY // 8), np.uint64).view(np.int64)
 
     def compiled(self, frame: Frame) -> CompiledBody | None:
@@ -175,6 +175,13 @@ class CompiledMachine(Machine):
         if found is None:
             found = self._states[id(frame)] = state.State(layout)
         return found
+
+    def tell_written(self) -> None:
+        """Say of buffers what compiled code has stored into."""
+        surfaces = (self.dispatch.surfaces[value] for value in self._surfaces)
+        for buffers, table, size in ((surfaces, self._table, ENTRY), (self.dispatch.memory.buffers, self._flat, FLAT_ENTRY)):
+            for number, buffer in enumerate(buffers):
+                buffer.whole.written |= bool(table[((number + 1) * size - WRITTEN) // 8])
 
     def count_bytes(self) -> None:
         """Add the bytes that compiled code has moved to the result."""
@@ -259,6 +266,7 @@ class CompiledMachine(Machine):
         """Close the books; what was counted by stretch is told by instruction."""
         for body in self._bodies.values():
             body.flush_counts()
+        self.tell_written()
         native.forget(self.address)
         return super().finish()
 
@@ -552,9 +560,10 @@ class Contents:
 
     def __init__(self, dispatch: Dispatch) -> None:
         buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}
-        self._kept = [(buffer, buffer.data.copy()) for buffer in buffers.values()]
+        self._kept = [(buffer, buffer.data.copy(), buffer.written) for buffer in buffers.values()]
 
     def restore(self) -> None:
         """Let it hold the same again."""
-        for buffer, data in self._kept:
+        for buffer, data, written in self._kept:
             buffer.data[:] = data
+            buffer.written = written

@@ -61,6 +61,8 @@ def transfer(
                 size = sum(m.memory for m in moved)
                 count = builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64) if lanes < 64 else bits
                 e.add_to(e.writes if write else e.reads, builder.mul(count, ir.Constant(I64, size)))
+                if write:
+                    builder.store(ir.Constant(I64, 1), place.wrote)
             with outside:
                 _elsewhere(e)
 
@@ -368,6 +370,7 @@ def _block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, 
             if write:
                 value = splat(kind.element, 0, kind.count) if start < 0 else builder.load(e.at(start), typ=kind, align=1)
                 builder.store(value, memory, align=1)
+                builder.store(ir.Constant(I64, 1), place.wrote)
             elif start >= 0:
                 builder.store(builder.load(memory, typ=kind, align=1), e.at(start), align=1)
             e.add_to(e.writes if write else e.reads, ir.Constant(I64, size))
@@ -509,7 +512,7 @@ def _atomic(
                     offsets = builder.alloca(vector(I64, lanes))
                 builder.store(at, offsets)
                 wide = bits if lanes == 32 else builder.zext(bits, I32)
-                _each_lane(e, wide, lambda lane: _update(e, place.base, offsets, lane, (dst, first, second), update, word, memory, cell))  # fmt: skip
+                _each_lane(e, wide, lambda lane: _update(e, place, offsets, lane, (dst, first, second), update, word, memory, cell))  # fmt: skip
                 count = builder.zext(e.intrinsic("llvm.ctpop.i32", I32, wide), I64)
                 moved = builder.mul(count, ir.Constant(I64, memory))
                 e.add_to(e.reads, moved)
@@ -549,12 +552,12 @@ def _each_lane(e: Emitter, bits: Node, body: Callable[[Node], None]) -> None:
 
 
 def _update(
-    e: Emitter, base: Node, offsets: Node, lane: Node, starts: tuple[int, int, int],
+    e: Emitter, place: spaces.Place, offsets: Node, lane: Node, starts: tuple[int, int, int],
     update: Callable[[Emitter, Node, Node, Node], Node], word: str, memory: int, cell: int,
 ) -> None:  # fmt: skip
     builder, kind = e.builder, integer(8 * memory)
     offset = builder.load(builder.gep(offsets, [lane], source_etype=I64), typ=I64)
-    where = builder.gep(base, [offset], source_etype=I8)
+    where = builder.gep(place.base, [offset], source_etype=I8)
     at = builder.mul(lane, ir.Constant(I64, cell))
 
     def register(start: int) -> Node:
@@ -565,7 +568,10 @@ def _update(
         ir.Constant(kind, 0) if start < 0 else builder.load(register(start), typ=kind, align=1) for start in (first, second)
     ]
     old = builder.load(where, typ=kind, align=1)
-    builder.store(update(e, old, *sources), where, align=1)
+    new = update(e, old, *sources)
+    builder.store(new, where, align=1)
+    changed = builder.zext(builder.icmp_unsigned("!=", new, old), I64)
+    builder.store(builder.or_(builder.load(place.wrote, typ=I64), changed), place.wrote)
     if dst >= 0:
         if word == "predec":
             old = builder.sub(old, ir.Constant(kind, 1))

@@ -25,19 +25,21 @@ if TYPE_CHECKING:
 
 _SLM_INDEX = 0xFE
 _MOST_COMPARED = 16  # surfaces that a surface variable of unknown value is compared with
-ENTRY = 32  # bytes of a surface in its table: host address, size, marks, what is forbidden
-FLAT_ENTRY = 40  # bytes of a buffer in its table: first address, size, host address, marks, what is forbidden
+ENTRY = 40  # bytes of a surface in its table: host address, size, marks, what is forbidden, whether it was written
+FLAT_ENTRY = 48  # bytes of a buffer in its table: first address, then the same in another order
+WRITTEN = 8  # bytes from the end of either entry to the word that says so
 
 
 class Place(NamedTuple):
     """The host address of byte 0 of a space, and whether all offsets that were asked for lie inside.
 
-    Where checkers watch: the host address of the first mark of byte 0, the bytes between marks of different kinds, and what is
+    ``wrote`` is the address of a word that says whether something was stored. Where checkers watch: the host address of the first mark of byte 0, the bytes between marks of different kinds, and what is
     forbidden (``watching``).
     """
 
     base: Node
     inside: Node
+    wrote: Node
     marks: Node = None
     stride: Node = None
     flags: Node = None
@@ -64,7 +66,7 @@ def surface(e: Emitter, site: Site) -> Found:
         raise Uncompiled
     builder, value = e.builder, e.surface(cell)
     table = builder.inttoptr(e.word(e.launch, state.SURFACES), PTR)
-    entry = [ir.Constant(PTR, None), *[ir.Constant(I64, 0)] * 3]
+    entry = [ir.Constant(PTR, None), *[ir.Constant(I64, 0)] * 3, e.address(e.launch, state.SCRAP)]
     for number, candidate in enumerate(e.surface_values):
         if candidate < 0:
             continue
@@ -86,15 +88,16 @@ def by_value(e: Emitter, value: int) -> Found:
 
 
 def _entry(e: Emitter, table: Node, number: int) -> list[Node]:
-    return [e.word(table, ENTRY * number, PTR), *(e.word(table, ENTRY * number + 8 * k) for k in (1, 2, 3))]
+    words = (e.word(table, ENTRY * number + 8 * k) for k in (1, 2, 3))
+    return [e.word(table, ENTRY * number, PTR), *words, e.address(table, ENTRY * (number + 1) - WRITTEN)]
 
 
-def _sized(e: Emitter, base: Node, size: Node, marks: Node, flags: Node) -> Callable[[Node, Node], Place]:
+def _sized(e: Emitter, base: Node, size: Node, marks: Node, flags: Node, wrote: Node) -> Callable[[Node, Node], Place]:
     def place(low: Node, end: Node) -> Place:
         builder = e.builder
         above = builder.icmp_signed(">=", low, ir.Constant(I64, 0))
         inside = builder.and_(above, builder.icmp_signed("<=", end, size))
-        return Place(base, inside, marks, _stride(e, size), flags)
+        return Place(base, inside, wrote, marks, _stride(e, size), flags)
 
     return place
 
@@ -114,7 +117,7 @@ def shared(e: Emitter) -> Found:
         return e.builder.and_(at, mask)
 
     marks = e.word(e.block, state.SLM_MARKS)
-    return Found(offsets, _sized(e, base, size, marks, ir.Constant(I64, 0)), shared=True)
+    return Found(offsets, _sized(e, base, size, marks, ir.Constant(I64, 0), e.address(e.launch, state.SCRAP)), shared=True)
 
 
 def flat(e: Emitter) -> Found:
@@ -124,6 +127,7 @@ def flat(e: Emitter) -> Found:
         builder = e.builder
         table = builder.inttoptr(e.word(e.launch, state.FLAT), PTR)
         count = e.word(e.launch, state.FLAT_COUNT)
+        nowhere = builder.ptrtoint(e.address(e.launch, state.SCRAP), I64)
         before = builder.block
         head, body, done = (e.function.append_basic_block(n) for n in ("find", "look", "found"))
         builder.branch(head)
@@ -138,6 +142,7 @@ def flat(e: Emitter) -> Found:
             builder.icmp_unsigned("<=", start, low), builder.icmp_unsigned("<=", builder.sub(end, start), size)
         )
         found = (builder.sub(host, start), builder.sub(marked, start), _stride(e, size), forbidden)
+        word = builder.ptrtoint(e.address(entry, FLAT_ENTRY - WRITTEN), I64)
         number.add_incoming(builder.add(number, ir.Constant(I64, 1)), body)
         builder.cbranch(holds, done, head)
         builder.position_at_end(done)
@@ -145,13 +150,13 @@ def flat(e: Emitter) -> Found:
         inside.add_incoming(ir.Constant(ir.IntType(1), 0), head)
         inside.add_incoming(ir.Constant(ir.IntType(1), 1), body)
         values = []
-        for value in found:
+        for value, none in ((*((v, ir.Constant(I64, 0)) for v in found), (word, nowhere))):
             chosen = builder.phi(I64)
-            chosen.add_incoming(ir.Constant(I64, 0), head)
+            chosen.add_incoming(none, head)
             chosen.add_incoming(value, body)
             values.append(chosen)
-        base, marks, stride, flags = values
-        return Place(builder.inttoptr(base, PTR), inside, marks, stride, flags)
+        base, marks, stride, flags, wrote = values
+        return Place(builder.inttoptr(base, PTR), inside, builder.inttoptr(wrote, PTR), marks, stride, flags)
 
     return Found(lambda at: at, place)
 

@@ -64,7 +64,8 @@ SHARED_GROUP: Final = 208
 SHARED_ROUND: Final = 216
 SHARED_NEXT: Final = 224
 SHARED_ORDERED: Final = 232
-LAUNCH_BYTES: Final = 240
+SCRAP: Final = 240  # a word that nobody reads
+LAUNCH_BYTES: Final = 248
 
 READY: Final = 0
 WAITING: Final = 1
