@@ -247,14 +247,13 @@ class Thread:
         self.frame = frame
         self.frames: list[Frame] = []
         self.pending: Wait | None = None
-        self.steps = 0
         self.dispatch_mask = frame.emask
         self.scratch: Any = None
         frame.thread = self
 
     def clock(self) -> int:
         """The time stamp: the number of instructions of all threads so far."""
-        return self.machine.steps + self.steps
+        return self.machine.executed(self.frame)
 
     def lane(self, number: int) -> int | None:
         """The lane that the instruction where the thread stands counts as ``number``; None where it works for the whole thread."""

@@ -302,6 +302,11 @@ class Machine:
                 f"the run took more than {self.dispatch.step_budget} instructions, its budget; it may never end",
             )
 
+    def executed(self, frame: Frame) -> int:
+        """The number of instructions so far, with the one where ``frame`` stands."""
+        del frame
+        return sum(sum(code.counts) for code in self._codes.values())
+
     # ---- memory and reports
 
     def space(self, frame: Frame, surface: int) -> Space | None:

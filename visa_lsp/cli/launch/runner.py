@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from math import prod
 from typing import TYPE_CHECKING, Final
@@ -53,6 +52,7 @@ __all__ = ["LaunchError", "RunOptions", "TextProblems", "read_bytes", "run_modul
 
 ENGINES: Final = ("auto", "jit", "interp")
 INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a kernel that takes more may never end
+COMPILED_STEPS: Final = 20_000_000_000  # the same for the compiled engine
 
 
 _DEFAULT: Final = RunOptions()
@@ -105,7 +105,7 @@ def run_module(
     for listener in options.listeners:
         if unfit := listener.unfit(prepared.dispatch):
             raise LaunchError(unfit)
-    steps = options.budget or (INTERPRETED_STEPS if engine_name == "interp" else None)
+    steps = options.budget or (INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
     dispatch = (with_budget(prepared, steps) if steps else prepared).dispatch
     groups = prod(dispatch.groups)
     told = options.told and partial(options.told, groups)
@@ -118,7 +118,7 @@ def run_module(
     return RunReport(
         prepared.dispatch.kernel.name,
         where.name,
-        engine_name,
+        "interp" if result.interpreted else engine_name,
         buffer_reports(prepared, launch.config),
         () if result.ended else expectation_reports(prepared, launch.config),
         tuple(fault for fault in faults if not fault.is_note),
@@ -214,12 +214,13 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
 
 
 def _engine(name: str) -> tuple[str, Callable[[Dispatch, Sequence[Observer]], RunResult]]:
-    """Give an engine by name; auto is the interpreter where the JIT is not there."""
+    """Give an engine by name; auto is the compiled one where llvmlite is installed."""
     if name not in ENGINES:
         raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
-    if name == "jit" and (find_spec("visa_lsp.sim.jit") is None or find_spec("llvmlite") is None):
-        raise LaunchError("the engine 'jit' is not part of this installation; use --engine interp")
+    if name != "interp" and find_spec("llvmlite") is not None:
+        from visa_lsp.sim.jit.engine import run
+
+        return "jit", run
     if name == "jit":
-        # By its name, as long as there is no such module: a statement would name what types cannot find.
-        return "jit", import_module("visa_lsp.sim.jit").run
+        raise LaunchError("the engine 'jit' needs llvmlite: pip install 'visa-lsp[jit]'")
     return "interp", interpret

@@ -63,8 +63,8 @@ class Body:
 
     def _leaves(self, inst: Inst) -> bool:
         meaning = inst.row.meaning
-        if isinstance(meaning, Effect) and meaning.name in _LEAVING:
-            return True
+        if not isinstance(meaning, Lane | Effect) or (isinstance(meaning, Effect) and meaning.name in _LEAVING):
+            return True  # a message that is recorded may end the thread
         if _branches(inst) and meaning.name in {"goto", "jmp"} and inst.get("label") not in self.code.labels:
             return True
         dst = inst.get("dst")

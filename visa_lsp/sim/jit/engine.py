@@ -88,10 +88,16 @@ class CompiledBody:
             if start >= len(counts):
                 counts[start - len(counts)] += number
                 continue
-            end = min(body.ends[start], len(counts) - 1) if start < len(counts) - 1 else start + 1
-            for pc in range(start, end - (end - 1 in body.leaving)):
+            for pc in self.stretch(start):
                 counts[pc] += number
         self.counts[:] = 0
+
+    def stretch(self, pc: int) -> range:
+        """The instructions that are counted together with one."""
+        body, count = self.body, len(self.code.counts)
+        start = max(s for s in body.starts if s <= pc)
+        end = min(body.ends[start], count - 1) if start < count - 1 else count
+        return range(start, end - (end - 1 in body.leaving))
 
 
 class CompiledMachine(Machine):
@@ -220,19 +226,24 @@ class CompiledMachine(Machine):
         frame = thread.frame
         block = self._states[id(frame)]
         block.give_masks(frame)
+        self.inside = True
         self.take_modes(frame)
         try:
-            frame.code.op_alone(pc)(frame)
+            signal = frame.code.op_alone(pc)(frame)
+            assert signal is None
         except KernelFault as fault:
             self.raised = fault
             return 1
         except BaseException as error:  # noqa: BLE001 - compiled code is on the stack: it is raised behind it
             self.failed = error
             return 1
+        finally:
+            self.inside = False
         block.take_masks(frame)
         return 0
 
     failed: BaseException | None = None
+    inside = False  # whether the interpreter executes an instruction for compiled code
     bulk: GroupRunner | None = None  # while groups run as a whole
 
     def run(self) -> RunResult:
@@ -261,6 +272,15 @@ class CompiledMachine(Machine):
         """The compiled form of a kernel for the modes that it sets when it begins."""
         settles = self.settling(code)
         return self.compiled_for(code, settles.modes if settles is not None else Modes())
+
+    def executed(self, frame: Frame) -> int:
+        """The number of instructions so far, with the one where ``frame`` stands; its stretch is counted to its end."""
+        late = 0
+        for body in self._bodies.values():
+            if body.code is frame.code and self.inside:
+                late = body.stretch(frame.pc).stop - frame.pc - 1
+            body.flush_counts()
+        return super().executed(frame) - late
 
     def finish(self) -> RunResult:
         """Close the books; what was counted by stretch is told by instruction."""
@@ -337,9 +357,7 @@ class CompiledThread(Thread):
     def _raise(self, compiled: CompiledBody, frame: Frame) -> None:
         """Raise what a callback has raised; what its stretch counted too much is taken back."""
         machine, pc = self.machine, frame.pc
-        start = max(s for s in compiled.body.starts if s <= pc)
-        end = min(compiled.body.ends[start], len(frame.code.counts) - 1)
-        for late in range(pc + 1, end - (end - 1 in compiled.body.leaving)):
+        for late in range(pc + 1, compiled.stretch(pc).stop):
             frame.code.counts[late] -= 1
         error, machine.failed = machine.failed, None
         if error is not None:
