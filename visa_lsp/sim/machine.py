@@ -56,7 +56,7 @@ class Machine:
         self.result = RunResult()
         self._faults: list[Fault] = []
         self._dropped = False  # there were more faults than are kept
-        self._tell = dispatch.told or (lambda _groups, _steps: None)
+        self.tell = dispatch.told or (lambda _groups, _steps: None)
         self._seen: set[tuple[FaultKind, str, int, str, bool]] = set()
         self._frame_bytes = 0
         self._sent: dict[tuple[str, int], RecordedMessages] = {}
@@ -184,19 +184,23 @@ class Machine:
         result = self.result
         with np.errstate(all="ignore"):
             try:
-                self._run_groups()
+                self._run_to_its_end()
             except _Ended:
                 result.ended = True
         return self.finish()
 
-    def _run_groups(self) -> None:
+    def _run_to_its_end(self) -> None:
         try:
-            for number in self.group_ids():
-                self._run_group(number)
-                self.result.groups += 1
-                self._tell(self.result.groups, self.steps)
+            self.run_groups()
         except KernelFault as fault:
-            self._report_fatal(fault)
+            self._ended_by(fault)
+
+    def run_groups(self) -> None:
+        """Run one group after another. Raises KernelFault where one cannot go on."""
+        for number in self.group_ids():
+            self._run_group(number)
+            self.result.groups += 1
+            self.tell(self.result.groups, self.steps)
 
     def finish(self) -> RunResult:
         """Close the books: totals, and what the observers found."""
@@ -295,7 +299,7 @@ class Machine:
     def spend(self, steps: int) -> None:
         """Take steps, one for each instruction, from the budget. Raises KernelFault where it is used up."""
         self.steps += steps
-        self._tell(self.result.groups, self.steps)
+        self.tell(self.result.groups, self.steps)
         if self.steps > self.dispatch.step_budget:
             raise KernelFault(
                 FaultKind.BUDGET,
@@ -399,7 +403,7 @@ class Machine:
         if self.dispatch.first_fault and not fault.is_note:
             raise _Ended
 
-    def _report_fatal(self, fault: KernelFault) -> None:
+    def _ended_by(self, fault: KernelFault) -> None:
         if self._running:
             self.report(self._running, fault.kind, fault.message, lane=fault.lane, address=fault.address)
         else:

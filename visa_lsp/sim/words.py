@@ -181,8 +181,8 @@ FLOAT: Final[dict[str, Body]] = {
     "div": np.divide,
     "divm": np.divide,
     # Of zeros with different signs the second: NumPy's own functions give either, depending on how many lanes there are.
-    "min": lambda a, b: np.where((a < b) | np.isnan(b), a, b),
-    "max": lambda a, b: np.where((a > b) | np.isnan(b), a, b),
+    "min": lambda a, b: np.asarray(np.where((a < b) | np.isnan(b), a, b)),
+    "max": lambda a, b: np.asarray(np.where((a > b) | np.isnan(b), a, b)),
     "frc": lambda a: a - np.floor(a),
     "rndd": np.floor,
     "rndu": np.ceil,

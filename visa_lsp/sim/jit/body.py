@@ -27,15 +27,26 @@ from visa_lsp.sim.operands import CR0, Site, nothing
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from visa_lsp.program.model import Inst
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.emitter import Node
 
 # Effects that move lanes or make the thread wait, and have no compiled form: the interpreter is entered and left.
 _LEAVING: Final = frozenset(
-    {"switchjmp", "call", "fcall", "ifcall", "if", "else", "while", "break", "cont", "barrier", "sbarrier_wait", "nbarrier_wait"}
+    {
+        "switchjmp",
+        "call",
+        "fcall",
+        "ifcall",
+        "if",
+        "else",
+        "while",
+        "break",
+        "cont",
+        "barrier",
+        "sbarrier_wait",
+        "nbarrier_wait",
+    }
 )
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 
@@ -52,7 +63,8 @@ class Body:
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(inst)}
         self.called_out: set[int] = set()  # what the interpreter does within compiled code
-        self.settles = settling(code)  # where the modes that this is compiled for begin; below it those of a new thread hold
+        # Where the modes that this is compiled for begin; before that, those of a new thread hold.
+        self.settles = settling(code)
         if self.settles is not None:
             self.leaving.discard(self.settles.pc)
         self.entries = {0, *self.layout.joins, *(pc + 1 for pc in self.leaving)}
@@ -65,7 +77,7 @@ class Body:
         meaning = inst.row.meaning
         if not isinstance(meaning, Lane | Effect) or (isinstance(meaning, Effect) and meaning.name in _LEAVING):
             return True  # a message that is recorded may end the thread
-        if _branches(inst) and meaning.name in {"goto", "jmp"} and inst.get("label") not in self.code.labels:
+        if _branches(inst) and not inst.row.flow.returns and inst.get("label") not in self.code.labels:
             return True
         dst = inst.get("dst")
         return isinstance(dst, General) and self.code.layout.root(dst.var) == CR0
@@ -127,10 +139,19 @@ def settling(code: Code) -> Settling | None:
         if not isinstance(dst, General) or code.layout.root(dst.var) != CR0:
             continue
         own, number = inst.get("src0"), inst.get("src1")
-        scalar = Site(code, inst, pc).lanes == 1 and inst.get("pred") is None and code.layout.offset(dst.var) == code.layout.offset(CR0)
+        scalar = (
+            Site(code, inst, pc).lanes == 1
+            and inst.get("pred") is None
+            and code.layout.offset(dst.var) == code.layout.offset(CR0)
+        )
         plain = isinstance(own, General) and own.var == dst.var and (own.row, own.col, dst.row, dst.col) == (0, 0, 0, 0)
         word = _CONTROL_WORDS.get(meaning.expr.word) if isinstance(meaning, Lane) else None
-        if found is not None or not (scalar and plain and isinstance(number, Immediate)) or word is None or number.type.size != 4:
+        if (
+            found is not None
+            or not (scalar and plain and isinstance(number, Immediate))
+            or word is None
+            or number.type.size != 4
+        ):
             return None
         found = Settling(pc, word(0, number.bits & 0xFFFFFFFF))
     return found
@@ -397,5 +418,3 @@ def _touches_fixed(body: Body) -> bool:
         isinstance(dst := inst.get("dst"), State) and not dst.sampler and dst.var < FIRST_SURFACE
         for inst in body.instructions
     )
-
-

@@ -167,7 +167,7 @@ def _defined(plan: DefinednessPlan, places: Array, known: Known, *, everybody: b
     if (values == ALL).all():
         return True
     rows = places.shape[0]
-    if everybody or plan.lanes == 1 and rows > 1 or rows % plan.lanes:
+    if everybody or (plan.lanes == 1 and rows > 1) or rows % plan.lanes:
         return False
     own = (np.arange(rows) % plan.lanes + plan.at + 1)[:, None]
     return bool(((values == ALL) | (values == own)).all())
@@ -197,5 +197,3 @@ def _write(plan: DefinednessPlan, known: Known, lanes: int, *, everybody: bool) 
     if plan.state_written is not None:
         sampler, cell = plan.state_written
         (known.samplers if sampler else known.surfaces)[cell] = True
-
-

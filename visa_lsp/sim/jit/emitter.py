@@ -100,7 +100,9 @@ class Emitter:
         self._intrinsics: dict[str, Node] = {}
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
         self.modes: Modes
-        self.surface_values: tuple[int, ...] = ()  # what surface variables may stand for, in the order of the launch's table
+        self.surface_values: tuple[
+            int, ...
+        ] = ()  # what surface variables may stand for, in the order of the launch's table
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.pc = 0
 
@@ -231,9 +233,7 @@ class Emitter:
         chosen = constants(I1, [int(p in places) for p in range(span)])
         if enabled is not None:
             none = splat(I1, 0, count)
-            chosen = builder.shuffle_vector(
-                enabled, none, constants(I32, [places.get(p, count) for p in range(span)])
-            )
+            chosen = builder.shuffle_vector(enabled, none, constants(I32, [places.get(p, count) for p in range(span)]))
         old = builder.load(where, typ=vector(kind, span), align=1)
         builder.store(builder.select(chosen, wide, old), where, align=1)
 

@@ -59,7 +59,9 @@ _MEMORIES = (
 )
 
 
-def written(module: ir.Module, body: ir.Function, sizes: Sizes, fields: Sequence[GroupField], barriers: frozenset[int]) -> None:
+def written(
+    module: ir.Module, body: ir.Function, sizes: Sizes, fields: Sequence[GroupField], barriers: frozenset[int]
+) -> None:
     """Write ``groups`` into the module of a kernel's function; ``barriers`` are the places of its barriers."""
     _Groups(module, body, sizes, fields, barriers).write()
 
@@ -203,7 +205,9 @@ class _Groups:
             value = ids[field.dimension]
             kind = I16 if field.size == 2 else I32
             b.store(b.trunc(value, kind), self._place(registers, field.offset), align=1)
-        self._copy(self._of(state.BLOCKS, thread, sizes.block), self._of(state.BLOCKS_FIRST, thread, sizes.block), sizes.block)
+        self._copy(
+            self._of(state.BLOCKS, thread, sizes.block), self._of(state.BLOCKS_FIRST, thread, sizes.block), sizes.block
+        )
         if sizes.addresses:
             self._clear(self._of(state.ADDRESSES, thread, sizes.addresses), sizes.addresses)
 

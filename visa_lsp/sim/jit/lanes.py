@@ -83,7 +83,9 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
     flat = all(isinstance(a, Expr) and a.word == "src" for a in expr.args)
     if expr.word == "src" and plain:  # a conversion: its bits and their sign say all
         value = numbers.read(e, site, sources[0])
-        return numbers.from_integers(e, value, target, sat=sat, signed=numbers.is_signed_source(site, sources[0], exec_type))
+        return numbers.from_integers(
+            e, value, target, sat=sat, signed=numbers.is_signed_source(site, sources[0], exec_type)
+        )
     if expr.word in ("dp4a", "lrp"):
         raise Uncompiled
     # Shifts see what their sources are made into; other words see the values, which modifiers put beyond 32 bits.
@@ -144,5 +146,3 @@ def splat_word(number: int) -> Any:
     from llvmlite import ir
 
     return ir.Constant(I32, number)
-
-

@@ -14,6 +14,7 @@ from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate, RawOperand
+from visa_lsp.sim import values
 from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import numbers, spaces, state, watching
 from visa_lsp.sim.jit.emitter import I8, I16, I32, I64, PTR, Uncompiled, constants, integer, lanes_of, splat, vector
@@ -82,7 +83,9 @@ def _watch(
     """Look at what checkers would look at before elements move."""
     watching.access(e, place, reads=not write, writes=write)
     if write and found.shared and any(one.memory < 4 for one in moved):
-        watching.suspect(e, ir.Constant(ir.IntType(1), 1))  # marks are of dwords: they would say that all of it is written
+        watching.suspect(
+            e, ir.Constant(ir.IntType(1), 1)
+        )  # marks are of dwords: they would say that all of it is written
 
     def marks(*, together: bool) -> None:
         for one in moved:
@@ -104,7 +107,14 @@ def _watch(
 
 
 def _mark(
-    e: Emitter, found: spaces.Found, place: spaces.Place, cells: Node, chosen: Node | None, *, together: bool, write: bool
+    e: Emitter,
+    found: spaces.Found,
+    place: spaces.Place,
+    cells: Node,
+    chosen: Node | None,
+    *,
+    together: bool,
+    write: bool,
 ) -> None:
     marks = watching.Marks(e, place, cells, chosen, shared=found.shared, side_by_side=together)
     if write:
@@ -256,7 +266,7 @@ def scalar(e: Emitter, site: Site, name: str) -> Node | None:
         raise Uncompiled
     found = numbers.resize(e, numbers.read(e, site, operand, 1), 64, signed=site.operand_type(operand).is_signed)
     if isinstance(operand, Immediate):
-        number = numbers.values.immediate(operand, 1).item()
+        number = values.immediate(operand, 1).item()
         return ir.Constant(I64, int(number)) if number else None
     return e.builder.extract_element(found, ir.Constant(I32, 0))
 
@@ -368,7 +378,9 @@ def _block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, 
             memory = builder.gep(place.base, [at], source_etype=I8)
             kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
             if write:
-                value = splat(kind.element, 0, kind.count) if start < 0 else builder.load(e.at(start), typ=kind, align=1)
+                value = (
+                    splat(kind.element, 0, kind.count) if start < 0 else builder.load(e.at(start), typ=kind, align=1)
+                )
                 builder.store(value, memory, align=1)
                 builder.store(ir.Constant(I64, 1), place.wrote)
             elif start >= 0:
@@ -565,7 +577,8 @@ def _update(
 
     dst, first, second = starts
     sources = [
-        ir.Constant(kind, 0) if start < 0 else builder.load(register(start), typ=kind, align=1) for start in (first, second)
+        ir.Constant(kind, 0) if start < 0 else builder.load(register(start), typ=kind, align=1)
+        for start in (first, second)
     ]
     old = builder.load(where, typ=kind, align=1)
     new = update(e, old, *sources)

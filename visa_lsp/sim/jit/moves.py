@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
-from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import (
@@ -27,6 +26,7 @@ from visa_lsp.sim.lanes import modifier_of, saturates
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.isa import types as ty
     from visa_lsp.program.model import Value
     from visa_lsp.sim.jit.emitter import Emitter, Node
     from visa_lsp.sim.operands import Site

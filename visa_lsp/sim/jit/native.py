@@ -68,7 +68,9 @@ class Native:
         parsed.verify()
         options = llvm.create_pipeline_tuning_options(speed_level=2)
         options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-        llvm.create_pass_builder(machine, options).getModulePassManager().run(parsed, llvm.create_pass_builder(machine, options))
+        llvm.create_pass_builder(machine, options).getModulePassManager().run(
+            parsed, llvm.create_pass_builder(machine, options)
+        )
         self._engine = llvm.create_mcjit_compiler(parsed, machine)
         self._engine.finalize_object()
 

@@ -8,14 +8,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from llvmlite import ir
-
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
 from visa_lsp.program.model import General, Immediate
 from visa_lsp.sim import values
-from visa_lsp.sim.jit.emitter import F16, F32, F64, I16, I32, STORAGE, Uncompiled, constants, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.emitter import (
+    F16,
+    F32,
+    F64,
+    I16,
+    I32,
+    STORAGE,
+    Uncompiled,
+    constants,
+    integer,
+    lanes_of,
+    splat,
+    vector,
+)
 from visa_lsp.sim.lanes import modifier_of, saturates
 from visa_lsp.sim.operands import CE0, CR0, TSC
 

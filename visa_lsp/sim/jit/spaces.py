@@ -117,7 +117,9 @@ def shared(e: Emitter) -> Found:
         return e.builder.and_(at, mask)
 
     marks = e.word(e.block, state.SLM_MARKS)
-    return Found(offsets, _sized(e, base, size, marks, ir.Constant(I64, 0), e.address(e.launch, state.SCRAP)), shared=True)
+    return Found(
+        offsets, _sized(e, base, size, marks, ir.Constant(I64, 0), e.address(e.launch, state.SCRAP)), shared=True
+    )
 
 
 def flat(e: Emitter) -> Found:
@@ -150,7 +152,7 @@ def flat(e: Emitter) -> Found:
         inside.add_incoming(ir.Constant(ir.IntType(1), 0), head)
         inside.add_incoming(ir.Constant(ir.IntType(1), 1), body)
         values = []
-        for value, none in ((*((v, ir.Constant(I64, 0)) for v in found), (word, nowhere))):
+        for value, none in (*((v, ir.Constant(I64, 0)) for v in found), (word, nowhere)):
             chosen = builder.phi(I64)
             chosen.add_incoming(none, head)
             chosen.add_incoming(value, body)

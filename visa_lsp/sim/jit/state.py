@@ -135,9 +135,7 @@ class State:
         frame.call_mask = int(self.words[CALL_MASK // 8])
         frame.preds[:] = self._predicates.tolist()
         frame.surfaces[:] = self._surfaces.tolist()
-        frame.waiting = {
-            pc: lanes for pc, lanes in zip(self.layout.joins, self._waits.tolist(), strict=True) if lanes
-        }
+        frame.waiting = {pc: lanes for pc, lanes in zip(self.layout.joins, self._waits.tolist(), strict=True) if lanes}
 
     def give_masks(self, frame: Frame) -> None:
         """Bring what an instruction that moves no lanes may look at into the frame."""

@@ -74,9 +74,7 @@ def access(e: Emitter, place: Place, *, reads: bool, writes: bool) -> None:
 
 
 def _numbers(e: Emitter, *, shared: bool) -> Numbers:
-    group, first = (
-        (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
-    )
+    group, first = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
     builder = e.builder
     round_ = e.word(e.launch, first, I32)
     thread = builder.trunc(e.word(e.launch, state.THREAD), I32)
@@ -87,7 +85,9 @@ def _numbers(e: Emitter, *, shared: bool) -> Numbers:
 class Marks:
     """The marks of the dwords that one access of a message touches: ``at`` are offsets as the space counts them."""
 
-    def __init__(self, e: Emitter, place: Place, at: Node, chosen: Node | None, *, shared: bool, side_by_side: bool) -> None:
+    def __init__(
+        self, e: Emitter, place: Place, at: Node, chosen: Node | None, *, shared: bool, side_by_side: bool
+    ) -> None:
         self.e, self.place, self.shared = e, place, shared
         self.lanes = at.type.count
         self.numbers = _numbers(e, shared=shared)
@@ -120,7 +120,9 @@ class Marks:
         if self.side_by_side:
             return e.builder.load(self._one(kind), typ=held, align=4)
         name = f"llvm.masked.gather.v{self.lanes}i32.v{self.lanes}p0"
-        return e.intrinsic(name, held, self._pointers(kind), ir.Constant(I32, 4), self.chosen, splat(I32, 0, self.lanes))
+        return e.intrinsic(
+            name, held, self._pointers(kind), ir.Constant(I32, 4), self.chosen, splat(I32, 0, self.lanes)
+        )
 
     def put(self, kind: int, value: Node) -> None:
         """Set them."""
@@ -179,5 +181,3 @@ def block_offsets(e: Emitter, at: Node, size: int) -> Node:
     """The offsets of the dwords of a block, one for each lane of a vector."""
     count = max(1, size // 4)
     return e.builder.add(e.spread(at, count), constants(I64, [4 * k for k in range(count)]))
-
-

@@ -1,0 +1,62 @@
+"""A body for some modes, ready to be called, and what was executed of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from llvmlite import ir
+
+from visa_lsp.sim.jit import native
+from visa_lsp.sim.jit.body import Body
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.jit.modes import Modes
+
+
+class CompiledBody:
+    """A body for some modes: its function, and how often each of its stretches was executed."""
+
+    def __init__(self, code: Code, modes: Modes, surfaces: tuple[int, ...], *, watched: bool = False) -> None:
+        # The interpreter's operations come first: what they ask of the register file is its size.
+        for pc in range(len(code.kernel.instructions)):
+            code.op(pc)
+        self.code = code
+        self.body = Body(code, modes, surfaces, watched=watched)
+        self.module = ir.Module("body")
+        size = code.layout.size
+        self.function = self.body.written(self.module, "body")
+        code.grown(size)
+        # By stretch, and behind that for single instructions.
+        self.counts = np.zeros(2 * len(code.kernel.instructions) + 2, np.int64)
+
+    @cached_property
+    def native(self) -> native.Native:
+        """The compiled functions; nothing can be added to the module from then on."""
+        return native.Native(self.module)
+
+    @cached_property
+    def call(self) -> Any:
+        """The function of the body."""
+        return self.native.function("body")
+
+    def flush_counts(self) -> None:
+        """Add what was counted by stretch to the counts of instructions."""
+        counts = self.code.counts
+        for start in np.flatnonzero(self.counts).tolist():
+            number = int(self.counts[start])
+            if start >= len(counts):
+                counts[start - len(counts)] += number
+                continue
+            for pc in self.stretch(start):
+                counts[pc] += number
+        self.counts[:] = 0
+
+    def stretch(self, pc: int) -> range:
+        """The instructions that are counted together with one."""
+        body, count = self.body, len(self.code.counts)
+        start = max(s for s in body.starts if s <= pc)
+        end = min(body.ends[start], count - 1) if start < count - 1 else count
+        return range(start, end - (end - 1 in body.leaving))

@@ -1,0 +1,297 @@
+"""The machine of the interpreter, with threads whose bodies are compiled code.
+
+Groups, barriers, budgets and reports stay the machine's. A thread enters the function of its body, which runs until it ends,
+waits, has used its time slice, or comes to an instruction that only the interpreter has: that is executed there, and the
+function entered again. What needs the interpreter but moves no lanes is called from inside.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.sim.effects.flow import resume
+from visa_lsp.sim.faults import KernelFault
+from visa_lsp.sim.group import ThreadGroup
+from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
+from visa_lsp.sim.jit import native, state
+from visa_lsp.sim.jit.bodies import CompiledBody
+from visa_lsp.sim.jit.body import Settling, settling
+from visa_lsp.sim.jit.modes import Modes
+from visa_lsp.sim.jit.spaces import ENTRY, FLAT_ENTRY, WRITTEN
+from visa_lsp.sim.jit.watching import READONLY, WRITEONLY
+from visa_lsp.sim.machine import Machine
+from visa_lsp.sim.operands import CR0
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
+    from visa_lsp.sim.group import Wait
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.memory import Buffer
+    from visa_lsp.sim.registers import Frame
+
+WARM: Final = 300  # times that each instruction is interpreted in the time that it takes to compile it
+COLD: Final = 256  # instructions to interpret before asking again whether to compile
+
+
+class CompiledMachine(Machine):
+    """A machine whose threads run compiled code."""
+
+    def __init__(self, dispatch: Dispatch, *, watched: bool = False) -> None:
+        super().__init__(dispatch)
+        self.under_watch = watched
+        self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
+        self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
+        self._states: dict[int, state.State] = {}
+        self._settling: dict[int, Settling | None] = {}
+        self._steps: dict[tuple[int, Modes], int] = {}
+        self._surfaces = tuple(sorted(dispatch.surfaces))
+        self.launch = np.zeros(state.LAUNCH_BYTES // 8, np.int64)
+        self.address = int(self.launch.ctypes.data)
+        self._table = self._surface_table()
+        self._flat = self._flat_table()
+        self.launch[state.SURFACES // 8] = self._table.ctypes.data
+        self.launch[state.FLAT // 8] = self._flat.ctypes.data
+        self.launch[state.FLAT_COUNT // 8] = len(dispatch.memory.buffers)
+        self.launch[state.QUANTUM // 8] = self.quantum
+        self.entered: CompiledThread | None = None
+        self.raised: KernelFault | None = None
+        native.listen(self.address, self._interpret)
+
+    def _surface_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        table = np.zeros(max(1, len(self._surfaces)) * (ENTRY // 8), np.int64)
+        for number, value in enumerate(self._surfaces):
+            buffer = self.dispatch.surfaces[value]
+            at = number * (ENTRY // 8)
+            table[at : at + 4] = address(buffer), buffer.size, self.marked(buffer), _forbidden(buffer)
+        return table
+
+    def marked(self, buffer: Buffer) -> int:
+        """The address of a buffer's marks, where checkers watch."""
+        if not self.under_watch:
+            return 0
+        marks = self.marks.get(id(buffer))
+        if marks is None:
+            marks = self.marks[id(buffer)] = np.zeros(3 * ((buffer.size + 7) // 4), np.uint32)
+        return int(marks.ctypes.data)
+
+    def _flat_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        rows = [(b.address, b.size, address(b), self.marked(b), _forbidden(b), 0) for b in self.dispatch.memory.buffers]
+        return np.array([n for row in rows for n in row] or [0] * (FLAT_ENTRY // 8), np.uint64).view(np.int64)
+
+    def compiled(self, frame: Frame) -> CompiledBody | None:
+        """The compiled form of a frame's body, for its modes; None while it is not worth that."""
+        modes = Modes.of(frame)
+        settles = self.settling(frame.code)
+        if settles is not None and frame.pc == 0 and modes == Modes():
+            modes = settles.modes
+        key = (id(frame.code), modes)
+        if key not in self._bodies and self._steps.get(key, 0) < WARM * len(frame.code.kernel.instructions):
+            return None
+        return self.compiled_for(frame.code, modes)
+
+    def warm(self, frame: Frame, steps: int) -> None:
+        """Count what the interpreter has executed of a body: when it is much, the body is compiled."""
+        key = (id(frame.code), Modes.of(frame))
+        self._steps[key] = self._steps.get(key, 0) + steps
+
+    def compiled_for(self, code: Code, modes: Modes) -> CompiledBody:
+        """The compiled form of a body for some modes."""
+        key = (id(code), modes)
+        found = self._bodies.get(key)
+        if found is None:
+            found = self._bodies[key] = CompiledBody(code, modes, self._surfaces, watched=self.under_watch)
+        return found
+
+    def settling(self, code: Code) -> Settling | None:
+        """How a body sets its modes when it begins."""
+        if id(code) not in self._settling:
+            self._settling[id(code)] = settling(code)
+        return self._settling[id(code)]
+
+    def block(self, frame: Frame, layout: state.StateLayout) -> state.State:
+        """The block of a frame."""
+        found = self._states.get(id(frame))
+        if found is None:
+            found = self._states[id(frame)] = state.State(layout)
+        return found
+
+    def tell_written(self) -> None:
+        """Say of buffers what compiled code has stored into."""
+        surfaces = (self.dispatch.surfaces[value] for value in self._surfaces)
+        for buffers, table, size in (
+            (surfaces, self._table, ENTRY),
+            (self.dispatch.memory.buffers, self._flat, FLAT_ENTRY),
+        ):
+            for number, buffer in enumerate(buffers):
+                buffer.whole.written |= bool(table[((number + 1) * size - WRITTEN) // 8])
+
+    def count_bytes(self) -> None:
+        """Add the bytes that compiled code has moved to the result."""
+        self.result.reads += int(self.launch[state.READS // 8])
+        self.result.writes += int(self.launch[state.WRITES // 8])
+        self.launch[state.READS // 8] = self.launch[state.WRITES // 8] = 0
+
+    def bind(self, frame: Frame, block: state.State) -> None:
+        """Say which block a frame has."""
+        self._states[id(frame)] = block
+
+    def first_registers(self, group: tuple[int, int, int], shape: GroupShape) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """The registers of thread 0 of a group when it begins."""
+        thread = self._make_thread(ThreadGroup(group, 0, 1), 0, shape)
+        found = thread.frame.regs.copy()
+        self.release(thread.frame)
+        return found
+
+    def forget_frames(self, code: Code) -> None:
+        """Give no frame of a body that was used to another thread: they lie where others will."""
+        self._free.pop(id(code), None)
+
+    def take_modes(self, frame: Frame) -> None:
+        """Tell the frame of modes that compiled code has set."""
+        if self._settling.get(id(frame.code)) is not None:
+            frame.set_modes(frame.word(frame.code.layout.offset(CR0)))
+
+    def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
+        """A thread that runs compiled code."""
+        return CompiledThread(self, group, number, frame)
+
+    def _interpret(self, _registers: int, _block: int, pc: int) -> int:
+        """Execute an instruction that moves no lanes for the thread that is running."""
+        thread = self.running() if self.running is not None else self.entered
+        assert thread is not None
+        frame = thread.frame
+        block = self._states[id(frame)]
+        block.give_masks(frame)
+        self.inside = True
+        self.take_modes(frame)
+        try:
+            signal = frame.code.op_alone(pc)(frame)
+            assert signal is None
+        except KernelFault as fault:
+            self.raised = fault
+            return 1
+        except BaseException as error:  # noqa: BLE001 - compiled code is on the stack: it is raised behind it
+            self.failed = error
+            return 1
+        finally:
+            self.inside = False
+        block.take_masks(frame)
+        return 0
+
+    failed: BaseException | None = None
+    inside = False  # whether the interpreter executes an instruction for compiled code
+    running: Callable[[], CompiledThread] | None = None  # which thread is, while groups run as a whole
+
+    def fits(self, code: Code) -> bool:
+        """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""
+        return self.compiled_steadily(code).body.stays
+
+    def compiled_steadily(self, code: Code) -> CompiledBody:
+        """The compiled form of a kernel for the modes that it sets when it begins."""
+        settles = self.settling(code)
+        return self.compiled_for(code, settles.modes if settles is not None else Modes())
+
+    def executed(self, frame: Frame) -> int:
+        """The number of instructions so far, with the one where ``frame`` stands; its stretch is counted to its end."""
+        late = 0
+        for body in self._bodies.values():
+            if body.code is frame.code and self.inside:
+                late = body.stretch(frame.pc).stop - frame.pc - 1
+            body.flush_counts()
+        return super().executed(frame) - late
+
+    def finish(self) -> RunResult:
+        """Close the books; what was counted by stretch is told by instruction."""
+        for body in self._bodies.values():
+            body.flush_counts()
+        self.tell_written()
+        native.forget(self.address)
+        return super().finish()
+
+
+class CompiledThread(Thread):
+    """A thread whose bodies are compiled."""
+
+    machine: CompiledMachine
+    stopped: int | None = None  # why compiled code has stopped before the thread is run
+
+    def run(self, quantum: int) -> Iterator[Wait | None]:
+        """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after a time slice."""
+        machine, used = self.machine, 0
+        while True:
+            compiled = machine.compiled(self.frame)
+            if compiled is None:
+                signal, steps = self.slice(min(COLD, quantum - used))
+                machine.warm(self.frame, steps)
+                used += steps
+            else:
+                signal, used = self._enter(compiled, used)
+            if signal is None and used < quantum:
+                continue
+            machine.spend(used)
+            used = 0
+            if signal == END:
+                return
+            if signal != SWITCH:
+                yield self.pending if signal == WAIT else None
+
+    def _enter(self, compiled: CompiledBody, used: int) -> tuple[int | None, int]:
+        """Run compiled code, and the instruction that it leaves to the interpreter: a signal as of ``slice``, and the steps."""
+        machine, frame = self.machine, self.frame
+        if self.stopped is None:
+            block = machine.block(frame, compiled.body.layout)
+            words = block.words
+            block.take(frame)
+            words[state.STEPS // 8] = used
+            words[state.SLM // 8] = address(self.group.slm)
+            words[state.SLM_SIZE // 8] = self.group.slm.size
+            machine.launch[state.COUNTS // 8] = compiled.counts.ctypes.data
+            machine.entered = self
+            why = compiled.call(frame.regs.ctypes.data, frame.addr.ctypes.data, block.address, machine.address)
+            block.give(frame)
+            machine.take_modes(frame)
+            used = int(words[state.STEPS // 8])
+            machine.count_bytes()
+        else:
+            why, self.stopped = self.stopped, None
+        if why == state.FAULT:
+            self._raise(compiled, frame)
+        if why == state.OVER:
+            machine.spend(0)
+        if why == state.SWITCH:
+            return None, used
+        if why == state.LEAVE:
+            signal: int | None = resume(frame)
+        else:
+            used += 1
+            frame.code.counts[frame.pc] += 1
+            signal = frame.code.op_alone(frame.pc)(frame)
+        if signal is None or signal == WAIT:
+            frame.pc += 1
+        elif signal >= 0:
+            frame.pc = signal
+        return (None if signal is None or signal >= 0 else signal), used
+
+    def _raise(self, compiled: CompiledBody, frame: Frame) -> None:
+        """Raise what a callback has raised; what its stretch counted too much is taken back."""
+        machine, pc = self.machine, frame.pc
+        for late in range(pc + 1, compiled.stretch(pc).stop):
+            frame.code.counts[late] -= 1
+        error, machine.failed = machine.failed, None
+        if error is not None:
+            raise error
+        assert machine.raised is not None
+        raise machine.raised
+
+
+def address(buffer: Buffer) -> int:
+    """The host's address of a buffer's bytes."""
+    return int(buffer.data.ctypes.data) if buffer.size else 0
+
+
+def _forbidden(buffer: Buffer) -> int:
+    return {"readonly": READONLY, "writeonly": WRITEONLY}.get(buffer.access, 0)

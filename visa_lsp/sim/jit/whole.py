@@ -1,0 +1,169 @@
+"""Whole groups in compiled code, and the way back to the machine where they cannot be finished there."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from visa_lsp.sim.effects.sync import awaited
+from visa_lsp.sim.group import ThreadGroup
+from visa_lsp.sim.jit import groups, native, state
+from visa_lsp.sim.jit.machine import CompiledThread, address
+from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.jit.machine import CompiledMachine
+
+_MOST_NUMBERS: Final = 1 << 30  # of threads between barriers: marks have 32 bits, and a step is far below what is left
+_SHORT: Final = 0.1  # seconds that compiled code may run before Python can be interrupted
+
+
+class Suspicion(Exception):  # noqa: N818 - no error: a checker may have something to say
+    """A watched run has come to something that the interpreter has to look at."""
+
+
+class GroupRunner:
+    """Runs whole groups in compiled code. The frames of a group's threads lie in memory that all groups use in turn."""
+
+    def __init__(self, machine: CompiledMachine) -> None:
+        self.machine = machine
+        dispatch = machine.dispatch
+        self.group, threads = machine.start((0, 0, 0))
+        self.number = 0
+        self.frames = [thread.frame for thread in threads]
+        self.threads: dict[int, CompiledThread] = {}
+        code = self.frames[0].code
+        self.compiled = compiled = machine.compiled_steadily(code)
+        self.shared = self.group.slm.data
+        count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
+        self._registers = np.zeros((count, size), np.uint8)
+        self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
+        layout = compiled.body.layout
+        self._blocks = np.zeros((count, layout.size), np.uint8)
+        self.states = [state.State(layout, row) for row in self._blocks]
+        marks = machine.marked(self.group.slm)
+        for number, frame in enumerate(self.frames):
+            self._registers[number, : frame.regs.size] = frame.regs
+            frame.lie_in(self._registers[number, : frame.regs.size])
+            frame.addr = self._addresses[number][: frame.addr.size]
+            block = self.states[number]
+            block.take(frame)
+            block.words[state.SLM // 8] = address(self.group.slm)
+            block.words[state.SLM_SIZE // 8] = self.group.slm.size
+            block.words[state.SLM_MARKS // 8] = marks
+            block.words[state.DISPATCHED // 8] = frame.emask
+            machine.bind(frame, block)
+        self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
+        fields = self._fields()
+        sizes = groups.Sizes(
+            size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions),
+            machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
+        )  # fmt: skip
+        groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
+        launch = machine.launch
+        for at, array in (
+            (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
+            (state.REGISTERS_FIRST, self._registers_first), (state.BLOCKS_FIRST, self._blocks_first),
+            (state.COUNTS, compiled.counts),
+        ):  # fmt: skip
+            launch[at // 8] = array.ctypes.data
+        launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
+        launch[state.THREADS // 8] = count
+        launch[state.BUDGET // 8] = dispatch.step_budget
+        launch[state.GLOBAL_NEXT // 8] = launch[state.SHARED_NEXT // 8] = 1  # 0 is nobody
+
+    def _fields(self) -> list[groups.GroupField]:
+        """Where the numbers of a group stand in the registers of its threads: seen from those of other groups."""
+        machine, found = self.machine, []
+        shape = machine.dispatch.shape((0, 0, 0))
+        plain = machine.first_registers((0, 0, 0), shape)
+        for dimension in range(3):
+            number = [0, 0, 0]
+            number[dimension] = 0x5A5A5A5A
+            other = machine.first_registers((number[0], number[1], number[2]), shape)
+            changed = np.flatnonzero(plain != other)
+            runs = np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1) if changed.size else []
+            found += [groups.GroupField(int(run[0]), run.size, dimension) for run in runs]
+        return found
+
+    def run(self, total: int) -> None:
+        """Run so many groups. What compiled code does not finish, the machine goes on with."""
+        machine, launch = self.machine, self.machine.launch
+        call = self.compiled.native.function("groups", native.GROUPS)
+        first, step = 0, 1
+        while first < total:
+            launch[state.TOTAL // 8] = machine.steps
+            machine.running = self.entered
+            began = monotonic()
+            end = min(total, first + step)
+            why = call(machine.address, first, end)
+            machine.running = None
+            step = min(1 << 20, 2 * step) if monotonic() - began < _SHORT else max(1, step // 2)
+            result = machine.result
+            machine.steps = int(launch[state.TOTAL // 8])
+            result.barriers += int(launch[state.BARRIERS // 8])
+            launch[state.BARRIERS // 8] = 0
+            machine.count_bytes()
+            if (
+                machine.under_watch
+                and max(launch[state.GLOBAL_NEXT // 8], launch[state.SHARED_NEXT // 8]) > _MOST_NUMBERS
+            ):
+                raise Suspicion
+            if why == state.SUSPECT or (machine.under_watch and why == state.FAULT):
+                raise Suspicion
+            if why != state.LEAVE:
+                end = int(launch[state.GROUP // 8]) + 1
+            result.threads += (end - first) * len(self.frames)
+            if why != state.LEAVE:
+                result.groups += end - first - 1
+                self._hand_over(why)
+                result.groups += 1
+            else:
+                result.groups += end - first
+            first = end
+
+    def _hand_over(self, why: int) -> None:
+        """Let the machine run the group to its end."""
+        machine, launch = self.machine, self.machine.launch
+        self._begin(int(launch[state.GROUP // 8]))
+        at, group = int(launch[state.THREAD // 8]), self.group
+        group.barrier.arrived = group.barrier.produced = int(launch[state.ARRIVED // 8])
+        group.barrier.generation = int(launch[state.CURRENT // 8])
+        live, waits = [], {}
+        for number, block in enumerate(self.states):
+            status, frame = int(block.words[state.STATUS // 8]), self.frames[number]
+            if status == state.ENDED:
+                continue
+            block.give(frame)
+            machine.take_modes(frame)
+            thread = self._thread(number)
+            live.append(thread)
+            if status == state.WAITING and int(block.words[state.ROUND // 8]) == group.barrier.generation:
+                waits[number] = awaited(group.barrier, group.barrier.generation, "the barrier")
+        stuck = why == state.SWITCH
+        if not stuck:
+            self._thread(at).stopped = why
+        machine.go_on(live, waits, len(self.frames), 0 if stuck else at)
+        machine.forget_frames(self.frames[0].code)
+
+    def entered(self) -> CompiledThread:
+        """The thread that compiled code is running."""
+        launch = self.machine.launch
+        self._begin(int(launch[state.GROUP // 8]))
+        return self._thread(int(launch[state.THREAD // 8]))
+
+    def _begin(self, number: int) -> None:
+        if number == self.number and self.threads:
+            return
+        gx, gy, _ = self.machine.dispatch.groups
+        self.number, self.threads = number, {}
+        self.group = ThreadGroup((number % gx, number // gx % gy, number // (gx * gy)), 0, len(self.frames))
+        self.group.slm = Buffer(self.group.slm.name, self.shared)
+
+    def _thread(self, number: int) -> CompiledThread:
+        if number not in self.threads:
+            self.threads[number] = CompiledThread(self.machine, self.group, number, self.frames[number])
+        return self.threads[number]
