@@ -19,6 +19,17 @@ if "VISA_LSP_CACHE" not in os.environ:
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 
 
+def pytest_addoption(parser):
+    parser.addoption("--compiled", action="store_true", help="run every kernel in the compiled engine")
+
+
+def pytest_configure(config):
+    if config.getoption("--compiled"):
+        from compiled import everywhere
+
+        everywhere()
+
+
 COUNTS = "tests.sim.generator.counts"  # what the generated instruction tests covered: loaded where they run
 
 

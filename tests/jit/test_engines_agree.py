@@ -1,0 +1,52 @@
+"""Both engines give the same: every launch of the corpus, watched and not; every kind of fault, told by the interpreter."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+llvmlite = pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+
+import own_cases  # noqa: E402
+import test_run_corpus as corpus  # noqa: E402
+from compiled import compile_at_once  # noqa: E402
+
+from visa_lsp.cli.launch import runner  # noqa: E402
+from visa_lsp.sim.jit import engine  # noqa: E402
+from visa_lsp.sim.machine import run as interpret  # noqa: E402
+
+CASES = [(case, platform) for case in own_cases.cases() for platform in case.platforms]
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    for name in ("PROBE", "MANY_THREADS"):
+        monkeypatch.setattr(engine, name, getattr(engine, name))
+    compile_at_once()
+
+
+def reports(case, platform, checks, monkeypatch):
+    for run in (interpret, engine.run):
+        monkeypatch.setattr(runner, "_engine", lambda _, run=run: ("", run))
+        yield corpus.launched(case, platform, checks)
+
+
+def differences(first, second):
+    """The fields in which two reports differ."""
+    found = {
+        f.name
+        for f in dataclasses.fields(first)
+        if f.name not in ("engine", "buffers") and getattr(first, f.name) != getattr(second, f.name)
+    }
+    for a, b in zip(first.buffers, second.buffers, strict=True):
+        if not np.array_equal(a.array.view(np.uint8), b.array.view(np.uint8)) or a.written != b.written:
+            found.add(f"buffer {a.arg}")
+    return found
+
+
+@pytest.mark.parametrize("checks", ["none", "all"])
+@pytest.mark.parametrize(("case", "platform"), CASES, ids=str)
+def test_a_launch_gives_the_same(case, platform, checks, monkeypatch):
+    assert differences(*reports(case, platform, checks, monkeypatch)) == set()

@@ -1,0 +1,41 @@
+"""The compiled engine wherever a test runs a kernel: ``pytest --compiled``.
+
+Nothing is too small to be compiled then, and no instruction is interpreted first to see whether it pays.
+"""
+
+from __future__ import annotations
+
+
+def everywhere() -> None:
+    """Put the compiled engine in the interpreter's place, before tests import either."""
+    from visa_lsp.cli.launch import runner
+    from visa_lsp.sim import machine
+    from visa_lsp.sim.jit import engine, state
+    from visa_lsp.sim.jit import machine as compiled
+
+    compile_at_once()
+    interpreter = machine.Machine
+
+    class Machine(compiled.CompiledMachine):
+        """Compiled where nobody listens; listeners hear of instructions, which only the interpreter tells."""
+
+        def __new__(cls, dispatch, observers=(), quantum=machine.QUANTUM):
+            return interpreter(dispatch, observers, quantum) if observers else object.__new__(cls)
+
+        def __init__(self, dispatch, observers=(), quantum=machine.QUANTUM):
+            super().__init__(dispatch)
+            self.quantum = self.launch[state.QUANTUM // 8] = quantum
+
+    machine.Machine = Machine
+    machine.run = engine.run
+    engine.Machine = interpreter
+    runner._engine = lambda name: ("interp" if name == "interp" else "jit", engine.run)
+
+
+def compile_at_once() -> None:
+    """Compile every body before its first instruction."""
+    from visa_lsp.sim.jit import engine
+    from visa_lsp.sim.jit import machine as compiled
+
+    compiled.WARM = engine.PROBE = 0
+    engine.MANY_THREADS = 1
