@@ -29,7 +29,7 @@ def _at_once(monkeypatch):
 
 def reports(case, platform, checks, monkeypatch):
     for run in (interpret, engine.run):
-        monkeypatch.setattr(runner, "_engine", lambda _, run=run: ("", run))
+        monkeypatch.setattr(runner, "_engine", lambda _, __, run=run: ("", run))
         yield corpus.launched(case, platform, checks)
 
 

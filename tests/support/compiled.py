@@ -29,7 +29,7 @@ def everywhere() -> None:
     machine.Machine = Machine
     machine.run = engine.run
     engine.Machine = interpreter
-    runner._engine = lambda name: ("interp" if name == "interp" else "jit", engine.run)
+    runner._engine = lambda name, _: ("interp" if name == "interp" else "jit", engine.run)
 
 
 def compile_at_once() -> None:

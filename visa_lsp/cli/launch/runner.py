@@ -87,7 +87,9 @@ def run_module(
     program: a wrong engine, platform, argument or ze_info, or a listener that cannot follow the run. What the kernel
     does wrong is in the report.
     """
-    engine_name, run = _engine("interp" if options.listeners and options.engine == "auto" else options.engine)
+    engine_name, run = _engine(
+        "interp" if options.listeners and options.engine == "auto" else options.engine, options.budget
+    )
     if options.listeners and engine_name != "interp":
         raise LaunchError("instructions can be followed with --engine interp only")
     observers = (*observers_named(options.checks), *options.listeners)
@@ -213,14 +215,17 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
     return checkers(checks)
 
 
-def _engine(name: str) -> tuple[str, Callable[[Dispatch, Sequence[Observer]], RunResult]]:
-    """Give an engine by name; auto is the compiled one where llvmlite is installed."""
+def _engine(name: str, budget: int | None) -> tuple[str, Callable[[Dispatch, Sequence[Observer]], RunResult]]:
+    """Give an engine by name; auto is the compiled one where llvmlite is installed.
+
+    ``budget`` is that of the command line, which counts for the interpreter too where it has to help out.
+    """
     if name not in ENGINES:
         raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
         from visa_lsp.sim.jit.engine import run
 
-        return "jit", run
+        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS)
     if name == "jit":
         raise LaunchError("the engine 'jit' needs llvmlite: pip install 'visa-lsp[jit]'")
     return "interp", interpret

@@ -70,7 +70,7 @@ class Body:
         self.entries = {0, *self.layout.joins, *(pc + 1 for pc in self.leaving)}
         starts = self.entries | {pc + 1 for pc, inst in enumerate(self.instructions) if _branches(inst)}
         count = len(self.instructions)
-        self.starts = sorted(pc for pc in starts if pc <= count)
+        self.starts = sorted(pc for pc in starts | {count} if pc <= count)
         self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
 
     def _leaves(self, inst: Inst) -> bool:

@@ -11,9 +11,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from visa_lsp.sim.faults import FaultKind, KernelFault
+from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.jit.defined import proven
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.jit.whole import GroupRunner, Suspicion
@@ -36,15 +34,17 @@ WATCHED: Final = (
 )  # fmt: skip
 
 
-def run(dispatch: Dispatch, observers: Sequence[Observer] = ()) -> RunResult:
+def run(dispatch: Dispatch, observers: Sequence[Observer] = (), *, interpreted: int | None = None) -> RunResult:
     """Run all groups of a dispatch: as compiled code where that says all that the observers would.
 
-    The result's ``interpreted`` tells that it came from the interpreter.
+    ``interpreted`` is the budget of steps where it has to be the interpreter, if that is another. The result's
+    ``interpreted`` tells that it was.
     """
     if not observers:
         return _unwatched(dispatch)
+    slower = dispatch if interpreted is None else replace(dispatch, step_budget=interpreted)
     if not all(type(o) in WATCHED for o in observers):
-        return _interpreted(dispatch, observers)
+        return _interpreted(slower, observers)
     before = Contents(dispatch)
     if _threads(dispatch) < MANY_THREADS:
         # Most such launches are over before their kernel could be compiled.
@@ -58,7 +58,7 @@ def run(dispatch: Dispatch, observers: Sequence[Observer] = ()) -> RunResult:
     if found is not None:
         return found
     before.restore()
-    return _interpreted(dispatch, observers)
+    return _interpreted(slower, observers)
 
 
 def _unwatched(dispatch: Dispatch) -> RunResult:
@@ -74,12 +74,8 @@ def _threads(dispatch: Dispatch) -> int:
 
 
 def _by_groups(machine: CompiledMachine) -> RunResult:
-    with np.errstate(all="ignore"):
-        try:
-            GroupRunner(machine).run(math.prod(machine.dispatch.groups))
-        except KernelFault as fault:
-            machine.ended_by(fault)
-    return machine.finish()
+    machine.whole = GroupRunner(machine).run
+    return machine.run()
 
 
 def _interpreted(dispatch: Dispatch, observers: Sequence[Observer]) -> RunResult:

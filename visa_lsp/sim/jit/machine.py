@@ -7,6 +7,7 @@ function entered again. What needs the interpreter but moves no lanes is called 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -183,8 +184,16 @@ class CompiledMachine(Machine):
         return 0
 
     failed: BaseException | None = None
+    whole: Callable[[int], None] | None = None  # what runs so many groups, if groups run as a whole
     inside = False  # whether the interpreter executes an instruction for compiled code
     running: Callable[[], CompiledThread] | None = None  # which thread is, while groups run as a whole
+
+    def run_groups(self) -> None:
+        """Run all groups, as a whole or one after another. Raises KernelFault where one cannot go on."""
+        if self.whole is None:
+            super().run_groups()
+        else:
+            self.whole(math.prod(self.dispatch.groups))
 
     def fits(self, code: Code) -> bool:
         """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""

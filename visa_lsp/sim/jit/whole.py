@@ -124,6 +124,7 @@ class GroupRunner:
             else:
                 result.groups += end - first
             first = end
+            machine.tell(result.groups, machine.steps)
 
     def _hand_over(self, why: int) -> None:
         """Let the machine run the group to its end."""
