@@ -211,7 +211,10 @@ class Emitter:
         return self.builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), splat(I32, 0, lanes))
 
     def store_lanes(self, start: int, elements: Sequence[int], value: Node, enabled: Node | None) -> None:
-        """Put lanes into elements of the register file, those that ``enabled``, a vector of bits, has on (None: all)."""
+        """Put lanes into elements of the register file, those that ``enabled``, a vector of bits, has on (None: all).
+
+        Raises Uncompiled where there is no compiled form.
+        """
         kind, size, count = value.type.element, bytes_of(value.type.element), len(elements)
         builder = self.builder
         low, high = min(elements), max(elements)

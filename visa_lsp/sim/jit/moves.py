@@ -42,7 +42,7 @@ def _same_bits(site: Site, dst: Value, sources: list[Value]) -> bool:
 
 
 def mov(e: Emitter, site: Site) -> None:
-    """Copy with conversion, or the bits of a predicate."""
+    """Copy with conversion, or the bits of a predicate. Raises Uncompiled where there is no compiled form."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if isinstance(dst, PredicateOperand):
         setp(e, site)
@@ -74,7 +74,10 @@ def _whole_predicate(e: Emitter, site: Site, dst: Value, src: PredicateOperand) 
 
 
 def setp(e: Emitter, site: Site) -> None:
-    """Set a predicate from the bits of a scalar, or from the low bit of each lane."""
+    """Set a predicate from the bits of a scalar, or from the low bit of each lane.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, PredicateOperand):
         raise Uncompiled
@@ -109,7 +112,10 @@ def _typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits:
 
 
 def select(e: Emitter, site: Site) -> None:
-    """Take src0 where the predicate holds, else src1, on the lanes of the execution mask."""
+    """Take src0 where the predicate holds, else src1, on the lanes of the execution mask.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     if not all(isinstance(s, General | Immediate) for s in (first, second)):
         raise Uncompiled
@@ -135,7 +141,10 @@ def select(e: Emitter, site: Site) -> None:
 
 
 def compare(e: Emitter, site: Site) -> None:
-    """Compare lane by lane, into a predicate or as all ones and zeros."""
+    """Compare lane by lane, into a predicate or as all ones and zeros.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     relop = site.integer("relop")
     if relop >= len(_RELATIONS):
         raise Uncompiled
@@ -214,7 +223,10 @@ def _addresses(e: Emitter, site: Site, dst: Address, src: Value) -> None:
 
 
 def addr_add(e: Emitter, site: Site) -> None:
-    """The byte address of a variable, or an address, plus an offset."""
+    """The byte address of a variable, or an address, plus an offset.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     dst, base, offset = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     if not isinstance(dst, Address):
         raise Uncompiled
@@ -247,7 +259,10 @@ def addr_add(e: Emitter, site: Site) -> None:
 
 
 def movs(e: Emitter, site: Site) -> None:
-    """Set one element of a surface variable, to a number or to that of another."""
+    """Set one element of a surface variable, to a number or to that of another.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, State) or dst.sampler or site.lanes != 1:
         raise Uncompiled

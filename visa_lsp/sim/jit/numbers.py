@@ -39,7 +39,7 @@ _FLOATS: Final = {ty.F: F32, ty.DF: F64, ty.HF: F16}
 
 
 def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> Node:
-    """The lanes of a source as they are stored."""
+    """The lanes of a source as they are stored. Raises Uncompiled where there is no compiled form."""
     count = site.lanes if lanes is None else lanes
     type_ = site.operand_type(operand)
     kind = STORAGE.get(type_)
@@ -67,7 +67,10 @@ def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> No
 
 
 def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None) -> None:
-    """Put lanes of the destination's storage type where ``bits`` are on."""
+    """Put lanes of the destination's storage type where ``bits`` are on.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     if not isinstance(operand, General):
         raise Uncompiled
     if operand.var == 0:
@@ -92,7 +95,7 @@ def is_signed_source(site: Site, operand: Value, exec_type: ty.DataType) -> bool
 
 
 def integers(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits: int) -> Node:
-    """Lanes of an integer source, modified, in ``bits`` bits."""
+    """Lanes of an integer source, modified, in ``bits`` bits. Raises Uncompiled where there is no compiled form."""
     type_ = site.operand_type(operand)
     if type_.is_float:
         raise Uncompiled
@@ -147,7 +150,7 @@ def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signe
 
 
 def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool) -> Node:
-    """Integer lanes as floats, rounded once to nearest."""
+    """Integer lanes as floats, rounded once to nearest. Raises Uncompiled where there is no compiled form."""
     if not e.modes.to_nearest or (value.type.element.width > 32 and dst in (ty.HF, ty.BF)):
         raise Uncompiled
     lanes = lanes_of(value)
@@ -166,7 +169,10 @@ def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, s
 
 
 def floats(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, flushed: bool = True) -> Node:
-    """Lanes of a source as f32 (f64 for df), modified; denormals of the execution type flushed as the modes say."""
+    """Lanes of a source as f32 (f64 for df), modified; denormals of the execution type flushed as the modes say.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     if not e.modes.to_nearest:
         raise Uncompiled
     type_ = site.operand_type(operand)
@@ -191,7 +197,7 @@ def floats(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, fl
 
 
 def modified(e: Emitter, found: Node, modifier: OperandModifier) -> Node:
-    """Float lanes with a source modifier."""
+    """Float lanes with a source modifier. Raises Uncompiled where there is no compiled form."""
     match modifier:
         case OperandModifier.NEG:
             return e.builder.fneg(found)
@@ -212,7 +218,10 @@ def flush(e: Emitter, value: Node, type_: ty.DataType) -> Node:
 
 
 def narrow(e: Emitter, value: Node, type_: ty.DataType) -> Node:
-    """Float lanes (f32 or f64) in the storage form of a float type, rounded to nearest."""
+    """Float lanes (f32 or f64) in the storage form of a float type, rounded to nearest.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     own, lanes = value.type.element, lanes_of(value)
     if type_ is ty.BF:
         if own is not F32:
@@ -241,7 +250,10 @@ def _to_bf(e: Emitter, value: Node) -> Node:
 
 
 def from_floats(e: Emitter, value: Node, exec_type: ty.DataType, site: Site, operand: Value) -> Node:
-    """Lanes of a float execution type in the storage form of the destination."""
+    """Lanes of a float execution type in the storage form of the destination.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     dst, sat = site.operand_type(operand), saturates(operand)
     lanes = lanes_of(value)
     if exec_type is ty.HF and dst is not ty.HF:

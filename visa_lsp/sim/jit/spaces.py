@@ -76,7 +76,7 @@ def surface(e: Emitter, site: Site) -> Found:
 
 
 def by_value(e: Emitter, value: int) -> Found:
-    """The space that a surface variable's value stands for."""
+    """The space that a surface variable's value stands for. Raises Uncompiled where there is no compiled form."""
     if value in (SLM_SURFACE, _SLM_INDEX):
         return shared(e)
     if value in e.surface_values:
@@ -164,7 +164,10 @@ def flat(e: Emitter) -> Found:
 
 
 def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
-    """The space of a message of the load/store controller, and a base to add to its addresses."""
+    """The space of a message of the load/store controller, and a base to add to its addresses.
+
+    Raises Uncompiled where there is no compiled form.
+    """
     kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
     operand = site.inst.get("surface")
     if site.integer("sfid") == codes.SFID_SLM:

@@ -90,7 +90,10 @@ class GroupRunner:
         return found
 
     def run(self, total: int) -> None:
-        """Run so many groups. What compiled code does not finish, the machine goes on with."""
+        """Run so many groups. What compiled code does not finish, the machine goes on with.
+
+        Raises Suspicion where a checker may have something to say.
+        """
         machine, launch = self.machine, self.machine.launch
         call = self.compiled.native.function("groups", native.GROUPS)
         first, step = 0, 1
