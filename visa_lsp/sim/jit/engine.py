@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.jit.defined import proven
-from visa_lsp.sim.jit.machine import CompiledMachine
+from visa_lsp.sim.jit.machine import MOST_INSTRUCTIONS, CompiledMachine, is_large
 from visa_lsp.sim.jit.whole import GroupRunner, Suspicion
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.accesses import AccessChecker
@@ -40,9 +40,15 @@ def run(dispatch: Dispatch, observers: Sequence[Observer] = (), *, interpreted: 
     ``interpreted`` is the budget of steps where it has to be the interpreter, if that is another. The result's
     ``interpreted`` tells that it was.
     """
+    slower = dispatch if interpreted is None else replace(dispatch, step_budget=interpreted)
+    if is_large(dispatch.kernel):
+        result = _interpreted(slower, observers)
+        count = len(dispatch.kernel.instructions)
+        words = f"the kernel has {count:,} instructions; those of more than {MOST_INSTRUCTIONS:,} are interpreted"
+        result.limits = (*result.limits, words)
+        return result
     if not observers:
         return _unwatched(dispatch)
-    slower = dispatch if interpreted is None else replace(dispatch, step_budget=interpreted)
     if not all(type(o) in WATCHED for o in observers):
         return _interpreted(slower, observers)
     before = Contents(dispatch)

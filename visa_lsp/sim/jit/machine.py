@@ -28,6 +28,7 @@ from visa_lsp.sim.operands import CR0
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.group import Wait
     from visa_lsp.sim.interp import Code
@@ -35,7 +36,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 WARM: Final = 300  # times that each instruction is interpreted in the time that it takes to compile it
+MOST_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some ten seconds
 COLD: Final = 256  # instructions to interpret before asking again whether to compile
+
+
+def is_large(kernel: Kernel) -> bool:
+    """Whether a body has more instructions than are compiled."""
+    return len(kernel.instructions) > MOST_INSTRUCTIONS
 
 
 class CompiledMachine(Machine):
@@ -90,6 +97,8 @@ class CompiledMachine(Machine):
         if settles is not None and frame.pc == 0 and modes == Modes():
             modes = settles.modes
         key = (id(frame.code), modes)
+        if is_large(frame.code.kernel):
+            return None
         if key not in self._bodies and self._steps.get(key, 0) < WARM * len(frame.code.kernel.instructions):
             return None
         return self.compiled_for(frame.code, modes)
@@ -197,7 +206,7 @@ class CompiledMachine(Machine):
 
     def fits(self, code: Code) -> bool:
         """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""
-        return self.compiled_steadily(code).body.stays
+        return not is_large(code.kernel) and self.compiled_steadily(code).body.stays
 
     def compiled_steadily(self, code: Code) -> CompiledBody:
         """The compiled form of a kernel for the modes that it sets when it begins."""

@@ -1,0 +1,105 @@
+"""Kernels that do not end, are very large, or do what only a checker sees: the compiled engine stays bounded and right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+
+from compiled import compile_at_once
+
+from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.sim.jit import engine
+from visa_lsp.sim.jit import machine as compiled
+
+HEAD = """.version 4.1
+.kernel "k"
+.decl ids v_type=G type=uw num_elts=16 align=GRF
+.decl x v_type=T num_elts=1
+.decl at v_type=G type=ud num_elts=16 align=GRF
+.decl value v_type=G type=d num_elts=16 align=GRF
+.decl never v_type=G type=d num_elts=16 align=GRF
+.decl group v_type=G type=ud num_elts=1 align=dword alias=<%r0, 4>
+.decl P1 v_type=P num_elts=16
+.input ids offset=32 size=32
+.input x offset=64 size=4
+.kernel_attr SimdSize=16
+.kernel_attr SLMSize=1
+"""
+AT = """    mov (M1, 16) at(0,0)<1> ids(0,0)<1;1,0>
+    shl (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x2:ud
+    mov (M1, 16) value(0,0)<1> ids(0,0)<1;1,0>
+"""
+LAUNCH = """groups: [{groups}, 1, 1]
+local_size: [{local}, 1, 1]
+args:
+  x: {{buffer: {{dtype: int32, shape: [64], init: {init}}}{more}}}
+"""
+# What a kernel does, the kind of report, and how it is launched.
+FAULTS = {
+    "out of bounds": ("    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0xf8:ud\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "out-of-bounds", {}),
+    "two groups at one place": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> group(0,0)<0;1,0>\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {}),
+    "lanes with different values": ("    mov (M1, 16) at(0,0)<1> 0x0:ud\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {"groups": 1}),
+    "threads that share without a barrier": ("    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0\n    xor (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x40:ud\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 at.0\n", "data-race", {"groups": 1, "local": 32}),
+    "never written": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 never.0\n", "uninitialised-read", {"groups": 1}),
+    "shared memory that holds nothing": ("    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "uninitialised-read", {"groups": 1}),
+    "divided by zero": ("    div (M1, 16) value(0,0)<1> value(0,0)<1;1,0> value(0,0)<1;1,0>\n", "division-by-zero", {"groups": 1}),
+    "an odd address": ("    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x1:ud\n    gather4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "misaligned-access", {"groups": 1}),
+    "a barrier that lanes miss": ("    cmp.lt (M1, 16) P1 value(0,0)<1;1,0> 0x8:d\n    (P1) goto (M1, 16) out\n    barrier\nout:\n", "barrier-divergence", {"groups": 1}),
+    "a store to what is readonly": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "wrong-access", {"groups": 1, "more": ", access: readonly"}),
+    "a region that leaves its variable": ("    mov (M1, 16) value(1,0)<1> 0x1:d\n    mov (M1, 16) value(0,8)<1> 0x1:d\n", "region-outside-variable", {"groups": 1}),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    for where, name in ((engine, "PROBE"), (engine, "MANY_THREADS"), (compiled, "WARM")):
+        monkeypatch.setattr(where, name, getattr(where, name))
+    compile_at_once()
+
+
+def ran(body, engine_name, checks="all", budget=None, groups=2, local=16, more="", init="arange"):
+    launch = parse_launch(LAUNCH.format(groups=groups, local=local, more=more, init=init), Path("k.launch.yaml"))
+    options = RunOptions(platform="TGLLP", engine=engine_name, checks=checks, budget=budget)
+    return run_text(f"{HEAD}{AT}{body}    ret (M1, 1)\n", launch, options)
+
+
+def told(report):
+    return [str(fault) for fault in (*report.faults, *report.findings)]
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_no_fault_is_overlooked(what):
+    body, kind, launch = FAULTS[what]
+    expected = ran(body, "interp", **launch)
+    assert kind in {fault.kind.value for fault in (*expected.faults, *expected.findings)}
+    found = ran(body, "jit", **launch)
+    assert found.engine == "interp"
+    assert told(found) == told(expected)
+    assert (found.buffers[0].array == expected.buffers[0].array).all()
+
+
+def test_what_is_clean_is_told_by_compiled_code():
+    body = "    mad (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x3:w value(0,0)<1;1,0>\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n"
+    report = ran(body, "jit", groups=1)
+    assert (report.engine, told(report)) == ("jit", [])
+    assert report.buffers[0].array[:16].tolist() == [4 * n for n in range(16)]
+
+
+@pytest.mark.parametrize("checks", ["none", "all"])
+def test_a_loop_without_end_is_ended_by_the_budget(checks):
+    body = "again:\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n    jmp (M1, 1) again\n"
+    expected, found = (ran(body, name, checks, budget=100_000) for name in ("interp", "jit"))
+    assert [fault.kind.value for fault in found.faults] == ["step-budget"]
+    assert told(found) == told(expected)
+    assert found.opcodes == expected.opcodes
+
+
+def test_a_large_kernel_is_interpreted_and_a_note_says_so():
+    body = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n" * (compiled.MOST_INSTRUCTIONS + 1)
+    report = ran(body, "jit", groups=1)
+    assert report.engine == "interp"
+    assert any("are interpreted" in note for note in report.notes)
