@@ -1,0 +1,137 @@
+"""Compiled atomics: lane by lane, in order, as ``sim.messages.atomic`` does them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from llvmlite import ir
+
+from visa_lsp.sim.jit import spaces, watching
+from visa_lsp.sim.jit.emitter import (
+    I8,
+    I32,
+    I64,
+    Emitter,
+    Node,
+    Uncompiled,
+    integer,
+    vector,
+)
+from visa_lsp.sim.jit.moving import leave_space, range_of
+from visa_lsp.sim.jit.raw_operands import raw_start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from visa_lsp.sim.operands import Site
+
+_INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] = {
+    "add": lambda e, o, a, _b: e.builder.add(o, a),
+    "sub": lambda e, o, a, _b: e.builder.sub(o, a),
+    "inc": lambda e, o, _a, _b: e.builder.add(o, ir.Constant(o.type, 1)),
+    "dec": lambda e, o, _a, _b: e.builder.sub(o, ir.Constant(o.type, 1)),
+    "predec": lambda e, o, _a, _b: e.builder.sub(o, ir.Constant(o.type, 1)),
+    "min": lambda e, o, a, _b: e.builder.select(e.builder.icmp_unsigned("<=", o, a), o, a),
+    "max": lambda e, o, a, _b: e.builder.select(e.builder.icmp_unsigned(">=", o, a), o, a),
+    "minsint": lambda e, o, a, _b: e.builder.select(e.builder.icmp_signed("<=", o, a), o, a),
+    "maxsint": lambda e, o, a, _b: e.builder.select(e.builder.icmp_signed(">=", o, a), o, a),
+    "xchg": lambda _e, _o, a, _b: a,
+    "load": lambda _e, o, _a, _b: o,
+    "and": lambda e, o, a, _b: e.builder.and_(o, a),
+    "or": lambda e, o, a, _b: e.builder.or_(o, a),
+    "xor": lambda e, o, a, _b: e.builder.xor(o, a),
+    "cmpxchg": lambda e, o, a, b: e.builder.select(e.builder.icmp_unsigned("==", o, b), a, o),
+    "icas": lambda e, o, a, b: e.builder.select(e.builder.icmp_unsigned("==", o, a), b, o),
+}
+
+
+def emit_atomic(
+    e: Emitter, site: Site, found: spaces.Found, at: Node, word: str, memory: int, cell: int, *, names: Sequence[str]
+) -> None:
+    """Update the place of each lane. Raises Uncompiled where the update, or what its operands share, has no compiled form."""
+    update = _INTEGER_UPDATES.get(word)
+    if update is None or memory not in (2, 4, 8):
+        raise Uncompiled
+    builder, lanes = e.builder, site.lanes
+    dst, first, second = (raw_start(site, site.raw(n), lanes * cell) for n in names)
+    if any(dst >= 0 <= start and start != dst and abs(start - dst) < lanes * cell for start in (first, second)):
+        raise Uncompiled  # the interpreter takes all sources before it writes
+    bits = e.some(e.enable(site), site)
+    with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
+        at = found.offsets(at)
+        chosen = e.lanes(bits, lanes)
+        most, least = range_of(e, at, chosen)
+        place = found.place(least, builder.add(most, ir.Constant(I64, memory)))
+        with builder.if_else(place.inside, likely=True) as (inside, outside):
+            with inside:
+                if e.watched:
+                    _watch_atomic(e, found, place, at, chosen, memory)
+                with builder.goto_entry_block():
+                    offsets = builder.alloca(vector(I64, lanes))
+                builder.store(at, offsets)
+                wide = bits if lanes == 32 else builder.zext(bits, I32)
+                _each_lane(e, wide, lambda lane: _update(e, place, offsets, lane, (dst, first, second), update, word, memory, cell))  # fmt: skip
+                count = builder.zext(e.intrinsic("llvm.ctpop.i32", I32, wide), I64)
+                moved = builder.mul(count, ir.Constant(I64, memory))
+                e.add_to(e.reads, moved)
+                e.add_to(e.writes, moved)
+            with outside:
+                leave_space(e)
+
+
+def _watch_atomic(e: Emitter, found: spaces.Found, place: spaces.Place, at: Node, chosen: Node, memory: int) -> None:
+    watching.access(e, place, reads=True, writes=True)
+    watching.alignment(e, at, chosen, memory)
+    if memory < 4:
+        watching.suspect(e, ir.Constant(ir.IntType(1), 1))
+    for cells in watching.dwords(e, at, memory):
+        marks = watching.Marks(e, place, cells, chosen, shared=found.shared, side_by_side=False)
+        marks.check((watching.WRITTEN, watching.READ))
+        if found.shared:
+            marks.written()
+        marks.add(watching.ATOMIC)
+
+
+def _each_lane(e: Emitter, bits: Node, body: Callable[[Node], None]) -> None:
+    """Run ``body`` for each bit that is on, lowest first."""
+    builder, before = e.builder, e.builder.block
+    head, inner, done = (e.function.append_basic_block(n) for n in ("lanes", "lane", "lanes_done"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    left = builder.phi(I32)
+    left.add_incoming(bits, before)
+    builder.cbranch(builder.icmp_unsigned("!=", left, ir.Constant(I32, 0)), inner, done)
+    builder.position_at_end(inner)
+    body(builder.zext(e.intrinsic("llvm.cttz.i32", I32, left, ir.Constant(ir.IntType(1), 1)), I64))
+    rest = builder.and_(left, builder.sub(left, ir.Constant(I32, 1)))
+    left.add_incoming(rest, builder.block)
+    builder.branch(head)
+    builder.position_at_end(done)
+
+
+def _update(
+    e: Emitter, place: spaces.Place, offsets: Node, lane: Node, starts: tuple[int, int, int],
+    update: Callable[[Emitter, Node, Node, Node], Node], word: str, memory: int, cell: int,
+) -> None:  # fmt: skip
+    builder, kind = e.builder, integer(8 * memory)
+    offset = builder.load(builder.gep(offsets, [lane], source_etype=I64), typ=I64)
+    where = builder.gep(place.base, [offset], source_etype=I8)
+    at = builder.mul(lane, ir.Constant(I64, cell))
+
+    def register(start: int) -> Node:
+        return builder.gep(e.at(start), [at], source_etype=I8)
+
+    dst, first, second = starts
+    sources = [
+        ir.Constant(kind, 0) if start < 0 else builder.load(register(start), typ=kind, align=1)
+        for start in (first, second)
+    ]
+    old = builder.load(where, typ=kind, align=1)
+    new = update(e, old, *sources)
+    builder.store(new, where, align=1)
+    changed = builder.zext(builder.icmp_unsigned("!=", new, old), I64)
+    builder.store(builder.or_(builder.load(place.wrote, typ=I64), changed), place.wrote)
+    if dst >= 0:
+        if word == "predec":
+            old = builder.sub(old, ir.Constant(kind, 1))
+        builder.store(old if cell == memory else builder.zext(old, integer(8 * cell)), register(dst), align=1)
