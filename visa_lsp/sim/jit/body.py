@@ -84,7 +84,7 @@ class Body:
 
     def written(self, module: ir.Module, name: str) -> ir.Function:
         """Write the function into a module."""
-        writer = _Writer(self, module, name)
+        writer = _BodyWriter(self, module, name)
         writer.write()
         return writer.e.function
 
@@ -162,7 +162,7 @@ def _branches(inst: Inst) -> bool:
     return isinstance(meaning, Effect) and meaning.name in {"goto", "jmp", "ret", "fret"}
 
 
-class _Writer:
+class _BodyWriter:
     def __init__(self, body: Body, module: ir.Module, name: str) -> None:
         self.body = body
         self.code = body.code
