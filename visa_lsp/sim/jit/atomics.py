@@ -79,7 +79,9 @@ def emit_atomic(
                 leave_space(e)
 
 
-def _watch_atomic(e: Emitter, found: spaces.Found, place: spaces.Place, at: Node, chosen: Node, memory: int) -> None:
+def _watch_atomic(
+    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, chosen: Node, memory: int
+) -> None:
     watching.access(e, place, reads=True, writes=True)
     watching.alignment(e, at, chosen, memory)
     if memory < 4:
@@ -110,7 +112,7 @@ def _each_lane(e: Emitter, bits: Node, body: Callable[[Node], None]) -> None:
 
 
 def _update(
-    e: Emitter, place: spaces.Place, offsets: Node, lane: Node, starts: tuple[int, int, int],
+    e: Emitter, place: spaces.SpacePlace, offsets: Node, lane: Node, starts: tuple[int, int, int],
     update: Callable[[Emitter, Node, Node, Node], Node], word: str, memory: int, cell: int,
 ) -> None:  # fmt: skip
     builder, kind = e.builder, integer(8 * memory)

@@ -9,7 +9,7 @@ import numpy as np
 from llvmlite import ir
 
 from visa_lsp.sim.jit import native
-from visa_lsp.sim.jit.body import Body
+from visa_lsp.sim.jit.body import BodyPlan
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
@@ -24,7 +24,7 @@ class CompiledBody:
         for pc in range(len(code.kernel.instructions)):
             code.op(pc)
         self.code = code
-        self.body = Body(code, modes, surfaces, watched=watched)
+        self.body = BodyPlan(code, modes, surfaces, watched=watched)
         self.module = ir.Module("body")
         size = code.layout.size
         self.function = self.body.written(self.module, "body")

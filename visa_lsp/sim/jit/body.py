@@ -51,7 +51,7 @@ _LEAVING: Final = frozenset(
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 
 
-class Body:
+class BodyPlan:
     """The plan of one body: stretches and entries. ``written`` makes its function."""
 
     def __init__(self, code: Code, modes: Modes, surfaces: tuple[int, ...], *, watched: bool = False) -> None:
@@ -163,7 +163,7 @@ def _branches(inst: Inst) -> bool:
 
 
 class _BodyWriter:
-    def __init__(self, body: Body, module: ir.Module, name: str) -> None:
+    def __init__(self, body: BodyPlan, module: ir.Module, name: str) -> None:
         self.body = body
         self.code = body.code
         self.e = Emitter(module, name, body.layout)
@@ -409,7 +409,7 @@ def _label(inst: Inst) -> int:
     return label
 
 
-def _touches_fixed(body: Body) -> bool:
+def _touches_fixed(body: BodyPlan) -> bool:
     """Whether some instruction sets a predefined surface variable."""
     from visa_lsp.isa.predefined import FIRST_SURFACE
     from visa_lsp.program.model import State

@@ -53,7 +53,7 @@ class CompiledMachine(Machine):
         self.under_watch = watched
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
         self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
-        self._states: dict[int, state.State] = {}
+        self._states: dict[int, state.StateBlock] = {}
         self._settling: dict[int, Settling | None] = {}
         self._steps: dict[tuple[int, Modes], int] = {}
         self._surfaces = tuple(sorted(dispatch.surfaces))
@@ -122,11 +122,11 @@ class CompiledMachine(Machine):
             self._settling[id(code)] = settling(code)
         return self._settling[id(code)]
 
-    def block(self, frame: Frame, layout: state.StateLayout) -> state.State:
+    def block(self, frame: Frame, layout: state.StateLayout) -> state.StateBlock:
         """The block of a frame."""
         found = self._states.get(id(frame))
         if found is None:
-            found = self._states[id(frame)] = state.State(layout)
+            found = self._states[id(frame)] = state.StateBlock(layout)
         return found
 
     def tell_written(self) -> None:
@@ -145,7 +145,7 @@ class CompiledMachine(Machine):
         self.result.writes += int(self.launch[state.WRITES // 8])
         self.launch[state.READS // 8] = self.launch[state.WRITES // 8] = 0
 
-    def bind(self, frame: Frame, block: state.State) -> None:
+    def bind(self, frame: Frame, block: state.StateBlock) -> None:
         """Say which block a frame has."""
         self._states[id(frame)] = block
 

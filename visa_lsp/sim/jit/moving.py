@@ -82,7 +82,7 @@ def leave_space(e: Emitter) -> None:
 
 
 def _watch(
-    e: Emitter, found: spaces.Found, place: spaces.Place, at: Node, chosen: Node | None, side_by_side: Node | None,
+    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, chosen: Node | None, side_by_side: Node | None,
     moved: Sequence[Moved], *, write: bool,
 ) -> None:  # fmt: skip
     """Look at what checkers would look at before elements move."""
@@ -114,7 +114,7 @@ def _watch(
 def mark(
     e: Emitter,
     found: spaces.Found,
-    place: spaces.Place,
+    place: spaces.SpacePlace,
     cells: Node,
     chosen: Node | None,
     *,

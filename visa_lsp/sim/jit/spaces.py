@@ -1,6 +1,6 @@
 """Where a compiled message goes: a surface, shared local memory, the flat address space. The host's addresses stay here.
 
-A ``Place`` is the host address of a space's first byte and its size, for the addresses of one message. What lies outside of
+A ``SpacePlace`` is the host address of a space's first byte and its size, for the addresses of one message. What lies outside of
 it, or is bound to nothing, is left to the interpreter before anything is done.
 """
 
@@ -30,7 +30,7 @@ FLAT_ENTRY = 48  # bytes of a buffer in its table: first address, then the same 
 WRITTEN = 8  # bytes from the end of either entry to the word that says so
 
 
-class Place(NamedTuple):
+class SpacePlace(NamedTuple):
     """The host address of byte 0 of a space, and whether all offsets that were asked for lie inside.
 
     ``wrote`` is the address of a word that says whether something was stored. Where checkers watch: the host address of the first mark of byte 0, the bytes between marks of different kinds, and what is
@@ -49,7 +49,7 @@ class Found(NamedTuple):
     """A space: how offsets of lanes become offsets in it, and its place for a range of them."""
 
     offsets: Callable[[Node], Node]
-    place: Callable[[Node, Node], Place]
+    place: Callable[[Node, Node], SpacePlace]
     shared: bool = False
 
 
@@ -92,12 +92,14 @@ def _entry(e: Emitter, table: Node, number: int) -> list[Node]:
     return [e.word(table, ENTRY * number, PTR), *words, e.address(table, ENTRY * (number + 1) - WRITTEN)]
 
 
-def _sized(e: Emitter, base: Node, size: Node, marks: Node, flags: Node, wrote: Node) -> Callable[[Node, Node], Place]:
-    def place(low: Node, end: Node) -> Place:
+def _sized(
+    e: Emitter, base: Node, size: Node, marks: Node, flags: Node, wrote: Node
+) -> Callable[[Node, Node], SpacePlace]:
+    def place(low: Node, end: Node) -> SpacePlace:
         builder = e.builder
         above = builder.icmp_signed(">=", low, ir.Constant(I64, 0))
         inside = builder.and_(above, builder.icmp_signed("<=", end, size))
-        return Place(base, inside, wrote, marks, _stride(e, size), flags)
+        return SpacePlace(base, inside, wrote, marks, _stride(e, size), flags)
 
     return place
 
@@ -125,7 +127,7 @@ def shared(e: Emitter) -> Found:
 def flat(e: Emitter) -> Found:
     """The flat address space: the buffer that holds the whole range is looked for among all."""
 
-    def place(low: Node, end: Node) -> Place:
+    def place(low: Node, end: Node) -> SpacePlace:
         builder = e.builder
         table = builder.inttoptr(e.word(e.launch, state.FLAT), PTR)
         count = e.word(e.launch, state.FLAT_COUNT)
@@ -158,7 +160,7 @@ def flat(e: Emitter) -> Found:
             chosen.add_incoming(value, body)
             values.append(chosen)
         base, marks, stride, flags, wrote = values
-        return Place(builder.inttoptr(base, PTR), inside, builder.inttoptr(wrote, PTR), marks, stride, flags)
+        return SpacePlace(builder.inttoptr(base, PTR), inside, builder.inttoptr(wrote, PTR), marks, stride, flags)
 
     return Found(lambda at: at, place)
 

@@ -96,7 +96,7 @@ class StateLayout:
         self.size = -(-(self.surfaces_at + 8 * self.surfaces) // 64) * 64
 
 
-class State:
+class StateBlock:
     """One block, for one frame at a time."""
 
     def __init__(self, layout: StateLayout, where: np.ndarray[Any, np.dtype[np.uint8]] | None = None) -> None:

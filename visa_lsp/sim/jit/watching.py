@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.sim.jit.emitter import Emitter, Node
-    from visa_lsp.sim.jit.spaces import Place
+    from visa_lsp.sim.jit.spaces import SpacePlace
 
 SEVERAL: Final = 0xFFFFFFFF  # mark of what several groups have read or used atomically
 WRITTEN, READ, ATOMIC = range(3)  # the three marks
@@ -66,7 +66,7 @@ def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
     suspect(e, any_of(e, odd))
 
 
-def access(e: Emitter, place: Place, *, reads: bool, writes: bool) -> None:
+def access(e: Emitter, place: SpacePlace, *, reads: bool, writes: bool) -> None:
     """Suspect what an argument does not allow."""
     forbidden = (WRITEONLY if reads else 0) | (READONLY if writes else 0)
     found = e.builder.and_(place.flags, ir.Constant(I64, forbidden))
@@ -86,7 +86,7 @@ class Marks:
     """The marks of the dwords that one access of a message touches: ``at`` are offsets as the space counts them."""
 
     def __init__(
-        self, e: Emitter, place: Place, at: Node, chosen: Node | None, *, shared: bool, side_by_side: bool
+        self, e: Emitter, place: SpacePlace, at: Node, chosen: Node | None, *, shared: bool, side_by_side: bool
     ) -> None:
         self.e, self.place, self.shared = e, place, shared
         self.lanes = at.type.count

@@ -43,7 +43,7 @@ class GroupRunner:
         self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
         layout = compiled.body.layout
         self._blocks = np.zeros((count, layout.size), np.uint8)
-        self.states = [state.State(layout, row) for row in self._blocks]
+        self.states = [state.StateBlock(layout, row) for row in self._blocks]
         marks = machine.marked(self.group.slm)
         for number, frame in enumerate(self.frames):
             self._registers[number, : frame.regs.size] = frame.regs
