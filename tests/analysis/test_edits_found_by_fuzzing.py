@@ -53,6 +53,11 @@ EDITS = {
         ".decl V50 v_type=G type=d num_elts=8 align=GRF\n" * 2,
         "",
     ),
+    "a scope that begins before the declaration of what no declaration may name": (
+        HEAD + DECLS + ".decl %V60 v_type=G type=d num_elts=8 align=GRF\n" + CODE.replace("V41", "%V60") + RET,
+        ".decl V45",
+        "{\n.decl V45",
+    ),
     "a label that has no name yet": (HEAD + DECLS + CODE + '    goto (M1, 8) "x"\n' + RET, '"x"', '""'),
 }  # fmt: skip
 # Texts of which a first look, or the second one in a process, was wrong.

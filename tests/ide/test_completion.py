@@ -1,3 +1,5 @@
+from time import process_time
+
 import pytest
 from cursor import DECLARATIONS, marked
 
@@ -49,6 +51,13 @@ def test_completion_offers_what_may_stand_here(source, has, has_not):
     found = set(labels(source))
     assert has <= found
     assert not has_not & found
+
+
+@pytest.mark.parametrize("head", ["", "    mov (M1, 8) ", ".decl "])
+def test_a_line_that_is_too_long_to_be_read_takes_no_time(head):
+    started = process_time()
+    assert labels(head + "a" * 300_000 + " ^") == []
+    assert process_time() - started < 5
 
 
 def test_variables_of_the_right_type_come_first():

@@ -130,6 +130,21 @@ def test_lines_that_differ_in_constant_parts_share_no_statement():
     assert parser.full_parses == len(lines) + 3 * len(lines), "each line was read once, and by the check itself"
 
 
+def test_a_line_with_errors_is_read_once():
+    parser = Parser()
+    wrong = ["mov (M1, 8) V1(0,0)<", "num_elts" + "V1(0,0)<" * 1000]
+    found = [parser.line(line) for _ in range(3) for line in wrong]
+    assert parser.full_parses == len(wrong)
+    assert found == [parser.full(line) for line in wrong] * 3
+
+
+def test_lines_with_errors_are_given_up_when_they_are_many():
+    parser = Parser()
+    for count in range(30):
+        check(parser, "num_elts" + "V1(0,0)<" * (1000 + count))
+    assert len(parser._wrong) < 10
+
+
 def test_a_line_with_a_mark_of_shapes_in_it_has_no_shape():
     parser = Parser()
     for line in ("L1:", "ret (M1, 1)", "mov (M1, 1) V1(0,0)<1> 0x1:d"):

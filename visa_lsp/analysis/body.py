@@ -877,7 +877,7 @@ class BodyFindings:
             subjects = told.union(self._names.coupled(self._words(document, index, offset)))
             news |= told if (index, offset) not in known else set()
             needs: set[str] = set()
-            if any(self._names.tokens[name] == SINGLE for name in subjects if name[:1] != "\x0f"):
+            if any(name in self._names.irregular or self._names.tokens[name] == SINGLE for name in subjects):
                 needs.add(_BRACES)
             for name in names_in(missing):
                 needs |= {_HEADER, _LAST, _SPELT + "".join(spelling(name))}

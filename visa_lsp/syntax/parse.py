@@ -46,6 +46,8 @@ _OPENS: Final = re.compile(
 
 _MAX_EXACT: Final = 256
 _MAX_DECLARED: Final = 200  # characters of a declaration that is kept for others
+# Characters of all lines with errors that are kept: those of a short text, which is read anew with every edit.
+_MAX_WRONG: Final = 50_000
 # With which line of a shape what builds its statements is made: that takes as long as reading some lines by the grammar.
 _WORTH: Final = 3
 # Before the key of a line that is cached for itself alone; no line has this character where shapes begin.
@@ -64,6 +66,8 @@ class Parser:
         self._met: dict[str, tuple[str, tree.Statement]] = {}
         self._times: dict[str, int] = {}  # how often shapes were met, from the second time on
         self._exact: dict[str, tree.Statement] = {}
+        self._wrong: dict[str, tree.Statement] = {}
+        self._wrong_size = 0
         self._declared: dict[tuple[str, int, str], tree.Decl | tree.InputDecl] = {}
         self._fresh: dict[str, tuple[str, tree.Statement]] = {}  # not yet written to the cache
         self.cache = cache
@@ -120,7 +124,7 @@ class Parser:
         builder = self._builders.get(shape)
         if builder is not None:
             return builder(texts, ends)
-        exact = self._exact.get(code)
+        exact = self._exact.get(code) or self._wrong.get(code)
         if exact is not None:
             return exact
         met = self._met.get(shape)
@@ -131,6 +135,12 @@ class Parser:
         statement = self.full(code)
         if not statement.errors:
             self._keep(shape, code, statement)
+            return statement
+        if self._wrong_size > _MAX_WRONG:
+            self._wrong.clear()
+            self._wrong_size = 0
+        self._wrong[code] = statement
+        self._wrong_size += len(code)
         return statement
 
     def _keep(self, shape: str, code: str, statement: tree.Statement) -> None:

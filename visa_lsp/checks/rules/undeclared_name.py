@@ -28,6 +28,7 @@ from visa_lsp.diagnostics import Fix
 from visa_lsp.isa.model import Shape
 from visa_lsp.isa.operands import AO, A, G, P
 from visa_lsp.sema.model import VARIABLE_LETTER, Place, SymbolKind
+from visa_lsp.sema.names import is_taken
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     related = [(place, f"`{name}` is also used here") for place in uses[1:SHOWN]]
     fixes = []
     message = f"`{name}` is not declared"
-    if body is not None:
+    if is_taken(name):
+        message = f"`{name}` is not predefined, and no declaration may have such a name"
+    elif body is not None:
         names = index_of(ctx, body)
         same = names.by_name.get(name, ())
         ended = next((s for s in same if s.scope is not body.scope and s.place), None)

@@ -6,6 +6,7 @@ Reads the line up to the cursor only; it need not make sense yet. Knows no proto
 from __future__ import annotations
 
 import re
+import string
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -15,7 +16,7 @@ from visa_lsp.sema.instructions import match_modifiers
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.braces import taken_off
 from visa_lsp.syntax.comments import strip
-from visa_lsp.syntax.parse import parse_line
+from visa_lsp.syntax.parse import MAX_LINE, parse_line
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Context:
         return self.row.slots[min(self.operand, len(self.row.slots) - 1)]
 
 
-_WORD: Final = re.compile(r"%?[A-Za-z0-9_$@?]*$")
+_WORD: Final = string.ascii_letters + string.digits + "_$@?"
 _OPENED: Final = re.compile(r"^\s*(?:\{\s*)++")
 _EXEC: Final = re.compile(r"^\s*\([^()]*\)(?:\s*\.\s*[A-Za-z0-9_-]+)*")
 _HEAD: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\s*[A-Za-z0-9_<>-]+)*")
@@ -81,10 +82,10 @@ def context_at(analysis: Analysis, offset: int) -> Context:
     text = document.line_text(line)[:column]
     start = document.line_start(line)
     code, in_comment = strip(text, in_block=False)
-    found = _WORD.search(text)
-    prefix = found.group() if found else ""
+    stem = text.rstrip(_WORD).removesuffix("%")
+    prefix = text[len(stem) :]
     word = Span(start + column - len(prefix), start + column)
-    if in_comment or len(code) < len(text.rstrip()) or (text.strip() and code.strip() == ""):
+    if in_comment or len(code) < len(text.rstrip()) or (text.strip() and code.strip() == "") or len(text) > MAX_LINE:
         return Context(Expected.NOTHING, word, line, prefix)
     before = text[: len(text) - len(prefix)]
     before = _OPENED.sub(lambda match: " " * len(match.group()), before)
@@ -110,7 +111,7 @@ def _directive(stripped: str, before: str, word: Span, line: int, prefix: str) -
     if name == ".decl":
         if re.search(r"attrs\s*=\s*\{[^}]*$", before):
             return Context(Expected.ATTRIBUTE_NAME, word, line, prefix, name=".decl")
-        value = re.search(r"([a-z_]+)\s*=\s*<?\s*$", before)
+        value = re.search(r"(?<![a-z_])([a-z_]+)\s*=\s*<?\s*$", before)
         if value:
             return Context(Expected.DECL_VALUE, word, line, prefix, name=value.group(1))
         if re.search(r"\.decl\s+\S+\s", before):
@@ -146,7 +147,7 @@ def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
         return Context(Expected.EXEC, word, line, prefix, name=tail, row=row, rows=rows)
     if re.search(r":\s*$", before):
         return replace(inside, expected=Expected.TYPE)
-    region = re.search(r"(%?[A-Za-z_]\w*)\s*\([^()]*\)\s*<[^<>]*$", before)
+    region = re.search(r"(?<!\w)(%?[A-Za-z_]\w*)\s*\([^()]*\)\s*<[^<>]*$", before)
     if region:
         return replace(inside, expected=Expected.REGION, name=region.group(1))
     if row is None or not before[-1:].isspace():
