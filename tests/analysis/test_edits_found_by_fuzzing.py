@@ -66,6 +66,10 @@ TEXTS = {
     "an input whose name goes on with another sign": (
         HEAD + DECLS + "{\n}\n.input V40$ offset=32 size=32\n" + CODE + '.function "f"\n' + RET
     ),
+    "an input whose second declaration is an alias": (
+        HEAD + DECLS + ".decl V50 v_type=G type=d num_elts=8 align=GRF\n{\n"
+        + ".decl V40 v_type=G type=d num_elts=8 align=GRF alias=<V50, 0>\n.input V40 offset=32 size=32\n" + CODE + "}\n" + RET
+    ),
     "control characters in a declaration": HEAD + DECLS.replace("V41 ", "V41\x1d\x1d ") + CODE + RET,
     "an alias of what may not be declared": (
         HEAD + ".decl %V44 v_type=G type=d num_elts=8 align=GRF\n" + DECLS

@@ -108,29 +108,31 @@ class Names:
 
     def with_bases(self, names: Iterable[str]) -> tuple[set[str], list[tuple[int, int]]]:
         """The names with everything that they are aliases of; and (chunk, number in it) of all declarations of those."""
-        found, places, waiting = set[str](), list[tuple[int, int]](), list(names)
+        found, places, waiting = set[str](), list[tuple[int, int]](), set(names)
+        twice: dict[str, list[tuple[int, int]]] = {}
         while waiting:
             name = waiting.pop()
-            if name in found:
-                continue
             found.add(name)
-            if name in self.decl:
-                index, number = self.place(name)
-                if name not in self.redeclared:
-                    places.append((index, number))
-                if base := base_of(self._facts[index].properties[number]):
-                    waiting.append(base)
-        return found, [*places, *self._twice_declared(found)]
+            if name in self.redeclared and not twice:
+                twice = self._twice_declared()
+            some = twice[name] if name in self.redeclared else [self.place(name)] if name in self.decl else []
+            places += some
+            waiting.update({b for i, k in some if (b := base_of(self._facts[i].properties[k]))} - found)
+        return found, places
 
     def declared(self, names: set[str]) -> list[tuple[int, int]]:
         """(chunk, number of the declaration in it) of all declarations of some names."""
-        once = [self.place(name) for name in names - self.redeclared if name in self.decl]
-        return [*once, *self._twice_declared(names)]
+        twice = {} if names.isdisjoint(self.redeclared) else self._twice_declared()
+        return [place for n in sorted(names) if n in self.decl for place in twice.get(n) or [self.place(n)]]
 
-    def _twice_declared(self, names: set[str]) -> Iterator[tuple[int, int]]:
-        some = names & self.redeclared
-        for index, facts in enumerate(self._facts if some else ()):
-            yield from [(index, k) for k, name in enumerate(facts.decls) if name in some]
+    def _twice_declared(self) -> dict[str, list[tuple[int, int]]]:
+        """All declarations of the names that have two or more."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for index, facts in enumerate(self._facts):
+            for k, name in enumerate(facts.decls if not self.redeclared.isdisjoint(facts.decls) else ()):
+                if name in self.redeclared:
+                    found.setdefault(name, []).append((index, k))
+        return found
 
     def place(self, name: str) -> tuple[int, int]:
         """(chunk, number of the declaration in it) of a declared name: the first, where there are two."""
