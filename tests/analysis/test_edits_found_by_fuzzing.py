@@ -58,6 +58,12 @@ EDITS = {
         ".decl V45",
         "{\n.decl V45",
     ),
+    "an input whose second declaration is an alias": (
+        HEAD + DECLS + ".decl V50 v_type=G type=d num_elts=8 align=GRF\n{\n"
+        + ".decl V40 v_type=G type=d num_elts=8 align=GRF alias=<V50, 0>\n" + CODE + "}\n" + RET,
+        "    mov",
+        ".input V40 offset=32 size=32\n    mov",
+    ),
     "a label that has no name yet": (HEAD + DECLS + CODE + '    goto (M1, 8) "x"\n' + RET, '"x"', '""'),
 }  # fmt: skip
 # Texts of which a first look, or the second one in a process, was wrong.
@@ -65,10 +71,6 @@ TEXTS = {
     "a subroutine without a name": HEAD + DECLS + CODE + '.function ""\n' + CODE,
     "an input whose name goes on with another sign": (
         HEAD + DECLS + "{\n}\n.input V40$ offset=32 size=32\n" + CODE + '.function "f"\n' + RET
-    ),
-    "an input whose second declaration is an alias": (
-        HEAD + DECLS + ".decl V50 v_type=G type=d num_elts=8 align=GRF\n{\n"
-        + ".decl V40 v_type=G type=d num_elts=8 align=GRF alias=<V50, 0>\n.input V40 offset=32 size=32\n" + CODE + "}\n" + RET
     ),
     "control characters in a declaration": HEAD + DECLS.replace("V41 ", "V41\x1d\x1d ") + CODE + RET,
     "an alias of what may not be declared": (

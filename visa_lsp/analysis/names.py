@@ -22,7 +22,7 @@ from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Fac
 from visa_lsp.syntax.document import same_head, same_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _COUPLED: Final = frozenset({UNKNOWN, SINGLE})
 # Where an input stands matters to no other line, only that it stands somewhere.
