@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from visa_lsp.analysis import line_classes, outline
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.syntax import document
 
 HEAD = '.version 4.1\n.kernel "k"\n'
 DECLS = "".join(f".decl V{n} v_type=G type=d num_elts=8 align=GRF\n" for n in range(40, 48))
+WORDS = "".join(f".decl V{n} v_type=G type=uw num_elts=32 align=GRF\n" for n in (50, 51))
 CODE = "    mov (M1, 8) V40(0,0)<1> V41(0,0)<1;1,0>\n" * 12
 RET = "    ret (M1, 1)\n"
 TWO = """.decl V32 v_type=G type=f num_elts=8 align=GRF
@@ -58,11 +60,10 @@ EDITS = {
         ".decl V45",
         "{\n.decl V45",
     ),
-    "an input whose second declaration is an alias": (
-        HEAD + DECLS + ".decl V50 v_type=G type=d num_elts=8 align=GRF\n{\n"
-        + ".decl V40 v_type=G type=d num_elts=8 align=GRF alias=<V50, 0>\n" + CODE + "}\n" + RET,
-        "    mov",
-        ".input V40 offset=32 size=32\n    mov",
+    "an input is said to be one before it is declared, and then behind that": (
+        HEAD + DECLS + ".input V50 offset=32 size=64\n" + WORDS + CODE.replace("V40", "V50") + RET,
+        ".input V50 offset=32 size=64\n" + WORDS,
+        WORDS + ".input V50 offset=32 size=64\n",
     ),
     "a label that has no name yet": (HEAD + DECLS + CODE + '    goto (M1, 8) "x"\n' + RET, '"x"', '""'),
 }  # fmt: skip
@@ -71,6 +72,10 @@ TEXTS = {
     "a subroutine without a name": HEAD + DECLS + CODE + '.function ""\n' + CODE,
     "an input whose name goes on with another sign": (
         HEAD + DECLS + "{\n}\n.input V40$ offset=32 size=32\n" + CODE + '.function "f"\n' + RET
+    ),
+    "an input whose second declaration is an alias": (
+        HEAD + DECLS + WORDS + "{\n.decl V40 v_type=G type=d num_elts=8 align=GRF alias=<V50, 0>\n.input V40 offset=32 size=32\n"
+        + CODE + "}\n" + RET
     ),
     "control characters in a declaration": HEAD + DECLS.replace("V41 ", "V41\x1d\x1d ") + CODE + RET,
     "an alias of what may not be declared": (
@@ -81,6 +86,13 @@ TEXTS = {
         HEAD + DECLS + CODE + "".join(f"    mov (M1, 8) V40(0,0)<1> 0x{value:x}:b\n" for value in (0xFFFFFF80, 0xFFFFEF7F)) + RET
     ),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def nothing_known() -> None:
+    """As in a new process: what another test has found out is not there."""
+    line_classes._verdicts.clear()
+    outline._clean.clear()
 
 
 @pytest.mark.parametrize("lines", [8, 256])

@@ -332,14 +332,17 @@ class BodyFindings:
         return self._names.update(self._facts, gone, added, self._setting, fresh=fresh)
 
     def _declared_late(self) -> set[str]:
-        """The names that are declared in a chunk with code before it."""
-        first = self._outline.first_code
-        if first is None:
-            return set()
+        """The names that are declared in a chunk with code before it, and the inputs that are behind an input directive."""
+        code, inputs, end = self._outline.first_code, self.directives.inputs, (len(self._facts), 0)
+        passed = min([place for places in inputs.values() for place in places], default=end)
         found: set[str] = set()
-        for index in range(first[0], len(self._facts)):
-            if index > first[0] or self._facts[index].mixed:
-                found.update(self._facts[index].decls)
+        for index in range(min(passed, code or end)[0], len(self._facts)):
+            decls = self._facts[index].decls
+            if decls and code is not None and (index > code[0] or (index == code[0] and self._facts[index].mixed)):
+                found.update(decls)
+            elif not inputs.keys().isdisjoint(decls):
+                places = zip(decls, decl_lines(self.chunks[index]), strict=True)
+                found.update([name for name, at in places if name in inputs and (index, at) > passed])
         return found
 
     def _lone_subroutines(self) -> set[str]:

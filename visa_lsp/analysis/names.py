@@ -284,6 +284,8 @@ class Names:
         setting, labels = self.setting, self._label_count.get(name, 0)
         if declared == SINGLE or labels > 1 or name in self.scoped | setting.functions | setting.broken:
             return SINGLE
+        if name in setting.declared_late and name in self.inputs:
+            return SINGLE  # whether it is one depends on where that is said
         found = LATE + declared if name in setting.declared_late else declared
         if labels:
             found += LABEL if setting.parts is None else f"{LABEL}{setting.parts.get(name, 0)};"
