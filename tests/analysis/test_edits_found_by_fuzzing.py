@@ -65,6 +65,12 @@ EDITS = {
         ".input V50 offset=32 size=64\n" + WORDS,
         WORDS + ".input V50 offset=32 size=64\n",
     ),
+    "a broken declaration of what another one is an alias of": (
+        HEAD + DECLS + ".decl V60 v_type=G type=d num_elts=8 align=GRF alias=<V59, 4>\n" + CODE
+        + "    oword_ld (2) T6 0x0:ud V60.0\n" + RET,
+        ".decl V40",
+        ".decl V59\n.decl V40",
+    ),
     "a label that has no name yet": (HEAD + DECLS + CODE + '    goto (M1, 8) "x"\n' + RET, '"x"', '""'),
 }  # fmt: skip
 # Texts of which a first look, or the second one in a process, was wrong.

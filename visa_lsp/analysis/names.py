@@ -273,7 +273,7 @@ class Names:
         definition = rest
         if match is not None:
             base = match.group(1)
-            if base_token == SINGLE:
+            if base_token == SINGLE or base in self.setting.broken:
                 return SINGLE
             known = base_token or (base if base in special_words() else UNKNOWN)
             definition = rest[: match.start(1)] + known + rest[match.end(1) :]
