@@ -71,6 +71,11 @@ EDITS = {
         ".decl V40",
         ".decl V59\n.decl V40",
     ),
+    "a scope that begins before an alias of itself": (
+        HEAD + DECLS + ".decl V60 v_type=G type=d num_elts=8 align=GRF alias=<V60, 4>\n" + CODE + RET,
+        ".decl V45",
+        "{\n.decl V45",
+    ),
     "a label that has no name yet": (HEAD + DECLS + CODE + '    goto (M1, 8) "x"\n' + RET, '"x"', '""'),
 }  # fmt: skip
 # Texts of which a first look, or the second one in a process, was wrong.

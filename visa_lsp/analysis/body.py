@@ -880,9 +880,11 @@ class BodyFindings:
             subjects = told.union(self._names.coupled(self._words(document, index, offset)))
             news |= told if (index, offset) not in known else set()
             needs: set[str] = set()
-            if any(name in self._names.irregular or self._names.tokens[name] == SINGLE for name in subjects):
+            if any(self._names.tokens[name] == SINGLE for name in subjects):
                 needs.add(_BRACES)
             for name in names_in(missing):
+                if name in self._names.decl:
+                    needs.add(_BRACES)
                 needs |= {_HEADER, _LAST, _SPELT + "".join(spelling(name))}
                 if is_likened(name):
                     needs.add(_SPELT)

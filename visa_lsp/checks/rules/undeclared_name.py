@@ -55,7 +55,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
         names = index_of(ctx, body)
         same = names.by_name.get(name, ())
         ended = next((s for s in same if s.scope is not body.scope and s.place), None)
-        later = next((s for s in same if s.place and s.place > problem.place), None)
+        # A declaration does not know its own name yet.
+        later = next((s for s in same if s.place and s.place.line >= problem.place.line), None)
         found = names.of_kind(kind).near(name, names.likeness)
         if later is not None and later.place is not None:
             message = f"`{name}` is used before its declaration"
