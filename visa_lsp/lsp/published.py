@@ -30,15 +30,18 @@ class Template(NamedTuple):
     holes: tuple[tuple[int, int], ...]
 
 
-class PublishedChunk(NamedTuple):
+class PublishedChunk:
     """The findings of one chunk as text. ``holes`` are the lines that go into ``form``: (number of a chunk, line in it)."""
 
-    findings: tuple[Finding, ...]
-    chunks: tuple[int, ...]  # those that the findings have places in, by ``id``
-    form: str
-    holes: tuple[tuple[int, int], ...]
-    lines: tuple[int, ...] = ()  # where the chunks begin in the text
-    text: str = ""
+    __slots__ = ("chunk", "chunks", "findings", "form", "holes", "lines", "text")
+
+    def __init__(self, chunk: Chunk, findings: tuple[Finding, ...]) -> None:
+        self.chunk = chunk
+        self.findings = findings
+        self.form = self.text = ""
+        self.holes: list[tuple[int, int]] = []
+        self.chunks: tuple[int, ...] = ()  # those that the findings have places in, by ``id``
+        self.lines: tuple[int, ...] = ()  # where they begin in the text
 
     @property
     def first(self) -> int:
@@ -46,11 +49,10 @@ class PublishedChunk(NamedTuple):
         chunk, offset = self.holes[0]
         return self.lines[chunk] + offset
 
-    def filled(self, line_of: Mapping[int, int]) -> PublishedChunk:
-        """The same with the lines of another snapshot."""
-        lines = tuple(map(line_of.__getitem__, self.chunks))
-        text = self.form % tuple([lines[chunk] + offset for chunk, offset in self.holes])
-        return self._replace(lines=lines, text=text)
+    def fill(self, lines: tuple[int, ...]) -> None:
+        """Put in the lines of another snapshot."""
+        self.lines = lines
+        self.text = self.form % tuple([lines[chunk] + offset for chunk, offset in self.holes])
 
 
 class PublishOptions(NamedTuple):
@@ -68,40 +70,42 @@ class Published:
     def __init__(self) -> None:
         self._setting: tuple[object, ...] = ()
         self._templates: dict[int, Template] = {}
-        self._parts: dict[int, tuple[Chunk, PublishedChunk]] = {}
+        self._parts: dict[int, PublishedChunk] = {}  # by the ``id`` of the chunk
 
     def text(self, found: Findings, setting: PublishOptions) -> str:
         """All findings as the members of a JSON array."""
         same = setting.uri, setting.encoding, setting.related, setting.shows
         if same != self._setting:
             self._setting, self._templates, self._parts = same, {}, {}
-        parts: dict[int, tuple[Chunk, PublishedChunk]] = {}
-        line_of = found.chunk_lines
-        line, known_of = line_of.__getitem__, self._parts.get
+        parts: dict[int, PublishedChunk] = {}
+        line_of, known_of = found.chunk_lines.__getitem__, self._parts.get
         for chunk, some in found.parts:
-            known = known_of(id(chunk))
-            if known is None or known[0] is not chunk or known[1].findings is not some:
-                known = chunk, self._part(found, some, setting).filled(line_of)
-            elif tuple(map(line, known[1].chunks)) != known[1].lines:
-                known = chunk, known[1].filled(line_of)
-            parts[id(chunk)] = known
+            part = known_of(id(chunk))
+            if part is None or part.findings is not some:
+                part = self._part(found, chunk, some, setting)
+            lines = tuple(map(line_of, part.chunks))
+            if lines != part.lines:
+                part.fill(lines)
+            parts[id(chunk)] = part
         self._parts = parts
-        pieces = [(part.first, part.text) for _, part in parts.values() if part.form] if found.others else []
-        for other in found.others:
-            if setting.shows(other.rule):
-                text = diagnostic_text(found.document, setting.uri, other, setting.encoding, related=setting.related)
-                pieces.append((found.document.position(other.span.start)[0], text))
         if len(self._templates) > 2 * len(found) + 64:
             kept = [id(finding.judged) for _, some in found.parts for finding in some]
             self._templates = {key: self._templates[key] for key in kept if key in self._templates}
         if not found.others:
-            return ", ".join([part.text for _, part in parts.values() if part.form])
+            return ", ".join([part.text for part in parts.values() if part.form])
+        pieces = [(part.first, part.text) for part in parts.values() if part.form]
+        for other in found.others:
+            if setting.shows(other.rule):
+                text = diagnostic_text(found.document, setting.uri, other, setting.encoding, related=setting.related)
+                pieces.append((found.document.position(other.span.start)[0], text))
         pieces.sort(key=lambda piece: piece[0])
         return ", ".join([text for _, text in pieces])
 
-    def _part(self, found: Findings, some: tuple[Finding, ...], setting: PublishOptions) -> PublishedChunk:
+    def _part(
+        self, found: Findings, chunk: Chunk, some: tuple[Finding, ...], setting: PublishOptions
+    ) -> PublishedChunk:
+        part = PublishedChunk(chunk, some)
         forms = []
-        holes: list[tuple[int, int]] = []
         chunks: dict[int, int] = {}
         for finding in some:
             if not setting.shows(finding.judged.rule):
@@ -112,8 +116,9 @@ class Published:
                 template = self._templates[id(finding.judged)] = _template(finding, found, setting)
             forms.append(template.text)
             places = [(chunks.setdefault(id(a.chunk), len(chunks)), a.offset) for a in finding.anchors]
-            holes += [(places[anchor][0], places[anchor][1] + down) for anchor, down in template.holes]
-        return PublishedChunk(some, tuple(chunks), ", ".join(forms), tuple(holes))
+            part.holes += [(places[anchor][0], places[anchor][1] + down) for anchor, down in template.holes]
+        part.form, part.chunks = ", ".join(forms), tuple(chunks)
+        return part
 
 
 def _template(finding: Finding, found: Findings, setting: PublishOptions) -> Template:
