@@ -337,8 +337,9 @@ class BodyFindings:
         passed = min([place for places in inputs.values() for place in places], default=end)
         found: set[str] = set()
         for index in range(min(passed, code or end)[0], len(self._facts)):
-            decls = self._facts[index].decls
-            if decls and code is not None and (index > code[0] or (index == code[0] and self._facts[index].mixed)):
+            if not (decls := self._facts[index].decls):
+                continue
+            if code is not None and (index > code[0] or (index == code[0] and self._facts[index].mixed)):
                 found.update(decls)
             elif not inputs.keys().isdisjoint(decls):
                 places = zip(decls, decl_lines(self.chunks[index]), strict=True)
@@ -847,12 +848,9 @@ class BodyFindings:
         found: set[Place] = set()
         counts: Counter[str] = Counter()
         for index, lines in enumerate(self._lines) if wanted else ():
-            if not (lines.alone or lines.missing or lines.waiting):
+            if not lines.waiting and wanted.isdisjoint(lines.subjects) and lines.alone <= lines.kept.keys():
                 continue
-            if not wanted.isdisjoint(lines.subjects):
-                for offset, kept in lines.kept.items():
-                    if not wanted.isdisjoint(kept.subjects):
-                        found.add((index, offset))
+            found.update([(index, o) for o, kept in lines.kept.items() if not wanted.isdisjoint(kept.subjects)])
             waiting = [offset for offset, line_class in lines.waiting.items() if _may_have(line_class, plain)]
             for offset in sorted({*lines.missing, *lines.alone, *waiting}):
                 some = lines.missing.get(offset)
