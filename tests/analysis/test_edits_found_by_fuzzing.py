@@ -12,6 +12,7 @@ HEAD = '.version 4.1\n.kernel "k"\n'
 DECLS = "".join(f".decl V{n} v_type=G type=d num_elts=8 align=GRF\n" for n in range(40, 48))
 WORDS = "".join(f".decl V{n} v_type=G type=uw num_elts=32 align=GRF\n" for n in (50, 51))
 CODE = "    mov (M1, 8) V40(0,0)<1> V41(0,0)<1;1,0>\n" * 12
+LOAD = "    oword_ld (2) V40 0x0:ud V41.0\n"
 RET = "    ret (M1, 1)\n"
 TWO = """.decl V32 v_type=G type=f num_elts=8 align=GRF
 {
@@ -75,6 +76,16 @@ EDITS = {
         HEAD + DECLS + ".decl V60 v_type=G type=d num_elts=8 align=GRF alias=<V60, 4>\n" + CODE + RET,
         ".decl V45",
         "{\n.decl V45",
+    ),
+    "the version comes to stand below the lines that it is about": (
+        HEAD.replace("4.1", "4.2") + DECLS + LOAD + CODE + RET,
+        HEAD.replace("4.1", "4.2") + DECLS + LOAD,
+        '.kernel "k"\n' + DECLS + LOAD + ".version 4.2\n",
+    ),
+    "a declaration that is nested too deeply to be read, behind which new ones are not put": (
+        HEAD + DECLS + ".decl r" + "[A0(0)r" * 300 + "\n" + CODE + RET,
+        "    mov",
+        ".input V50 offset=32 size=32\n    mov",
     ),
     "a label that has no name yet": (HEAD + DECLS + CODE + '    goto (M1, 8) "x"\n' + RET, '"x"', '""'),
 }  # fmt: skip

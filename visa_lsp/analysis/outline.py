@@ -101,7 +101,7 @@ class Directives:
                 self.part_names.append(name)
             elif not _OPENING.match(text):
                 self.irregular.add((index, offset))
-                if match := _BROKEN.match(text):
+                if (match := _BROKEN.match(text)) and isinstance(statement_of(text), Decl):
                     self.broken.add(match.group(1))
                     self.broken_places.append((index, offset))
             self.shaping.add((index, offset))

@@ -56,9 +56,16 @@ def bind(document: Document, platform: Platform | None = None, table: Instructio
     chosen = platform or platform_named(DEFAULT_PLATFORM)
     assert chosen is not None
     binder = _Binder(chosen, table)
+    # A version may stand below lines of the text that it is about: it is the first statement, or a finding says so.
+    versions = (s for _, s in document.statements() if isinstance(s, tree.Version))
+    binder.ctx.newest = next((v >= (4, 2) for s in versions if (v := _number_of(s)) is not None), False)
     for line, statement in document.statements():
         binder.statement(line, statement)
     return binder.finish(document.line_count)
+
+
+def _number_of(version: tree.Version) -> tuple[int, int] | None:
+    return None if version.major is None or version.minor is None else (version.major, version.minor)
 
 
 class _Binder:
@@ -122,9 +129,8 @@ class _Binder:
                 (self._opened if node.opens else self._closed)(span)
             case tree.Version():
                 self.versions += 1
-                if self.version_line < 0 and node.major is not None and node.minor is not None:
-                    self.version, self.version_line = (node.major, node.minor), line
-                    ctx.newest = self.version >= (4, 2)
+                if self.version is None and (number := _number_of(node)) is not None:
+                    self.version, self.version_line = number, line
 
     def finish(self, line_count: int) -> BoundModule:
         ctx = self.ctx
