@@ -13,7 +13,7 @@ from visa_lsp.lsp.encode import diagnostic_text, fixed_part
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from visa_lsp.analysis.findings import Finding, Findings
     from visa_lsp.diagnostics import Diagnostic, Rule
