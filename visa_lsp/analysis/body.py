@@ -839,9 +839,7 @@ class BodyFindings:
 
     def _coupled(self, document: Document, places: set[Place], more: set[str]) -> set[Place]:
         """The other lines that the findings of some lines depend on: of a missing name as many as a message tells of."""
-        wanted: set[str] = set(more)
-        for index, offset in places:
-            wanted.update(self._names.coupled(self._words(document, index, offset)))
+        wanted = more.union(*[self._names.coupled(self._words(document, *place)) for place in places])
         unknown = {n for n in wanted if n[:1] != "\x0f" and self._names.tokens[n] == UNKNOWN}
         # Names without a digit stand in classes as they are, where all declared names have one.
         plain = [name for name in unknown if not any(map(str.isdigit, name))]
@@ -895,10 +893,8 @@ class BodyFindings:
         """Some lines with everything that their names are declared by, and the lines that all others depend on."""
         outline = self._outline
         shaping = {self._line(document, *place) for place in outline.shaping} | setup.version_lines
-        names: set[str] = set()
-        for line in lines | shaping:
-            names.update(names_of(document.code(line)))
-        return lines | shaping | self._declarations(document, names)
+        names = [names_of(document.code(line)) for line in lines | shaping]
+        return lines | shaping | self._declarations(document, set[str]().union(*names))
 
     def _declarations(self, document: Document, wanted: set[str]) -> set[int]:
         """The lines that declare some names and what those are aliases of, and the labels and inputs among them."""
@@ -995,10 +991,5 @@ def _may_have(line_class: str, names: Iterable[str]) -> bool:
 
 
 def _braces_in(chunks: Iterable[Chunk]) -> list[str]:
-    return [
-        text.strip()
-        for c in chunks
-        if facts_in(c).scopes
-        for _, text in facts_in(c).specials
-        if text.strip()[0] in "{}"
-    ]
+    scopes = [facts.specials for c in chunks if (facts := facts_in(c)).scopes]
+    return [text.strip() for specials in scopes for _, text in specials if text.strip()[0] in "{}"]
