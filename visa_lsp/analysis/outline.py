@@ -35,8 +35,6 @@ _OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
 # An attribute; what is wrong with one that no rule about lines asks for shows in the outline alone.
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
-# A declaration that is broken so early that only the grammar reads it; it declares its name all the same.
-_BROKEN: Final = re.compile(r"\s*\.decl\s+(%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*)")
 # The first words of what computes nothing.
 _NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is FlowClass.NOTE})
 _NOTE: Final = re.compile(rf"\s*(?:\([^()]*\)\s*)?(?:{'|'.join(_NOTES)})", re.IGNORECASE)
@@ -101,8 +99,9 @@ class Directives:
                 self.part_names.append(name)
             elif not _OPENING.match(text):
                 self.irregular.add((index, offset))
-                if (match := _BROKEN.match(text)) and isinstance(statement_of(text), Decl):
-                    self.broken.add(match.group(1))
+                statement = statement_of(text)
+                if isinstance(statement, Decl) and statement.name is not None:
+                    self.broken.add(statement.name.text)
                     self.broken_places.append((index, offset))
             self.shaping.add((index, offset))
         self.attributes = tuple(attributes)
