@@ -244,7 +244,7 @@ class BodyFindings:
         changed = self._rename([facts_in(c) for c in gone], added, fresh=fresh)
         if not fresh and self.directives.part_names != self._part_names:
             # Who calls whom is another question, and with more or fewer parts lines are in others than they were.
-            dirty |= rule_sets().whole_body_subjects
+            dirty |= rule_sets().whole_body.subjects
             parted = was_parted or self._label_parts is not None
             if parted and len(self._part_names) != len(self.directives.part_names):
                 changed = None

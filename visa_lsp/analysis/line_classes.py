@@ -251,11 +251,11 @@ def judge(
         if problem.kind in NAME_PROBLEMS:
             mark = ":" if problem.kind == MISSING_LABEL else ""
             missing.setdefault(problem.place.line, set()).add(f"{problem.args['name']}{mark}")
+    whole_body = rule_sets().whole_body
     for body in bound.bodies:
         for code in body.code:
-            for subject, wants in rule_sets().whole_body:
-                if code.row is not None and wants(code.row):
-                    subjects.setdefault(code.line, set()).add(subject)
+            if code.row is not None and (asked := whole_body[code.row]):
+                subjects.setdefault(code.line, set()).update(asked)
     return Judged(bound, findings, missing, subjects)
 
 

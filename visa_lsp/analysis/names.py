@@ -115,9 +115,11 @@ class Names:
             found.add(name)
             if name in self.redeclared and not twice:
                 twice = self._twice_declared()
-            some = twice[name] if name in self.redeclared else [self.place(name)] if name in self.decl else []
-            places += some
-            waiting.update({b for i, k in some if (b := base_of(self._facts[i].properties[k]))} - found)
+            for index, number in twice.get(name) or ([self.place(name)] if name in self.decl else ()):
+                places.append((index, number))
+                base = base_of(self._facts[index].properties[number])
+                if base and base not in found:
+                    waiting.add(base)
         return found, places
 
     def declared(self, names: set[str]) -> list[tuple[int, int]]:

@@ -39,7 +39,7 @@ _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 _NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is FlowClass.NOTE})
 _NOTE: Final = re.compile(rf"\s*(?:\([^()]*\)\s*)?(?:{'|'.join(_NOTES)})", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
-_SIGNS: Final = re.compile(r"[ $@?-]")
+_SIGNS: Final = re.compile(r"[$@?-]")
 _QUOTED: Final = re.compile(r'"[^"]*"')
 # Outlines of any body in this process that had no findings, and how many characters a kept one may have.
 _clean: set[object] = set()
@@ -53,7 +53,8 @@ def names_of(code: str) -> frozenset[str]:
     """The names in a line: it is asked for them when it is judged, and when its findings are kept."""
     found = NAME.findall(code) if len(code) <= MAX_LINE else []
     # Of a name with other signs in it a directive takes what stands before them.
-    return frozenset(found).union([name for name in _SIGNS.split(" ".join(found)) if name])
+    more = _SIGNS.sub(" ", " ".join(found)).split() if _SIGNS.search(code) else ()
+    return frozenset(found).union(more)
 
 
 class Directives:

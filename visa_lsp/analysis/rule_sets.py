@@ -12,35 +12,43 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.context import MISSING_LABEL, MISSING_NAME, READ_ATTRIBUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
+    from visa_lsp.checks.rule import Check
     from visa_lsp.isa.model import Instruction
 
 # The problems of binding that are about names, not about the line.
 NAME_PROBLEMS: Final = frozenset({MISSING_NAME, MISSING_LABEL})
 
 
+class WholeBody(dict["Instruction", tuple[str, ...]]):
+    """What findings depend on that are about all instructions of a row; rows are asked about when they are met."""
+
+    def __init__(self, rules: Iterable[Check]) -> None:
+        super().__init__()
+        self._wants = [(f"\x0f{check.rule.name}", check.wants) for check in rules]
+        self.subjects = frozenset([subject for subject, _ in self._wants])
+
+    def __missing__(self, row: Instruction) -> tuple[str, ...]:
+        found = self[row] = tuple([subject for subject, wants in self._wants if wants is None or wants(row)])
+        return found
+
+
 class RuleSets(NamedTuple):
     """Rules by what they look at, by name.
 
-    ``about_names`` tell of nothing but missing names. ``whole_body`` has, of each rule of scope BODY, what findings depend
-    on that are about all instructions of some rows, with the question which rows. ``value_readers`` finds the mnemonics of
-    rows that a rule reads the values of; None where no rule does. ``attributes`` finds the directives of those attributes
-    that rules about lines ask for, or binding does.
+    ``about_names`` tell of nothing but missing names. ``whole_body`` has what rules of scope BODY depend on, by row.
+    ``value_readers`` finds the mnemonics of rows that a rule reads the values of; None where no rule does. ``attributes``
+    finds the directives of those attributes that rules about lines ask for, or binding does.
     """
 
     about_names: frozenset[str]
     line: frozenset[str]
     outline: frozenset[str]
     text: frozenset[str]
-    whole_body: tuple[tuple[str, Callable[[Instruction], bool]], ...]
+    whole_body: WholeBody
     value_readers: re.Pattern[str] | None
     attributes: re.Pattern[str]
-
-    @property
-    def whole_body_subjects(self) -> frozenset[str]:
-        """What findings depend on that are about all instructions of some rows."""
-        return frozenset([subject for subject, _ in self.whole_body])
 
 
 @cache
@@ -57,11 +65,7 @@ def rule_sets() -> RuleSets:
         line=frozenset({c.rule.name for c in rules if c.scope is Scope.LINE}),
         outline=frozenset({c.rule.name for c in rules if c.scope is Scope.OUTLINE}),
         text=frozenset({c.rule.name for c in rules if c.scope is Scope.TEXT}),
-        whole_body=tuple((f"\x0f{c.rule.name}", c.wants or _any_row) for c in rules if c.scope is Scope.BODY),
+        whole_body=WholeBody([c for c in rules if c.scope is Scope.BODY]),
         value_readers=re.compile(readers, re.IGNORECASE) if words else None,
         attributes=re.compile(rf"\s*\.kernel_attr\s+(?:{'|'.join(attributes)})(?![A-Za-z0-9_])"),
     )
-
-
-def _any_row(_row: Instruction) -> bool:
-    return True
