@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from benchmarks.inputs import CORPUS, broken_at_the_end, kernel
-from benchmarks.measure import PEER, Cost, Machine, compiled, folder, interleaved, peer, product, run, table
+from benchmarks.measure import PEER, Cost, Machine, asked, compiled, folder, interleaved, peer, product, run, table
 
 SIZES = (2_000, 20_000, 200_000)
 _NAMES = """
@@ -93,4 +93,4 @@ def corpus(room: Path, rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    main(int(asked(__doc__, "rounds", 5)))

@@ -14,10 +14,10 @@ undone; words pick kinds.
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
 import statistics
-import sys
 import time
 from collections import Counter, defaultdict
 from contextlib import ExitStack
@@ -289,15 +289,16 @@ def main(times: int, sizes: list[int], words: list[str], *, busy: bool) -> None:
 
 
 if __name__ == "__main__":
-    given = [a for a in sys.argv[1:] if a not in ("--busy", "--standing")]
-    numbers = [int(a) for a in given if a.isdigit()]
-    if "--standing" in sys.argv[1:]:
-        some = [a for a in given if not a.isdigit()] or ["instruction:", "declaration:"]
-        standing(numbers[0] if numbers else 40, numbers[1] if len(numbers) > 1 else 200_000, some)
-        raise SystemExit
-    main(
-        numbers[0] if numbers else 150,
-        numbers[1:] or [2_000, 20_000, 200_000],
-        [a for a in given if not a.isdigit()],
-        busy="--busy" in sys.argv[1:],
-    )
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.edit", description=__doc__, formatter_class=form)
+    parser.add_argument("--busy", action="store_true")
+    parser.add_argument("--standing", action="store_true")
+    parser.add_argument("given", nargs="*", metavar="TIMES | LINES | WORD")
+    asked = parser.parse_args()
+    numbers = [int(a) for a in asked.given if a.isdigit()]
+    words = [a for a in asked.given if not a.isdigit()]
+    if asked.standing:
+        many = numbers[1] if len(numbers) > 1 else 200_000
+        standing(numbers[0] if numbers else 40, many, words or ["instruction:", "declaration:"])
+    else:
+        main(numbers[0] if numbers else 150, numbers[1:] or [2_000, 20_000, 200_000], words, busy=asked.busy)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from benchmarks.measure import run, table
+from benchmarks.measure import asked, run, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,4 +61,4 @@ def main(scale: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 1.0)
+    main(asked(__doc__, "scale", 1.0))

@@ -6,6 +6,7 @@ in turns, so that a change of load meets all of them; the table shows medians.
 
 from __future__ import annotations
 
+import argparse
 import compileall
 import os
 import shutil
@@ -35,6 +36,16 @@ class Cost:
     wall: float
     peak_mb: float
     status: int
+
+
+def asked(doc: str, name: str, default: float) -> float:
+    """The number on the command line of a benchmark that takes one; ``doc`` is told to whoever asks for help."""
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{Path(sys.argv[0]).stem}", description=doc, formatter_class=form
+    )
+    parser.add_argument(name, nargs="?", type=type(default), default=default, metavar=name.upper())
+    return float(getattr(parser.parse_args(), name))
 
 
 class Machine:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import gc
 import statistics
-import sys
 import time
 import tracemalloc
 from itertools import pairwise
 
 from benchmarks.client import Client
 from benchmarks.inputs import kernel
-from benchmarks.measure import table
+from benchmarks.measure import asked, table
 from visa_lsp.analysis.analysis import Analysis
 
 SIZES = (2_000, 20_000, 200_000)
@@ -65,4 +64,4 @@ def main(rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    main(int(asked(__doc__, "rounds", 3)))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.client import Client
 from benchmarks.inputs import kernel
-from benchmarks.measure import compiled, folder, interleaved, product, run, table
+from benchmarks.measure import asked, compiled, folder, interleaved, product, run, table
 
 
 def main(rounds: int) -> None:
@@ -53,4 +53,4 @@ def main(rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 11)
+    main(int(asked(__doc__, "rounds", 11)))

@@ -7,8 +7,9 @@ import pytest
 from markers import findings
 
 from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.rule import ERROR, rule
 from visa_lsp.checks.run import RULES, handles
-from visa_lsp.checks.support.pages import examples, rule_page
+from visa_lsp.checks.support.pages import examples, index_page, rule_page
 from visa_lsp.cli.explain import explain_text
 from visa_lsp.cli.rules import known_rules
 
@@ -90,3 +91,10 @@ def test_registry_has_every_rule_once_and_each_is_explained():
         assert page == explain_text(rule.name)
         assert page.startswith(f"# {rule.code} {rule.name}\n\n*{rule.severity.value}")
         assert all(f"## {part}" in page for part in ("Why", "Example", "Instead", "Authority"))
+
+
+def test_the_list_has_rules_of_hundreds_that_have_no_title_yet():
+    page = index_page([rule("V101", "old", ERROR, "One."), rule("V899", "new", ERROR, "Two.")], {"V899"})
+    assert "## Names" in page
+    assert "## V800 to V899" in page
+    assert "| V899 | [new](new.md) | error, off | Two. |" in page

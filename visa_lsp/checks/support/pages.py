@@ -79,12 +79,11 @@ def examples(rule: Rule) -> tuple[str, str]:
 def index_page(rules: Sequence[Rule], off: Collection[str]) -> str:
     """The list of rules by family; ``off`` are the codes of those that only an option turns on."""
     lines = ["# Rules", "", "Made from the rules themselves; `visa-lsp explain CODE` prints the same pages.", ""]
-    for digit, title in _FAMILIES.items():
-        family = [rule for rule in rules if rule.code[1] == digit]
-        if family:
-            lines.extend([f"## {title}", "", "| Code | Rule | Severity | What |", "| --- | --- | --- | --- |"])
-            lines.extend(_row(rule, rule.code in off) for rule in family)
-            lines.append("")
+    for digit in sorted({rule.code[1] for rule in rules}):
+        title = _FAMILIES.get(digit, f"V{digit}00 to V{digit}99")
+        lines.extend([f"## {title}", "", "| Code | Rule | Severity | What |", "| --- | --- | --- | --- |"])
+        lines.extend(_row(rule, rule.code in off) for rule in rules if rule.code[1] == digit)
+        lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
