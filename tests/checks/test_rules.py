@@ -86,10 +86,10 @@ def test_registry_has_every_rule_once_and_each_is_explained():
     rules = known_rules()
     assert {"V009", "V290", "V700", "V730", "V101"} <= {rule.code for rule in rules}
     assert len({word for rule in rules for word in (rule.code, rule.name)}) == 2 * len(rules)
-    for rule in rules:
-        page = explain_text(rule.code)
-        assert page == explain_text(rule.name)
-        assert page.startswith(f"# {rule.code} {rule.name}\n\n*{rule.severity.value}")
+    for known in rules:
+        page = explain_text(known.code)
+        assert page == explain_text(known.name)
+        assert page.startswith(f"# {known.code} {known.name}\n\n*{rule.severity.value}")
         assert all(f"## {part}" in page for part in ("Why", "Example", "Instead", "Authority"))
 
 
