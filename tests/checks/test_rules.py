@@ -89,7 +89,7 @@ def test_registry_has_every_rule_once_and_each_is_explained():
     for known in rules:
         page = explain_text(known.code)
         assert page == explain_text(known.name)
-        assert page.startswith(f"# {known.code} {known.name}\n\n*{rule.severity.value}")
+        assert page.startswith(f"# {known.code} {known.name}\n\n*{known.severity.value}")
         assert all(f"## {part}" in page for part in ("Why", "Example", "Instead", "Authority"))
 
 
