@@ -7,7 +7,6 @@ NO_COLOR set, or about work that takes no longer than a second.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from typing import Final, Self
@@ -38,8 +37,10 @@ class Progress:
         self._next = time.monotonic() + _STEP
         self._shown = True
         line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in printable(words))
+        from shutil import get_terminal_size  # it loads what unpacks archives, and most checks show nothing
+
         # A line that is broken in two could not be erased.
-        sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\033[K")
+        sys.stderr.write(f"\r{line[: get_terminal_size().columns - 1]}\033[K")
         sys.stderr.flush()
 
     def __exit__(self, *_: object) -> None:
