@@ -846,6 +846,8 @@ class BodyFindings:
         found: set[Place] = set()
         counts: Counter[str] = Counter()
         for index, lines in enumerate(self._lines) if wanted else ():
+            if not (lines.alone or lines.missing or lines.waiting):
+                continue
             if not lines.waiting and wanted.isdisjoint(lines.subjects) and lines.alone <= lines.kept.keys():
                 continue
             found.update([(index, o) for o, kept in lines.kept.items() if not wanted.isdisjoint(kept.subjects)])
