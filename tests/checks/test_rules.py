@@ -94,7 +94,7 @@ def test_registry_has_every_rule_once_and_each_is_explained():
 
 
 def test_the_list_has_rules_of_hundreds_that_have_no_title_yet():
-    page = index_page([rule("V101", "old", ERROR, "One."), rule("V899", "new", ERROR, "Two.")], {"V899"})
+    page = index_page([rule("V101", "old", ERROR, "One."), rule("V999", "new", ERROR, "Two.")], {"V999"})
     assert "## Names" in page
-    assert "## V800 to V899" in page
-    assert "| V899 | [new](new.md) | error, off | Two. |" in page
+    assert "## V900 to V999" in page
+    assert "| V999 | [new](new.md) | error, off | Two. |" in page
