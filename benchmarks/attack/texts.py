@@ -177,7 +177,7 @@ def assembled(text: str, platform: str | None) -> str:
     if again == printed and any(d.code == "V306" for d in first.diagnostics):
         return "assembled, a column past its register"
     # The assembler stores an empty string as the first of the pool, the body's name, which is printed then.
-    if again == printed and re.search(r'(?im)^[ \t]*FILE[ \t]+""', text):
+    if again == printed and re.search(r'(?im)^[ \t]*[.]?FILE[ \t]+""', text):
         return "assembled, a source without a name"
     at = next((i for i, (a, b) in enumerate(zip(first.data, second.data, strict=False)) if a != b), -1)
     raise Wrong(f"other bytes after dis and asm: {len(first.data)} and {len(second.data)}, first at {at}")
