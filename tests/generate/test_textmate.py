@@ -18,7 +18,11 @@ def test_every_mnemonic_is_coloured():
 def test_the_language_of_the_extension_has_both_extensions():
     package = json.loads((ROOT / "vscode-extension" / "package.json").read_text())
     languages = {language["id"]: language["extensions"] for language in package["contributes"]["languages"]}
-    assert languages == {"visa": [".visaasm", ".isaasm"], "ze_info": [".ze_info", ".zeinfo"]}
+    assert languages == {
+        "visa": [".visaasm", ".isaasm"],
+        "ze_info": [".ze_info", ".zeinfo"],
+        "visa-launch": [".launch.yaml", ".launch.yml"],
+    }
     assert package["contributes"]["configuration"]["properties"]["visa.serverPath"]["scope"] == "machine"
 
 

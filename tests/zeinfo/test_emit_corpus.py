@@ -22,9 +22,9 @@ from corpus import HAS_MORE, place  # noqa: E402
 from zeinfo_answers import answers, same, where  # noqa: E402
 
 from visa_lsp.analysis.analysis import Analysis  # noqa: E402
+from visa_lsp.cli.launch.program_info import hint_of  # noqa: E402
 from visa_lsp.cli.launch.runner import module_of_text  # noqa: E402
 from visa_lsp.cli.launch.zebin import program_data  # noqa: E402
-from visa_lsp.cli.zeinfo import _hint  # noqa: E402
 from visa_lsp.ide.zeinfo.facts import kernel_texts  # noqa: E402
 from visa_lsp.isa.platforms import platform_named  # noqa: E402
 from visa_lsp.program.model import Module  # noqa: E402
@@ -75,7 +75,7 @@ def verdict(kernel, platform) -> tuple[str, str]:
     text, sections = program_data(zebin.read_bytes(), zebin)
     info = next(i for i in read(text) if i.name == kernel)
     module = program(case.source, kernel, platform)
-    hints = {kernel: [_hint(a) for a in case.args]}
+    hints = {kernel: [hint_of(a) for a in case.args]}
     made = emitted([module.kernels[0]], where(platform), hints)
     (texts,) = kernel_texts(Analysis.of((zebin.parent / f"{kernel}.visaasm").read_text(), platform), "k")
     wrong = [

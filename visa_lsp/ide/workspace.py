@@ -86,7 +86,20 @@ _FLAGS: Final = {
 }
 _LISTS: Final = {"ignore": "ignore", "extendSelect": "extend_select"}
 # Settings of clients, known here so that they are not called unknown.
-_CLIENT: Final = frozenset({"inlineValues", "serverPath", "trace", "trusted", "interpreter", "python", "run", "server"})
+_CLIENT: Final = frozenset(
+    {
+        "inlineValues",
+        "sourceLens",
+        "testTimeout",
+        "serverPath",
+        "trace",
+        "trusted",
+        "interpreter",
+        "python",
+        "run",
+        "server",
+    }
+)
 
 
 def settings_of(value: object, base: UserSettings | None = None) -> UserSettings:

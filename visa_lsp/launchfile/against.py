@@ -28,7 +28,7 @@ _GIVEN: Final = {
 }  # fmt: skip
 _WANTED: Final = {
     "value": "passed by value: {value: NUMBER}", "buffer": "a buffer: {buffer: {...}}",
-    "local": "local memory: {local: BYTES}", "image": "an image: {image: {...}}", "sampler": "a sampler: {sampler: {...}}",
+    "local": "shared local memory: {local: BYTES}", "image": "an image: {image: {...}}", "sampler": "a sampler: {sampler: {...}}",
 }  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def meant_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
 
 
 def _described(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
-    """The document of the folder that a run takes: of several the one of the text's SIMD size."""
+    """The document of the folder that a run takes: of several the one of the text's SIMD width."""
     found = folder.beside.description(name, program, folder.launch)
     if found is None or program is None or found.path in folder.beside.own_documents(program, folder.launch):
         return found

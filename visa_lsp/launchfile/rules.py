@@ -85,7 +85,7 @@ ARGUMENT_COUNT: Final = _rule(
 )  # fmt: skip
 ARGUMENT_KIND: Final = _rule(
     "V812", "launch-argument-kind", "An argument is not of the kind that the kernel takes there.",
-    "a pointer takes a buffer, a pointer to local memory takes local, an image an image.",
+    "a pointer takes a buffer, a pointer to shared local memory takes local, an image an image.",
     "args: [{local: 64}]   # the kernel has `global int *x`", "args: [{buffer: {dtype: int32, shape: [16]}}]",
 )  # fmt: skip
 ARGUMENT_TYPE: Final = _rule(

@@ -52,7 +52,7 @@ __all__ = ["LaunchError", "RunOptions", "TextProblems", "read_bytes", "run_modul
 
 ENGINES: Final = ("auto", "jit", "interp")
 INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a kernel that takes more may never end
-COMPILED_STEPS: Final = 20_000_000_000  # the same for the compiled engine
+COMPILED_STEPS: Final = 200_000_000_000  # the same for the compiled engine
 
 
 _DEFAULT: Final = RunOptions()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import Combine, General, Immediate, Predicate
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
@@ -48,6 +49,7 @@ _LEAVING: Final = frozenset(
         "nbarrier_wait",
     }
 )
+_BARRIERS: Final = frozenset({"barrier"})  # what whole groups of threads wait at without being left
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 
 
@@ -91,7 +93,7 @@ class BodyPlan:
     @property
     def barriers(self) -> frozenset[int]:
         """The places of barriers, if nothing else leaves the function; else none."""
-        found = {pc for pc in self.leaving if self.instructions[pc].row.meaning == Effect("barrier")}
+        found = {pc for pc in self.leaving if _effect(self.instructions[pc]) in _BARRIERS}
         return frozenset(found) if found == self.leaving else frozenset()
 
     @property
@@ -103,6 +105,12 @@ class BodyPlan:
     def stays(self) -> bool:
         """Whether nothing but barriers leaves the function."""
         return len(self.barriers) == len(self.leaving)
+
+
+def _effect(inst: Inst) -> str:
+    """The name of an instruction's effect; empty where it has none."""
+    meaning = inst.row.meaning
+    return meaning.name if isinstance(meaning, Effect) else ""
 
 
 def _looked_at(inst: Inst) -> bool:
@@ -170,7 +178,7 @@ class _BodyWriter:
         self.e.modes = body.modes
         self.e.surface_values = body.surfaces
         self.e.watched = body.watched
-        moved = {pc for pc, inst in enumerate(body.instructions) if inst.row.meaning == Effect("movs")}
+        moved = any(inst.row.has(Trait.MOVES_STATE) for inst in body.instructions)
         self._fixed = {} if moved and _touches_fixed(body) else dict(_FIRST_CELLS)
         self.blocks = {pc: self.e.function.append_basic_block(f"at{pc}") for pc in body.starts}
         self.places = {
