@@ -29,7 +29,10 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "visa-lsp dis": (
         ("visa-lsp dis saxpy.isa", "print the text of what `visa-lsp asm saxpy.visaasm` has written"),
         ("visa-lsp dis saxpy.isa --summary", "list its kernels, inputs and attributes"),
-        ("visa-lsp dis mandelbrot.zebin -o mandelbrot", "write what is in a zebin into a folder"),
+        (
+            "visa-lsp dis mandelbrot.zebin -o mandelbrot",
+            "write what is in the zebin of `visa-lsp asm --zebin` into a folder",
+        ),
     ),
     "visa-lsp run": (
         ("visa-lsp run saxpy.visaasm", "run it as saxpy.launch.yaml says, and compare the result"),
@@ -47,7 +50,10 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "visa-lsp zeinfo check": (
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "judge it, and compare it with mandelbrot.visaasm"),
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml --no-text", "judge it alone"),
-        ("visa-lsp zeinfo check mandelbrot.zebin --text mandelbrot.isa", "judge a zebin's against an object"),
+        (
+            "visa-lsp zeinfo check mandelbrot.zebin --text mandelbrot.isa",
+            "judge a zebin's against an object, both of `visa-lsp asm`",
+        ),
     ),
     "visa-lsp zeinfo emit": (
         ("visa-lsp zeinfo emit saxpy.visaasm", "print it; saxpy.launch.yaml tells what the arguments are"),

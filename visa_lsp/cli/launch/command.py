@@ -54,8 +54,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--checks",
         default="all",
         metavar="all|none|LIST",
-        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division; default all; "
-        "all,item-races also looks for races between work items of one thread",
+        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division, access; default "
+        "all, which is these; all,item-races also looks for races between work items of one thread",
     )
     parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="end the run after so many instructions")
     parser.add_argument(
@@ -67,7 +67,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--first-fault", action="store_true", help="end the run at its first fault")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
-    parser.add_argument("--platform", metavar="NAME", help="platform to run on; default: the launch file's, or TGLLP")
+    parser.add_argument(
+        "--platform",
+        metavar="NAME",
+        help="platform to run on; default: the launch file's, else the zebin's, else TGLLP",
+    )
     parser.add_argument(
         "--trace",
         metavar="GROUP,THREAD",
