@@ -101,4 +101,11 @@ BROKEN: Final = (
     Broken(
         f"{_arg('{value: 1}')}\nexpect: [{{arg: 1, values: [1]}}]", "V810", "3:16", "there is no argument 1", seen=False
     ),
+    Broken(
+        f"{_arg('{value: 1}')}\nexpect: [{{arg: x, values: [1]}}]", "V810", "3:16", "no argument x, for args is a list",
+        seen=False,
+    ),
+    Broken(
+        "groups: [1]\nargs: {x: {value: 1}}\nexpect: [{arg: 0, values: [1]}]", "V810", "3:16", "no argument 0, for args is a map", seen=False
+    ),
 )  # fmt: skip

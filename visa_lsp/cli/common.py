@@ -34,7 +34,7 @@ _OPENCL: Final = (".cl", ".clh", ".clcpp", ".ocl")
 _OURS: Final = rb"(?m)^[ \t]*\.(?:version|kernel|function|global_function|decl)\b"
 _KERNEL: Final = rb"(?m)^[^\n/*]{0,80}\b(?:__)?kernel\b[^;{}=]{0,200}\bvoid\b[^;{}=(]{0,200}\("
 _COMPILE: Final = (
-    "compile it first: `IGC_ShaderDumpEnable=1 IGC_DumpToCurrentDir=1 ocloc compile {} -device tgllp` "
+    "compile it first: `IGC_ShaderDumpEnable=1 IGC_DumpToCurrentDir=1 ocloc compile {} -device tgllp --format zebin` "
     "writes the vISA text of each of its kernels (*.visaasm) into this folder"
 )
 
@@ -97,6 +97,10 @@ def foreign(name: str, data: bytes) -> str:
         return f"this is SPIR-V, not vISA; {_COMPILE.format('-spirv_input -file ' + _word(name, 'K.spv'))}"
     if suffix in _TEXTS or re.search(_OURS, head):
         return ""
+    if head.startswith(b"//.kernel ") and b"\n//.platform " in head:
+        return (
+            "this is native code as a compiler writes it down (.asm), not vISA; the vISA text lies beside it (.visaasm)"
+        )
     if suffix in _OPENCL or re.search(_KERNEL, head):
         return f"this is OpenCL C, not vISA; {_COMPILE.format('-file ' + _word(name, 'K.cl'))}"
     return ""

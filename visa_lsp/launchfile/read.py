@@ -268,7 +268,10 @@ class _LaunchReader(ArrayChecks):
             near = nearest(arg, names) if isinstance(arg, str) else ""
             span = self.source.span(named)
             fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
-            words = f"there is no argument {arg!s:.100}; the arguments are {known or 'none'}"
+            by_place = any(isinstance(place, int) for place in places)
+            kind = "a list without names" if by_place else "a map with names"
+            why = f", for args is {kind}" if names and by_place == isinstance(arg, str) else ""
+            words = f"there is no argument {arg!s:.100}{why}; the arguments are {known or 'none'}"
             self.add(rules.NO_SUCH_ARGUMENT, span, words, fixes)
             return None
         return arg

@@ -224,7 +224,7 @@ _EXPECTATION: Final = LaunchTable(
     "Expectation", "an expectation", "What a buffer or image holds after the run: `values` or `npy`. Exact where no "
     "tolerance is given; an element is right where one of them is kept.",
     (
-        LaunchKey("arg", "argument", "Which argument is compared: its place from 0, or its name.", "arg: 0"),
+        LaunchKey("arg", "argument", "Which argument is compared: its place from 0 where `args` is a list, its name where it is a map.", "arg: 0"),
         LaunchKey("npy", "file", "A NumPy file with what is expected.", "npy: out.npy"),
         LaunchKey("values", "numbers", "What is expected.", "values: [1.0, 3.5, 6.0]"),
         LaunchKey(
