@@ -22,6 +22,12 @@ def test_values_take_the_type_of_the_buffer():
     assert difference(np.array([0.1], F32), expect([0.1], typed=False)) is None
 
 
+@pytest.mark.parametrize("number", [3.5, 300, -1, float("nan"), float("inf")])
+def test_values_that_an_integer_type_would_cut_are_told(number):
+    message = difference(np.array([1, 3], np.uint8), expect([1, number], typed=False))
+    assert message == f"is uint8, which has no {number}, as is expected"
+
+
 def test_nan_is_nan_and_zeros_are_equal():
     assert difference(np.array([np.nan, -0.0], F32), expect(np.array([np.nan, 0.0], F32))) is None
 

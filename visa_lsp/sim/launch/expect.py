@@ -62,6 +62,9 @@ def mismatch(actual: Array, expect: Expectation) -> Mismatch | None:
         return Mismatch(f"has {actual.size} elements, {wanted.size} are expected", wanted.reshape(-1))
     if expect.typed and wanted.dtype != actual.dtype:
         return Mismatch(f"is {actual.dtype.name}, {wanted.dtype.name} is expected", wanted.reshape(-1))
+    cut = _cut(wanted.reshape(-1), actual.dtype)
+    if cut is not None:
+        return Mismatch(f"is {actual.dtype.name}, which has no {cut}, as is expected", wanted.reshape(-1))
     found, wanted = actual.reshape(-1), wanted.reshape(-1).astype(actual.dtype, copy=False)
     differs = np.zeros(found.size, bool)
     errors = _Errors()
@@ -87,6 +90,16 @@ def mismatch(actual: Array, expect: Expectation) -> Mismatch | None:
         errors.ulp,
         errors.unordered,
     )
+
+
+def _cut(wanted: Array, kind: np.dtype[Any]) -> float | None:
+    """The first number that an integer type would cut; floats are rounded to theirs."""
+    if kind.kind not in "iu":
+        return None
+    limits = np.iinfo(kind)
+    with np.errstate(invalid="ignore"):
+        lost = np.flatnonzero(~((np.trunc(wanted) == wanted) & (wanted >= limits.min) & (wanted <= limits.max)))
+    return wanted[lost[0]].item() if lost.size else None
 
 
 def _good(found: Array, wanted: Array, expect: Expectation) -> Array:
