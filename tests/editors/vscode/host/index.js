@@ -132,7 +132,7 @@ const tests = {
     ]);
     const quick = { groups: [2, 1, 1], args: { a: 0.5, n: 20, x: Array.from({ length: 20 }, (_, n) => n), y: { buffer: { shape: [20], init: 'ones' } } } };
     const report = await api.runner.quick(document.uri, quick);
-    assert.equal(report.ok, true, report.error);
+    assert.equal(report.ok, true, report.error ?? JSON.stringify([report.faults, report.expectations, report.notes]));
     const y = api.results.content.buffers.find((b) => b.name === 'y' || b.arg === 'y' || b.arg === 3);
     assert.deepEqual([...new Float32Array(y.array.bytes.slice().buffer)].slice(0, 4), [1, 1.5, 2, 2.5]);
     // A mistake is named, and nothing is written.
