@@ -121,6 +121,9 @@ const tests = {
     const launch = file('saxpy.launch.yaml');
     const kept = await vscode.workspace.fs.readFile(launch);
     await vscode.workspace.fs.delete(launch);
+    // The zebin of another test: its ze_info, made from the text, calls what the buffers hold bytes.
+    const zebin = await vscode.workspace.fs.readFile(file('saxpy.zebin'));
+    await vscode.workspace.fs.delete(file('saxpy.zebin'));
     const proposed = await run('visa.runKernel', document.uri); // what the form would offer
     assert.ok(proposed.instructions > 0, proposed.error);
     await run('visa.quickRun', document.uri);
@@ -142,6 +145,7 @@ const tests = {
     const again = await run('visa.runKernel', document.uri);
     assert.equal(again.ok, true, again.error);
     await vscode.workspace.fs.writeFile(launch, kept);
+    await vscode.workspace.fs.writeFile(file('saxpy.zebin'), zebin);
     await run('workbench.action.closeAllEditors');
     await vscode.window.showTextDocument(document);
   },
