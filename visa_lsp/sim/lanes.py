@@ -224,8 +224,9 @@ def _compose(
     return lambda s: body(*(p(s) for p in parts))
 
 
-def _words_of(expr: Expr) -> set[str]:
-    inner = [_words_of(a) for a in expr.args if isinstance(a, Expr)]
+def words_of(expr: Expr) -> set[str]:
+    """The words of an expression, those of sources and constants too."""
+    inner = [words_of(a) for a in expr.args if isinstance(a, Expr)]
     return {expr.word}.union(*inner)
 
 
@@ -301,7 +302,7 @@ def finish(site: Site, fetches: list[Fetch], compute: Compute, convert: Convert,
 def _int_plan(
     site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Any], dst: Value
 ) -> tuple[list[Fetch], Compute]:
-    used = _words_of(expr)
+    used = words_of(expr)
     target = site.operand_type(dst)
     wraps = target.is_int and not saturates(dst)
     flat = all(isinstance(a, Expr) and a.word == "src" for a in expr.args)

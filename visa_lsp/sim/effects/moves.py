@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def _same_bits(site: Site, dst: Value, sources: list[Value]) -> bool:
+def same_bits(site: Site, dst: Value, sources: list[Value]) -> bool:
     """Whether values only travel: one type, no modifier, no saturation."""
     type_ = site.operand_type(dst)
     return not saturates(dst) and all(
@@ -67,7 +67,7 @@ def mov(site: Site) -> Op:
     if isinstance(src, PredicateOperand):
         store, var = site.write(dst, 1), src.var
         return lambda f: store(f, 1, np.array([f.preds[var]], np.uint32))
-    if not _same_bits(site, dst, [src]):
+    if not same_bits(site, dst, [src]):
         return compile_lane(site, S0)
     fetch, store, enable = site.read(src), site.write(dst), site.enable()
 
@@ -109,7 +109,7 @@ def select(site: Site) -> Op:
     bits = predicate_bits(pred, site.control.mask_offset, full) if isinstance(pred, Predicate) else lambda _f: full
     enable, store, lanes = site.enable(predicate=False), site.write(dst), site.lanes
     convert: Callable[[Frame, Array], Array] | None = None
-    if _same_bits(site, dst, [first, second]):
+    if same_bits(site, dst, [first, second]):
         a, b = site.read(first), site.read(second)
     else:
         exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])

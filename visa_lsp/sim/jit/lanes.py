@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from llvmlite import ir
+
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
@@ -12,12 +14,10 @@ from visa_lsp.sim import values
 from visa_lsp.sim import words as meanings
 from visa_lsp.sim.jit import numbers, watching, words
 from visa_lsp.sim.jit.emitter import I32, Uncompiled, integer, lanes_of, splat
-from visa_lsp.sim.lanes import modifier_of, saturates, source_count
+from visa_lsp.sim.lanes import modifier_of, saturates, source_count, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from llvmlite import ir
 
     from visa_lsp.program.model import Value
     from visa_lsp.sim.jit.emitter import Emitter, Node
@@ -55,10 +55,6 @@ def _compose(e: Emitter, expr: Expr, leaf: Callable[[str], words.Body], sources:
     return body(e, *(_compose(e, a, leaf, sources, constant) for a in expr.args if isinstance(a, Expr)))
 
 
-def _words_of(expr: Expr) -> set[str]:
-    return {expr.word}.union(*(_words_of(a) for a in expr.args if isinstance(a, Expr)))
-
-
 def _float(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Value], dst: Value) -> Node:
     def leaf(word: str) -> words.Body:
         if word not in words.FLOAT or (word == "mad" and exec_type is ty.HF):
@@ -71,7 +67,7 @@ def _float(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: 
 
 
 def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: list[Value], dst: Value) -> Node:
-    used = _words_of(expr)
+    used = words_of(expr)
     target, sat = site.operand_type(dst), saturates(dst)
     wraps = target.is_int and not sat
     if used <= meanings.RING and wraps:
@@ -132,17 +128,10 @@ def set_predicate(e: Emitter, site: Site, var: int, mask: Node | None, bits: Nod
 
     def placed(value: Node) -> ir.Instruction:
         wide = value if lanes == 32 else builder.zext(value, I32)
-        return builder.shl(wide, splat_word(at)) if at else wide
+        return builder.shl(wide, ir.Constant(I32, at)) if at else wide
 
     chosen = e.some(mask, site)
     on = placed(chosen)
     cell = e.predicates[var]
     kept = builder.and_(e.get(cell), builder.not_(on))
     e.set(cell, builder.or_(kept, placed(builder.and_(bits, chosen))))
-
-
-def splat_word(number: int) -> Any:
-    """A constant of 32 bits."""
-    from llvmlite import ir
-
-    return ir.Constant(I32, number)

@@ -18,6 +18,7 @@ from visa_lsp.program.model import (
     State,
 )
 from visa_lsp.sim import values
+from visa_lsp.sim.effects.moves import same_bits
 from visa_lsp.sim.jit import numbers
 from visa_lsp.sim.jit.emitter import I16, I32, I64, STORAGE, Uncompiled, integer, splat, vector
 from visa_lsp.sim.jit.lanes import emit_lane, set_predicate
@@ -34,13 +35,6 @@ if TYPE_CHECKING:
 _RELATIONS: Final = ("==", "!=", ">", ">=", "<", "<=")
 
 
-def _same_bits(site: Site, dst: Value, sources: list[Value]) -> bool:
-    type_ = site.operand_type(dst)
-    return not saturates(dst) and all(
-        site.operand_type(s) is type_ and modifier_of(s) is OperandModifier.NONE for s in sources
-    )
-
-
 def mov(e: Emitter, site: Site) -> None:
     """Copy with conversion, or the bits of a predicate. Raises Uncompiled where there is no compiled form."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
@@ -55,7 +49,7 @@ def mov(e: Emitter, site: Site) -> None:
         if kind not in (I16, I32):
             raise Uncompiled
         numbers.write(e, site, dst, splat(kind, site.origin(src) & 0xFFFF, site.lanes), e.enable(site))
-    elif not _same_bits(site, dst, [src]):
+    elif not same_bits(site, dst, [src]):
         emit_lane(e, site, S0)
     else:
         numbers.write(e, site, dst, numbers.read(e, site, src), e.enable(site))
@@ -120,7 +114,7 @@ def select(e: Emitter, site: Site) -> None:
     if not all(isinstance(s, General | Immediate) for s in (first, second)):
         raise Uncompiled
     pred, lanes = site.inst.get("pred"), site.lanes
-    same = _same_bits(site, dst, [first, second])
+    same = same_bits(site, dst, [first, second])
     exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
     if same:
         a, b = numbers.read(e, site, first), numbers.read(e, site, second)
