@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.sim.jit import spaces, watching
-from visa_lsp.sim.jit.emitter import (
-    I8,
-    I32,
-    I64,
-    Emitter,
-    Node,
-    Uncompiled,
-    integer,
-    vector,
-)
+from visa_lsp.sim.jit.emitter import I8, I32, I64, Emitter, Node, Uncompiled, integer, vector
 from visa_lsp.sim.jit.moving import leave_space, range_of
 from visa_lsp.sim.jit.raw_operands import raw_start
 
@@ -85,7 +76,7 @@ def _watch_atomic(
     watching.access(e, place, reads=True, writes=True)
     watching.alignment(e, at, chosen, memory)
     if memory < 4:
-        watching.suspect(e, ir.Constant(ir.IntType(1), 1))
+        watching.suspect_always(e)
     for cells in watching.dwords(e, at, memory):
         marks = watching.Marks(e, place, cells, chosen, shared=found.shared, side_by_side=False)
         marks.check((watching.WRITTEN, watching.READ))

@@ -13,7 +13,8 @@ from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane
 from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import Combine, General, Immediate, Predicate
+from visa_lsp.isa.predefined import FIRST_SURFACE
+from visa_lsp.program.model import Combine, General, Immediate, Predicate, State
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import state, watching
@@ -178,8 +179,7 @@ class _BodyWriter:
         self.e.modes = body.modes
         self.e.surface_values = body.surfaces
         self.e.watched = body.watched
-        moved = any(inst.row.has(Trait.MOVES_STATE) for inst in body.instructions)
-        self._fixed = {} if moved and _touches_fixed(body) else dict(_FIRST_CELLS)
+        self._fixed = {} if _touches_fixed(body) else _FIRST_CELLS
         self.blocks = {pc: self.e.function.append_basic_block(f"at{pc}") for pc in body.starts}
         self.places = {
             pc: self.e.function.append_basic_block(f"join{pc}") for pc in body.layout.joins if pc in self.blocks
@@ -259,7 +259,7 @@ class _BodyWriter:
         for pc in range(start, last):
             e.pc = pc
             if self.body.watched and pc in self.code.notes:
-                watching.suspect(e, ir.Constant(ir.IntType(1), 1))
+                watching.suspect_always(e)
             if pc in self.body.leaving:
                 if self.body.watched and pc in self.body.barriers:
                     lanes = e.builder.trunc(e.word(e.block, state.DISPATCHED), I32)
@@ -316,7 +316,7 @@ class _BodyWriter:
         e.builder.position_at_end(block)
         self.body.called_out.add(pc)
         e.call_out()
-        if isinstance(meaning, Effect) and meaning.name == "movs":
+        if inst.row.has(Trait.MOVES_STATE):
             e.known_surfaces = {}
 
     # ---- branches
@@ -419,9 +419,6 @@ def _label(inst: Inst) -> int:
 
 def _touches_fixed(body: BodyPlan) -> bool:
     """Whether some instruction sets a predefined surface variable."""
-    from visa_lsp.isa.predefined import FIRST_SURFACE
-    from visa_lsp.program.model import State
-
     return any(
         isinstance(dst := inst.get("dst"), State) and not dst.sampler and dst.var < FIRST_SURFACE
         for inst in body.instructions

@@ -1,8 +1,8 @@
 """What all compiled instructions share: registers as vectors of lanes, masks, predicates, calls into the interpreter.
 
 An ``Emitter`` writes the instructions of one body into one LLVM function. Lanes are ``<n x type>`` vectors, also one lane.
-Registers stay in memory, as the interpreter has them, so that either engine can go on at any instruction. Masks and
-predicates are numbers that LLVM keeps in registers; ``spill`` puts them where the interpreter looks.
+Registers stay in memory, as the interpreter has them, so that either engine can go on at any instruction; predicates and
+waiting lanes stay in the block. The masks are numbers that LLVM keeps in registers; ``spill`` puts them where the interpreter looks.
 """
 
 from __future__ import annotations
@@ -100,9 +100,8 @@ class Emitter:
         self._intrinsics: dict[str, Node] = {}
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
         self.modes: Modes
-        self.surface_values: tuple[
-            int, ...
-        ] = ()  # what surface variables may stand for, in the order of the launch's table
+        # What surface variables may stand for, in the order of the launch's table.
+        self.surface_values: tuple[int, ...] = ()
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.pc = 0
 
@@ -277,12 +276,6 @@ class Emitter:
     def lanes(self, bits: Node | None, lanes: int) -> Node | None:
         """Bits of an integer as a vector of bits."""
         return None if bits is None else self.builder.bitcast(bits, vector(I1, lanes))
-
-    def bits(self, lanes: Node) -> Node:
-        """A vector of bits as an integer of 32 bits."""
-        count = lanes_of(lanes)
-        found = self.builder.bitcast(lanes, integer(count))
-        return found if count == 32 else self.builder.zext(found, I32)
 
     def some(self, bits: Node | None, site: Site) -> Node:
         """The enable bits as an integer, also where all lanes are on."""

@@ -9,15 +9,7 @@ from llvmlite import ir
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.sim.jit import numbers, spaces
 from visa_lsp.sim.jit.atomics import emit_atomic
-from visa_lsp.sim.jit.emitter import (
-    I16,
-    I32,
-    I64,
-    Emitter,
-    Node,
-    Uncompiled,
-    splat,
-)
+from visa_lsp.sim.jit.emitter import I32, I64, Emitter, Node, Uncompiled, integer, splat
 from visa_lsp.sim.jit.moving import Moved, move_block, transfer
 from visa_lsp.sim.jit.raw_operands import raw_start
 
@@ -27,17 +19,16 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import RawOperand
     from visa_lsp.sim.operands import Site
 
-_ADDRESS_KIND: Final = {1: I16, 2: I32, 3: I64, 5: I32, 6: I32}
-
 
 def _lsc_addresses(e: Emitter, site: Site, lanes: int) -> Node:
     size = codes.ADDRSIZE_BYTES.get(site.integer("addrsize"), 4)
-    kind = _ADDRESS_KIND.get(site.integer("addrsize"), I32)
     start = raw_start(site, site.raw("src0"), lanes * size)
     if start < 0:
         found = splat(I64, 0, lanes)
     else:
-        found = numbers.resize(e, e.load_lanes(start, range(lanes), kind), 64, signed=site.integer("addrsize") == 6)
+        found = numbers.resize(
+            e, e.load_lanes(start, range(lanes), integer(8 * size)), 64, signed=site.integer("addrsize") == 6
+        )
     scale = site.integer("immscale", 1) or 1
     if scale != 1:
         found = e.builder.mul(found, splat(I64, scale, lanes))

@@ -9,10 +9,7 @@ from llvmlite import ir
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.emitter import (
-    I64,
-    Emitter,
-)
+from visa_lsp.sim.jit.emitter import I64, Emitter
 from visa_lsp.sim.jit.lsc import LSC
 from visa_lsp.sim.jit.scattered import SCATTERED
 

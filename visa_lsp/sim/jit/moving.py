@@ -1,7 +1,7 @@
 """Compiled moves between registers and memory: an element or more for each lane, or a block for the thread.
 
 The range of all active lanes is looked at first; where it leaves its space, the interpreter does the whole message. Lanes that
-lie side by side travel as one vector, equal ones as one element.
+lie side by side travel as one vector.
 """
 
 from __future__ import annotations
@@ -11,19 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from llvmlite import ir
 
 from visa_lsp.sim.jit import numbers, spaces, watching
-from visa_lsp.sim.jit.emitter import (
-    I8,
-    I32,
-    I64,
-    PTR,
-    Emitter,
-    Node,
-    constants,
-    integer,
-    lanes_of,
-    splat,
-    vector,
-)
+from visa_lsp.sim.jit.emitter import I8, I32, I64, PTR, Emitter, Node, constants, integer, lanes_of, splat, vector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +53,7 @@ def transfer(
                     else:
                         _load(e, place.base, at, chosen, side_by_side, one, enabled)
                 size = sum(m.memory for m in moved)
-                count = builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64) if lanes < 64 else bits
+                count = builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64)
                 e.add_to(e.writes if write else e.reads, builder.mul(count, ir.Constant(I64, size)))
                 if write:
                     builder.store(ir.Constant(I64, 1), place.wrote)
@@ -76,7 +64,7 @@ def transfer(
 def leave_space(e: Emitter) -> None:
     """A message that leaves its space: the interpreter does it, or a checker has something to say."""
     if e.watched:
-        watching.suspect(e, ir.Constant(ir.IntType(1), 1))
+        watching.suspect_always(e)
     else:
         e.call_out()
 
@@ -88,9 +76,7 @@ def _watch(
     """Look at what checkers would look at before elements move."""
     watching.access(e, place, reads=not write, writes=write)
     if write and found.shared and any(one.memory < 4 for one in moved):
-        watching.suspect(
-            e, ir.Constant(ir.IntType(1), 1)
-        )  # marks are of dwords: they would say that all of it is written
+        watching.suspect_always(e)  # marks are of dwords: they would say that all of it is written
 
     def marks(*, together: bool) -> None:
         for one in moved:
@@ -251,7 +237,7 @@ def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int,
                 watching.access(e, place, reads=not write, writes=write)
                 watching.alignment(e, at, None, 4)
                 if size % 4:
-                    watching.suspect(e, ir.Constant(ir.IntType(1), 1))
+                    watching.suspect_always(e)
                 mark(e, found, place, watching.block_offsets(e, at, size), None, together=True, write=write)
             memory = builder.gep(place.base, [at], source_etype=I8)
             kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)

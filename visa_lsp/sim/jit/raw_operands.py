@@ -9,13 +9,7 @@ from llvmlite import ir
 from visa_lsp.program.model import General, Immediate, RawOperand
 from visa_lsp.sim import values
 from visa_lsp.sim.jit import numbers
-from visa_lsp.sim.jit.emitter import (
-    I32,
-    I64,
-    Emitter,
-    Node,
-    Uncompiled,
-)
+from visa_lsp.sim.jit.emitter import I32, I64, Emitter, Node, Uncompiled
 
 if TYPE_CHECKING:
     from visa_lsp.sim.operands import Site

@@ -10,14 +10,7 @@ from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.jit import numbers, spaces
 from visa_lsp.sim.jit.atomics import emit_atomic
-from visa_lsp.sim.jit.emitter import (
-    I32,
-    I64,
-    Emitter,
-    Node,
-    Uncompiled,
-    splat,
-)
+from visa_lsp.sim.jit.emitter import I32, I64, Emitter, Node, Uncompiled, splat
 from visa_lsp.sim.jit.moving import Moved, move_block, transfer
 from visa_lsp.sim.jit.raw_operands import raw_start, scalar
 

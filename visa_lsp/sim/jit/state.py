@@ -119,8 +119,7 @@ class StateBlock:
         self.words[PC // 8] = frame.pc
         self.words[EMASK // 8] = frame.emask
         self.words[CALL_MASK // 8] = frame.call_mask
-        self._predicates[:] = frame.preds
-        self._surfaces[:] = frame.surfaces
+        self.take_masks(frame)
         self._waits[:] = 0
         self._waiting[:] = 0
         for pc, lanes in frame.waiting.items():
@@ -130,11 +129,8 @@ class StateBlock:
 
     def give(self, frame: Frame) -> None:
         """Bring what compiled code has done into the frame."""
-        frame.pc = int(self.words[PC // 8])
-        frame.emask = int(self.words[EMASK // 8])
+        self.give_masks(frame)
         frame.call_mask = int(self.words[CALL_MASK // 8])
-        frame.preds[:] = self._predicates.tolist()
-        frame.surfaces[:] = self._surfaces.tolist()
         frame.waiting = {pc: lanes for pc, lanes in zip(self.layout.joins, self._waits.tolist(), strict=True) if lanes}
 
     def give_masks(self, frame: Frame) -> None:

@@ -46,6 +46,11 @@ def suspect(e: Emitter, wrong: Node) -> None:
     e.builder.position_at_end(on)
 
 
+def suspect_always(e: Emitter) -> None:
+    """Leave in any case; what is written behind it is never reached."""
+    suspect(e, ir.Constant(ir.IntType(1), 1))
+
+
 def any_of(e: Emitter, lanes: Node) -> Node:
     """Whether one of some lanes' bits is set."""
     return e.intrinsic(f"llvm.vector.reduce.or.v{lanes_of(lanes)}i1", ir.IntType(1), lanes)
