@@ -67,7 +67,7 @@ class CompiledMachine(Machine):
         self.launch[state.QUANTUM // 8] = self.quantum
         self.entered: CompiledThread | None = None
         self.raised: KernelFault | None = None
-        native.listen(self.address, self._interpret)
+        native.listen(self.address, self)
 
     def _surface_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         table = np.zeros(max(1, len(self._surfaces)) * (ENTRY // 8), np.int64)
@@ -169,7 +169,7 @@ class CompiledMachine(Machine):
         """A thread that runs compiled code."""
         return CompiledThread(self, group, number, frame)
 
-    def _interpret(self, _registers: int, _block: int, pc: int) -> int:
+    def interpret(self, _registers: int, _block: int, pc: int) -> int:
         """Execute an instruction that moves no lanes for the thread that is running."""
         thread = self.running() if self.running is not None else self.entered
         assert thread is not None
@@ -227,7 +227,6 @@ class CompiledMachine(Machine):
         for body in self._bodies.values():
             body.flush_counts()
         self.tell_written()
-        native.forget(self.address)
         return super().finish()
 
 

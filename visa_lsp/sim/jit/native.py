@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from weakref import WeakValueDictionary
 
 import llvmlite.binding as llvm
 
 from visa_lsp.sim.jit.emitter import CALLBACK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from llvmlite import ir
 
 _CALLBACK: Final = ctypes.CFUNCTYPE(
@@ -21,24 +20,28 @@ _CALLBACK: Final = ctypes.CFUNCTYPE(
 BODY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
-_listeners: dict[int, Callable[[int, int, int], int]] = {}  # by address of the launch
+
+class Listener(Protocol):
+    """Who answers a launch's calls into the interpreter."""
+
+    def interpret(self, registers: int, block: int, pc: int, /) -> int:
+        """Execute the instruction at ``pc``; not 0 when the body has to be left."""
+        ...
+
+
+_listeners: Final[WeakValueDictionary[int, Listener]] = WeakValueDictionary()  # by address of the launch
 
 
 def _interpret(registers: int, _addresses: int, block: int, launch: int, pc: int) -> int:
-    return _listeners[launch](registers, block, pc)
+    return _listeners[launch].interpret(registers, block, pc)
 
 
 _interpreter = _CALLBACK(_interpret)  # kept: compiled code calls it by address
 
 
-def listen(launch: int, listener: Callable[[int, int, int], int]) -> None:
-    """Have a launch's calls into the interpreter go to ``listener(registers, block, pc)``."""
+def listen(launch: int, listener: Listener) -> None:
+    """Have a launch's calls into the interpreter go to ``listener``, for as long as it lives."""
     _listeners[launch] = listener
-
-
-def forget(launch: int) -> None:
-    """End that."""
-    _listeners.pop(launch, None)
 
 
 @cache
