@@ -60,6 +60,7 @@ def changed(one: Inst, **values: object) -> bytes:
 
 MOV = "    mov (M1, 16) V32(0,0)<1> V33(0,0)<1;1,0>"
 LOAD = "    lsc_load.ugm (M1, 16) V32:d32 flat[V33]:a32"
+STRIDED = "    lsc_load_strided.ugm (M1, 16) V32:d32 flat[V33,0x4]:a32"
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,7 @@ def test_a_region_that_no_text_says(region: Region, said: str) -> None:
         (LOAD, {"elems": 15, "chmask": 15, "order": 2}, "order: a mask cannot be transposed"),
         (LOAD, {"chmask": 2}, "2 is not what the data shape says, 1"),
         (LOAD, {"addrsize": 9}, "addrsize: code 9 has no meaning"),
+        (STRIDED, {"unused": 1}, "unused: code 1 has no meaning"),
     ],
 )
 def test_a_value_that_no_text_says(line: str, values: dict[str, object], said: str) -> None:

@@ -148,6 +148,26 @@ def test_the_name_of_an_absent_variable_is_that_of_no_other():
     assert "alias=<V0077_, 0> /// the object has no general variable 77" in text
 
 
+def test_a_surface_number_that_no_object_has_is_not_shown_as_the_bindless_surface():
+    """The seed's name of that surface is T252: neither an absent variable nor a declared one is printed under it."""
+    text = """.version 4.1
+.kernel "k"
+.decl V32 v_type=G type=d num_elts=16 align=GRF
+.decl Tx v_type=T num_elts=1
+    oword_ld (2) Tx 0x0:ud V32.0
+"""
+    module = assemble(text, "TGLLP").module
+    (kernel,) = module.kernels
+    load = kernel.instructions[-1]
+    values = (252 if f.name == "surface" else v for f, v in zip(load.row.fields, load.values, strict=True))
+    odd = replace(kernel, instructions=(*kernel.instructions[:-1], replace(load, values=tuple(values))))
+    assert "oword_ld (2) T252_ " in module_text(replace(module, kernels=(odd,)))
+    named = replace(kernel, strings=tuple("T252" if name == "Tx" else name for name in kernel.strings))
+    printed = module_text(replace(module, kernels=(named,)))
+    assert "oword_ld (2) T0006 " in printed
+    assert assemble(printed).module.kernels[0].instructions == kernel.instructions
+
+
 @pytest.mark.parametrize(
     ("number", "name"),
     [(1, "LOCAL_SIZE"), (2, "GROUP_COUNT"), (3, "LOCAL_ID"), (4, "PSEUDO_INPUT"), (16, "PSEUDO_INPUT"), (7, "")],

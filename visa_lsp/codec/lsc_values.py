@@ -28,6 +28,7 @@ _CODES: Final[dict[str, frozenset[int]]] = {
     "elems": frozenset(range(1, 16)),  # a count or a mask: the text may give any message either
     "addrsize": frozenset(lsc_codes.ADDRSIZE_BYTES) - lsc_codes.ADDRSIZE_TEXT_ONLY,
     "vnni": frozenset({0, 1}),
+    "unused": frozenset({0}),  # where others have their mask a strided message has nothing, and no word says it
 }
 _NUMBERED_SURFACES: Final = (lsc_codes.ADDRTYPE_FLAT, lsc_codes.ADDRTYPE_SURF)
 _NO_SURFACE: Final = (lsc_codes.ADDRTYPE_FLAT, lsc_codes.ADDRTYPE_ARG)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _COMMENT_COLUMN: Final = 81
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
-_TAKEN: Final = frozenset(predefined.VARIABLE_BY_NAME) | {"T1", "T2", "TSS", "S31"}
+_TAKEN: Final = frozenset({*predefined.VARIABLE_BY_NAME, *predefined.SURFACE_ALIASES, "T1", "T2", "TSS", "S31"})
 
 
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
@@ -63,7 +63,8 @@ def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
     sampler.update(states(kernel.samplers, predefined.FIRST_SAMPLER, "S"))
     surface.update(states(kernel.surfaces, predefined.FIRST_SURFACE, "T"))
     labels = _label_names(kernel)
-    every = frozenset(name for table in (general, address, predicate, sampler, surface) for name in table.values())
+    tables = (general, address, predicate, sampler, surface)
+    every = frozenset({*predefined.SURFACE_ALIASES, *(name for table in tables for name in table.values())})
     size = platform.grf_bytes
     return OperandNames(
         general, types, address, predicate, sampler, surface, labels, kernel.strings, size, taken=every
