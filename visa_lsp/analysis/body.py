@@ -790,9 +790,9 @@ class BodyFindings:
             return
         many = 0
         for index, lines in enumerate(self._lines):
-            some = sorted(lines.alone | lines.kept.keys())
+            some = lines.alone | lines.kept.keys() if lines.kept else lines.alone
             if many + len(some) > SUSPECTS:
-                self.cut = index, some[SUSPECTS - many]
+                self.cut = index, sorted(some)[SUSPECTS - many]
                 return
             many += len(some)
 

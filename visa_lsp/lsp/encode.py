@@ -29,18 +29,18 @@ def _place(document: Text, offset: int, encoding: Encoding) -> str:
         text = document.line_text(line)
         if not text.isascii():
             column = units(text[:column], encoding)
-    return f'{{"line": {line}, "character": {column}}}'
+    return f'{{"line":{line},"character":{column}}}'
 
 
 def _range(document: Text, span: Span, encoding: Encoding) -> str:
-    return f'{{"start": {_place(document, span.start, encoding)}, "end": {_place(document, span.end, encoding)}}}'
+    return f'{{"start":{_place(document, span.start, encoding)},"end":{_place(document, span.end, encoding)}}}'
 
 
 @lru_cache(maxsize=512)
 def fixed_part(rule: Rule, severity: Severity) -> str:
     """What is the same in all findings of a rule."""
     name, code = encode_basestring_ascii(rule.name), encode_basestring_ascii(rule.code)
-    return f'"severity": {SEVERITY[severity].value}, "code": {code}, "source": "{SOURCE}", "data": {{"name": {name}}}'
+    return f'"severity":{SEVERITY[severity].value},"code":{code},"source":"{SOURCE}","data":{{"name":{name}}}'
 
 
 def diagnostic_text(
@@ -60,11 +60,11 @@ def diagnostic_text(
             where = encode_basestring_ascii(place.path or uri)
             what = encode_basestring_ascii(place.message)
             span = _range(text, place.span, encoding)
-            places.append(f'{{"location": {{"uri": {where}, "range": {span}}}, "message": {what}}}')
-    more = f', "relatedInformation": [{", ".join(places)}]' if places else ""
+            places.append(f'{{"location":{{"uri":{where},"range":{span}}},"message":{what}}}')
+    more = f',"relatedInformation":[{",".join(places)}]' if places else ""
     message = encode_basestring_ascii(found.message)
     return (
-        f'{{"range": {_range(document, found.span, encoding)}, "message": {message}, '
+        f'{{"range":{_range(document, found.span, encoding)},"message":{message},'
         f"{fixed_part(found.rule, found.severity)}{more}}}"
     )
 
@@ -73,9 +73,9 @@ def last_note(document: Text, left: int) -> str:
     """What stands for the findings that are not sent, at the start of the text."""
     line = _place(document, 0, "utf-32")
     message = encode_basestring_ascii(f"{left} more findings are not shown; `visa-lsp check` lists all of them")
-    return f'{{"range": {{"start": {line}, "end": {line}}}, "message": {message}, "severity": 3, "source": "{SOURCE}"}}'
+    return f'{{"range":{{"start":{line},"end":{line}}},"message":{message},"severity":3,"source":"{SOURCE}"}}'
 
 
 def joined(items: Sequence[str], left: int, document: Text) -> bytes:
     """Findings as the members of a JSON array; ``left`` more are only counted."""
-    return ", ".join([*items, last_note(document, left)] if left else items).encode("ascii")
+    return ",".join([*items, last_note(document, left)] if left else items).encode("ascii")

@@ -92,14 +92,14 @@ class Published:
             kept = [id(finding.judged) for _, some in found.parts for finding in some]
             self._templates = {key: self._templates[key] for key in kept if key in self._templates}
         if not found.others:
-            return ", ".join([part.text for part in parts.values() if part.form])
+            return ",".join([part.text for part in parts.values() if part.form])
         pieces = [(part.first, part.text) for part in parts.values() if part.form]
         for other in found.others:
             if setting.shows(other.rule):
                 text = diagnostic_text(found.document, setting.uri, other, setting.encoding, related=setting.related)
                 pieces.append((found.document.position(other.span.start)[0], text))
         pieces.sort(key=lambda piece: piece[0])
-        return ", ".join([text for _, text in pieces])
+        return ",".join([text for _, text in pieces])
 
     def _part(
         self, found: Findings, chunk: Chunk, some: tuple[Finding, ...], setting: PublishOptions
@@ -117,7 +117,7 @@ class Published:
             forms.append(template.text)
             places = [(chunks.setdefault(id(a.chunk), len(chunks)), a.offset) for a in finding.anchors]
             part.holes += [(places[anchor][0], places[anchor][1] + down) for anchor, down in template.holes]
-        part.form, part.chunks = ", ".join(forms), tuple(chunks)
+        part.form, part.chunks = ",".join(forms), tuple(chunks)
         return part
 
 
@@ -128,21 +128,21 @@ def _template(finding: Finding, found: Findings, setting: PublishOptions) -> Tem
     def place(anchor: int, down: int, column: int) -> str:
         line = found.line_of(finding.anchors[anchor]) + down
         holes.append((anchor, down))
-        return f'{{"line": %d, "character": {_units(document, line, column, setting.encoding)}}}'
+        return f'{{"line":%d,"character":{_units(document, line, column, setting.encoding)}}}'
 
     def span() -> str:
         spot = next(spots)
         start = place(spot.anchor, 0, spot.column)
-        return f'{{"start": {start}, "end": {place(spot.anchor, spot.down, spot.end_column)}}}'
+        return f'{{"start":{start},"end":{place(spot.anchor, spot.down, spot.end_column)}}}'
 
     judged = finding.judged
-    head = f'{{"range": {span()}, "message": {_quoted(judged.message)}, '
+    head = f'{{"range":{span()},"message":{_quoted(judged.message)},'
     uri = _quoted(setting.uri)
     places = [
-        f'{{"location": {{"uri": {uri}, "range": {span()}}}, "message": {_quoted(related.message)}}}'
+        f'{{"location":{{"uri":{uri},"range":{span()}}},"message":{_quoted(related.message)}}}'
         for related in (judged.related if setting.related else ())
     ]
-    more = f', "relatedInformation": [{", ".join(places)}]' if places else ""
+    more = f',"relatedInformation":[{",".join(places)}]' if places else ""
     fixed = fixed_part(judged.rule, judged.severity).replace("%", "%%")
     return Template(judged, f"{head}{fixed}{more}}}", tuple(holes))
 
