@@ -89,6 +89,17 @@ def test_what_is_clean_is_told_by_compiled_code():
     assert report.buffers[0].array[:16].tolist() == [4 * n for n in range(16)]
 
 
+def test_groups_that_a_check_sends_back_are_counted_and_making_code_is_timed():
+    body, _, launch = FAULTS["out of bounds"]
+    report = ran(body, "jit", **launch)
+    assert report.replayed_groups == report.groups == 2
+    assert report.time.compile > 0
+    clean = ran("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "jit", groups=1)
+    assert (clean.replayed_groups, clean.engine) == (0, "jit")
+    assert clean.time.compile > 0
+    assert ran(body, "interp", **launch).time.compile == 0
+
+
 @pytest.mark.parametrize("checks", ["none", "all"])
 def test_a_loop_without_end_is_ended_by_the_budget(checks):
     body = "again:\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n    jmp (M1, 1) again\n"

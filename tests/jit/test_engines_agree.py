@@ -38,7 +38,8 @@ def differences(first, second):
     found = {
         f.name
         for f in dataclasses.fields(first)
-        if f.name not in ("engine", "buffers", "values") and getattr(first, f.name) != getattr(second, f.name)
+        if f.name not in ("engine", "buffers", "values", "time", "replayed_groups")
+        and getattr(first, f.name) != getattr(second, f.name)
     }
     for a, b in zip(first.buffers, second.buffers, strict=True):
         if not np.array_equal(a.array.view(np.uint8), b.array.view(np.uint8)) or a.written != b.written:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 from argparse import ArgumentParser
 from pathlib import Path
@@ -277,3 +278,32 @@ def test_run_text_is_what_the_server_calls(run):
     assert report.ok
     assert report.buffers[1].array[1] == 3.5
     assert report.notes == ()
+
+
+def test_a_repeated_run_starts_from_the_same_memory_and_tells_each_time(run, capsys):
+    assert run("saxpy.visaasm", "--repeat", "3", "--format", "json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["instructions"] == 77
+    assert report["expectations"][0]["ok"]
+    assert len(report["time"]["run"]) == 3
+    assert all(seconds > 0 for seconds in (report["time"]["load"], *report["time"]["run"]))
+    assert report["time"]["compile"] >= 0
+    assert report["replayed_groups"] == 0
+
+
+def test_the_text_report_tells_times_where_they_are_asked_for(run, capsys):
+    duration = r"\d[\d.e-]* m?s"
+    assert run("saxpy.visaasm", "--time") == 0
+    assert re.search(
+        rf"^  time: load {duration}, compile {duration}, run {duration}$", capsys.readouterr().out, re.MULTILINE
+    )
+    assert run("saxpy.visaasm", "--time", "--repeat", "2") == 0
+    words = rf"run {duration} \(median of 2, {duration} to {duration}\)$"
+    assert re.search(words, capsys.readouterr().out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "x", "1.5", "9" * 400])
+def test_a_count_of_runs_is_a_number(run, count, capsys):
+    with pytest.raises(SystemExit):
+        run("saxpy.visaasm", "--repeat", count)
+    assert "--repeat" in capsys.readouterr().err

@@ -102,3 +102,5 @@ class RunResult:
     limits: tuple[str, ...] = ()  # what observers could not look at
     ended: bool = False  # at its first fault, as the order asked
     interpreted: bool = False  # by the interpreter, where another engine was asked for
+    replayed_groups: int = 0  # run again by the interpreter: compiled code had begun, and a check stopped it
+    compile_seconds: float = 0.0  # of the run's wall time, what went into making machine code

@@ -65,6 +65,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="list no more than so many faults, and how many more there are",
     )
     parser.add_argument("--first-fault", action="store_true", help="end the run at its first fault")
+    parser.add_argument(
+        "--repeat",
+        metavar="N",
+        type=whole_number(1),
+        default=1,
+        help="run the kernel N times, each time from the same memory; results are those of the last run",
+    )
+    parser.add_argument("--time", action="store_true", help="tell how long loading, compiling and each run took")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
     parser.add_argument(
@@ -121,7 +129,7 @@ def run_command(args: Namespace) -> int:
         outcome = _launch(name, args, files, several=len(tasks) > 1)
         outcomes.append(outcome)
         if args.format == "text":
-            print_text(outcome)
+            print_text(outcome, timed=args.time)
     if args.format == "json":
         values = [as_json(outcome) for outcome in outcomes]
         print(json.dumps(values if len(tasks) > 1 else values[0], indent=2, ensure_ascii=False, allow_nan=False))
@@ -163,7 +171,7 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
 
             options = runner.RunOptions(
                 path, args.platform, args.engine, args.checks, listeners, args.budget, more,
-                first_fault=args.first_fault, told=told if line.wanted else None,
+                first_fault=args.first_fault, told=told if line.wanted else None, repeat=args.repeat,
             )  # fmt: skip
             if path is not None and (args.init or not launch_path.is_file()):
                 done = _proposed(name, path, launch_path, options, args)

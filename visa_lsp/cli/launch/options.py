@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from visa_lsp.beside import Beside
@@ -21,7 +22,8 @@ class RunOptions:
     ``path`` is where it comes from, for its siblings and for messages; ``checks`` is ``all``, ``none`` or a list by commas;
     ``listeners`` hear of the run beside the checkers; ``files`` are further files of the program; ``finder`` knows what
     lies beside it. ``first_fault`` ends the run at its first fault; ``told`` hears now and then how many groups there are,
-    how many are done, and how many steps.
+    how many are done, and how many steps. ``repeat``: how often it is run, each time from the same memory. ``began``:
+    when loading began, on the clock of ``perf_counter``.
     """
 
     path: Path | None = None
@@ -34,3 +36,5 @@ class RunOptions:
     finder: Beside = field(default_factory=Beside)
     first_fault: bool = False
     told: Callable[[int, int, int], None] | None = None
+    repeat: int = 1
+    began: float = field(default_factory=perf_counter)

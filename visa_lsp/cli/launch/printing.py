@@ -20,7 +20,9 @@ of the source that the text was compiled from, where its ``FILE`` and ``LOC`` li
 ``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
 hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
 mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``assumed``
-(sentences; empty for a launch file), ``ok``; without a launch file also ``launch_text``, the text of one that says the same. What is only
+(sentences; empty for a launch file), ``time`` (wall seconds: ``load`` from the text to its dispatch, ``compile`` for making
+machine code, ``run`` with those of the kernel alone, run by run), ``replayed_groups`` (how many groups the interpreter ran again
+because a check had stopped compiled code), ``ok``; without a launch file also ``launch_text``, the text of one that says the same. What is only
 written (``--init``) has ``launch``, ``ok``, ``written`` (files), ``assumed`` and ``launch_text``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
 object, several give an array.
 """
@@ -65,8 +67,8 @@ class Outcome:
 # The report as text.
 
 
-def print_text(outcome: Outcome) -> None:
-    """Print one launch."""
+def print_text(outcome: Outcome, *, timed: bool = False) -> None:
+    """Print one launch; if ``timed``, how long it took."""
     report = outcome.report
     if report is None and outcome.written:
         print(f"{', '.join(outcome.written)}: written")
@@ -85,6 +87,8 @@ def print_text(outcome: Outcome) -> None:
         print(f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}")
     barriers = f", {_count(report.barriers, 'barrier arrival')}" if report.barriers else ""
     print(f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}")
+    if timed:
+        print(f"  time: {_time(report)}")
     for sentence in report.assumed:
         print(f"  assumed: {sentence}")
     for note in report.notes:
@@ -163,6 +167,24 @@ def _print_sent(report: RunReport, sent: RecordedMessages) -> None:
         print(f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{more}")
 
 
+def _time(report: RunReport) -> str:
+    """Loading, compiling and running; of several runs the median and the extremes."""
+    from statistics import median  # takes long to load
+
+    time = report.time
+    words = [f"load {_duration(time.load)}", f"compile {_duration(time.compile)}", f"run {_duration(median(time.run))}"]
+    if len(time.run) > 1:
+        extremes = f"{_duration(min(time.run))} to {_duration(max(time.run))}"
+        words[-1] += f" (median of {len(time.run)}, {extremes})"
+    if report.replayed_groups:
+        words.append(f"{_count(report.replayed_groups, 'group')} run again by the interpreter")
+    return ", ".join(words)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
@@ -215,6 +237,8 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
         "printed": report.printed,
         "notes": list(report.notes),
         "assumed": list(report.assumed),
+        "time": asdict(report.time),
+        "replayed_groups": report.replayed_groups,
         "ok": report.ok,
     }
 

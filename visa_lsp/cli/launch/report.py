@@ -77,6 +77,15 @@ class ExpectationReport:
     mismatch: Mismatch | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """Wall seconds: from the text to its dispatch, making machine code, and the kernel alone, run by run."""
+
+    load: float = 0.0
+    compile: float = 0.0
+    run: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RunReport:
     """What came of one launch."""
@@ -102,6 +111,8 @@ class RunReport:
     more_faults: int = 0  # found, but more than were asked for
     values: tuple[ValueReport, ...] = ()
     assumed: tuple[str, ...] = ()  # what nobody has said of the launch, a sentence each
+    time: RunTime = RunTime()
+    replayed_groups: int = 0  # run again by the interpreter, where a check has stopped compiled code
 
     def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:
         """The report with what was assumed, which is not said again in a note."""

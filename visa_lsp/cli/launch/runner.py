@@ -6,10 +6,11 @@ The command line and the language server's ``visa.run`` both come through ``run_
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from math import prod
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.beside import kernels_in
@@ -27,9 +28,10 @@ from visa_lsp.cli.launch.program import (
     text_of,
 )
 from visa_lsp.cli.launch.program_info import choose_platform, kernel_info
-from visa_lsp.cli.launch.report import RunReport, ValueReport, with_declarations, with_sources
+from visa_lsp.cli.launch.report import RunReport, RunTime, ValueReport, with_declarations, with_sources
 from visa_lsp.cli.launch.results import buffer_reports, expectation_reports
 from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
 
+    Engine = Callable[[Dispatch, Sequence[Observer]], RunResult]
+
 __all__ = ["LaunchError", "RunOptions", "TextProblems", "read_bytes", "run_module", "run_object", "run_text", "text_of"]
 
 ENGINES: Final = ("auto", "jit", "interp")
@@ -55,44 +59,61 @@ INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a kernel that takes more 
 COMPILED_STEPS: Final = 200_000_000_000  # the same for the compiled engine
 
 
-_DEFAULT: Final = RunOptions()
-
-
-def run_text(text: str, launch: LaunchFile, options: RunOptions = _DEFAULT) -> RunReport:
+def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
     """Run a text as a launch file says.
 
     Raises ``TextProblems`` for a text with errors and ``LaunchError`` for all that cannot be launched.
     """
+    options = options or RunOptions()
     where = choose_platform(launch, options, kernels_in(text))
     notes: list[str] = []
     module = module_of_text(text, options.path, where, notes)
     return run_module(module, launch, options, notes, sources_of(module, text, options.path))
 
 
-def run_object(data: bytes, launch: LaunchFile, options: RunOptions = _DEFAULT) -> RunReport:
+def run_object(data: bytes, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
     """Run an object as a launch file says."""
+    options = options or RunOptions()
     return run_module(decoded(data, options.path), launch, options)
 
 
 def run_module(
     module: Module,
     launch: LaunchFile,
-    options: RunOptions = _DEFAULT,
+    options: RunOptions | None = None,
     notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
 ) -> RunReport:
-    """Run a program as a launch file says; further files, its own and those of the options, are added to it.
+    """Run a program as a launch file says: ``ready`` and ``carried_out``, whose errors it raises."""
+    return carried_out(ready(module, launch, options or RunOptions(), notes, sources))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadyRun:
+    """A launch that has come as far as its dispatch: the whole program, and what was said on the way there."""
+
+    module: Module
+    launch: LaunchFile
+    options: RunOptions
+    platform: Platform
+    prepared: PreparedLaunch
+    texts: Mapping[str, BodySource]
+    notes: tuple[str, ...]
+    loading: float  # seconds since loading began
+
+
+def ready(
+    module: Module,
+    launch: LaunchFile,
+    options: RunOptions,
+    notes: Sequence[str] = (),
+    sources: Mapping[str, BodySource] | None = None,
+) -> ReadyRun:
+    """Link a program and prepare it as a launch file says; further files, its own and those of the options, are added.
 
     ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError where the launch does not fit the
-    program: a wrong engine, platform, argument or ze_info, or a listener that cannot follow the run. What the kernel
-    does wrong is in the report.
+    program: a wrong platform, argument or ze_info.
     """
-    engine_name, run = _engine(
-        "interp" if options.listeners and options.engine == "auto" else options.engine, options.budget
-    )
-    if options.listeners and engine_name != "interp":
-        raise LaunchError("instructions can be followed with --engine interp only")
-    observers = (*observers_named(options.checks), *options.listeners)
     texts = dict(sources or {})
     where = choose_platform(launch, options, [kernel.name for kernel in module.kernels])
     said = list(notes)
@@ -104,6 +125,23 @@ def run_module(
         module = _with_callees(module, launch, options, where, said, texts)
     _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
     prepared = _prepared(module, launch, where, options, said)
+    loading = perf_counter() - options.began
+    return ReadyRun(module, launch, options, where, prepared, texts, tuple(said), loading)
+
+
+def carried_out(run: ReadyRun) -> RunReport:
+    """Run a launch that is ready, as often as its options say, and compare what the last run left with what is expected.
+
+    What the kernel does wrong is in the report. Raises LaunchError for an engine or checker that is not there, and for a
+    listener that cannot follow the run.
+    """
+    prepared, launch, options = run.prepared, run.launch, run.options
+    engine_name, engine = _engine(
+        "interp" if options.listeners and options.engine == "auto" else options.engine, options.budget
+    )
+    if options.listeners and engine_name != "interp":
+        raise LaunchError("instructions can be followed with --engine interp only")
+    observers_named(options.checks)
     for listener in options.listeners:
         if unfit := listener.unfit(prepared.dispatch):
             raise LaunchError(unfit)
@@ -111,15 +149,17 @@ def run_module(
     dispatch = (with_budget(prepared, steps) if steps else prepared).dispatch
     groups = prod(dispatch.groups)
     told = options.told and partial(options.told, groups)
-    result = run(replace(dispatch, first_fault=options.first_fault, told=told), observers)
+    dispatch = replace(dispatch, first_fault=options.first_fault, told=told)
+    result, time = _timed(dispatch, engine, options, run.loading)
+    said = list(run.notes)
     if result.ended:
         said.append(
             f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
         )
-    faults = with_sources(with_declarations(result.faults, texts), module)
+    faults = with_sources(with_declarations(result.faults, run.texts), run.module)
     return RunReport(
         prepared.dispatch.kernel.name,
-        where.name,
+        run.platform.name,
         "interp" if result.interpreted else engine_name,
         buffer_reports(prepared, launch.config),
         () if result.ended else expectation_reports(prepared, launch.config),
@@ -134,10 +174,27 @@ def run_module(
         result.reads,
         result.writes,
         tuple(fault for fault in faults if fault.is_note),
-        texts,
+        run.texts,
         result.sent,
         values=_values(launch, prepared),
+        time=time,
+        replayed_groups=result.replayed_groups,
     )
+
+
+def _timed(dispatch: Dispatch, engine: Engine, options: RunOptions, loading: float) -> tuple[RunResult, RunTime]:
+    """What the last of the runs has done, and how long loading, compiling and each of them took."""
+    before = Contents(dispatch) if options.repeat > 1 else None
+    compiling, running = 0.0, []
+    while True:
+        observers = (*observers_named(options.checks), *options.listeners)
+        began = perf_counter()
+        result = engine(dispatch, observers)
+        running.append(perf_counter() - began - result.compile_seconds)
+        compiling += result.compile_seconds
+        if before is None or len(running) == options.repeat:
+            return result, RunTime(loading, compiling, tuple(running))
+        before.restore()
 
 
 def _values(launch: LaunchFile, prepared: PreparedLaunch) -> tuple[ValueReport, ...]:
@@ -215,7 +272,7 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
     return checkers(checks)
 
 
-def _engine(name: str, budget: int | None) -> tuple[str, Callable[[Dispatch, Sequence[Observer]], RunResult]]:
+def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
     """Give an engine by name; auto is the compiled one where llvmlite is installed.
 
     ``budget`` is that of the command line, which counts for the interpreter too where it has to help out.

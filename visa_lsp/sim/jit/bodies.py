@@ -14,16 +14,20 @@ from visa_lsp.sim.jit.body import BodyPlan
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.modes import Modes
+    from visa_lsp.sim.jit.stopwatch import Stopwatch
 
 
 class CompiledBody:
     """A body for some modes: its function, and how often each of its stretches was executed."""
 
-    def __init__(self, code: Code, modes: Modes, surfaces: tuple[int, ...], *, watched: bool = False) -> None:
+    def __init__(
+        self, code: Code, modes: Modes, surfaces: tuple[int, ...], compiling: Stopwatch, *, watched: bool = False
+    ) -> None:
         # The interpreter's operations come first: what they ask of the register file is its size.
         for pc in range(len(code.kernel.instructions)):
             code.op(pc)
         self.code = code
+        self.compiling = compiling
         self.body = BodyPlan(code, modes, surfaces, watched=watched)
         self.module = ir.Module("body")
         size = code.layout.size
@@ -35,7 +39,8 @@ class CompiledBody:
     @cached_property
     def native(self) -> native.Native:
         """The compiled functions; nothing can be added to the module from then on."""
-        return native.Native(self.module)
+        with self.compiling:
+            return native.Native(self.module)
 
     @cached_property
     def call(self) -> Any:

@@ -11,9 +11,11 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.jit.defined import proven
 from visa_lsp.sim.jit.machine import MOST_INSTRUCTIONS, CompiledMachine, is_large
+from visa_lsp.sim.jit.stopwatch import Stopwatch
 from visa_lsp.sim.jit.whole import GroupRunner, Suspicion
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.accesses import AccessChecker
@@ -38,8 +40,16 @@ def run(dispatch: Dispatch, observers: Sequence[Observer] = (), *, interpreted: 
     """Run all groups of a dispatch: as compiled code where that says all that the observers would.
 
     ``interpreted`` is the budget of steps where it has to be the interpreter, if that is another. The result's
-    ``interpreted`` tells that it was.
+    ``interpreted`` tells that it was, ``replayed_groups`` whether compiled code had begun, ``compile_seconds`` how
+    long it took to make that.
     """
+    compiling = Stopwatch()
+    result = _run(dispatch, observers, interpreted, compiling)
+    result.compile_seconds = compiling.seconds
+    return result
+
+
+def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | None, compiling: Stopwatch) -> RunResult:
     slower = dispatch if interpreted is None else replace(dispatch, step_budget=interpreted)
     if is_large(dispatch.kernel):
         result = _interpreted(slower, observers)
@@ -48,7 +58,7 @@ def run(dispatch: Dispatch, observers: Sequence[Observer] = (), *, interpreted: 
         result.limits = (*result.limits, words)
         return result
     if not observers:
-        return _unwatched(dispatch)
+        return _unwatched(dispatch, compiling)
     if not all(type(o) in WATCHED for o in observers):
         return _interpreted(slower, observers)
     before = Contents(dispatch)
@@ -60,15 +70,18 @@ def run(dispatch: Dispatch, observers: Sequence[Observer] = (), *, interpreted: 
             result.interpreted = True
             return result
         before.restore()
-    found = _watched(dispatch)
-    if found is not None:
-        return found
-    before.restore()
-    return _interpreted(slower, observers)
+    try:
+        found = _watched(dispatch, compiling)
+    except Suspicion:
+        before.restore()
+        result = _interpreted(slower, observers)
+        result.replayed_groups = result.groups
+        return result
+    return found or _interpreted(slower, observers)
 
 
-def _unwatched(dispatch: Dispatch) -> RunResult:
-    machine = CompiledMachine(dispatch)
+def _unwatched(dispatch: Dispatch, compiling: Stopwatch) -> RunResult:
+    machine = CompiledMachine(dispatch, compiling)
     many = _threads(dispatch) >= MANY_THREADS and dispatch.partial is None
     if many and machine.fits(machine.code(dispatch.kernel)):
         return _by_groups(machine)
@@ -90,36 +103,22 @@ def _interpreted(dispatch: Dispatch, observers: Sequence[Observer]) -> RunResult
     return result
 
 
-def _watched(dispatch: Dispatch) -> RunResult | None:
-    """A run as compiled code of which no checker would have anything to say; None where that is not sure."""
+def _watched(dispatch: Dispatch, compiling: Stopwatch) -> RunResult | None:
+    """A run as compiled code of which no checker would have anything to say.
+
+    None, with nothing run, where no proof of that can be had. Raises Suspicion where a test has struck.
+    """
     shape = dispatch.shape((0, 0, 0))
     buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values()
     if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in buffers):
         return None
-    machine = CompiledMachine(dispatch, watched=True)
+    machine = CompiledMachine(dispatch, compiling, watched=True)
     code = machine.code(dispatch.kernel)
     if not machine.fits(code) or not machine.compiled_steadily(code).body.seen:
         return None
     full = (1 << dispatch.simd) - 1
     frame = machine.acquire(dispatch.kernel)
-    if not proven(code, frame, full=all(shape.lanes(n) == full for n in range(shape.threads))):
-        return None
+    with compiling:
+        sure = proven(code, frame, full=all(shape.lanes(n) == full for n in range(shape.threads)))
     machine.release(frame)
-    try:
-        return _by_groups(machine)
-    except Suspicion:
-        return None
-
-
-class Contents:
-    """What memory held before a run."""
-
-    def __init__(self, dispatch: Dispatch) -> None:
-        buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}
-        self._kept = [(buffer, buffer.data.copy(), buffer.written) for buffer in buffers.values()]
-
-    def restore(self) -> None:
-        """Let it hold the same again."""
-        for buffer, data, written in self._kept:
-            buffer.data[:] = data
-            buffer.written = written
+    return _by_groups(machine) if sure else None

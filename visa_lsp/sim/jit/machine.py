@@ -21,6 +21,7 @@ from visa_lsp.sim.jit.bodies import CompiledBody
 from visa_lsp.sim.jit.body import Settling, settling
 from visa_lsp.sim.jit.modes import Modes
 from visa_lsp.sim.jit.spaces import ENTRY, FLAT_ENTRY, WRITTEN
+from visa_lsp.sim.jit.stopwatch import Stopwatch
 from visa_lsp.sim.jit.watching import READONLY, WRITEONLY
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
@@ -48,8 +49,9 @@ def is_large(kernel: Kernel) -> bool:
 class CompiledMachine(Machine):
     """A machine whose threads run compiled code."""
 
-    def __init__(self, dispatch: Dispatch, *, watched: bool = False) -> None:
+    def __init__(self, dispatch: Dispatch, compiling: Stopwatch | None = None, *, watched: bool = False) -> None:
         super().__init__(dispatch)
+        self.compiling = compiling or Stopwatch()
         self.under_watch = watched
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
         self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
@@ -113,7 +115,9 @@ class CompiledMachine(Machine):
         key = (id(code), modes)
         found = self._bodies.get(key)
         if found is None:
-            found = self._bodies[key] = CompiledBody(code, modes, self._surfaces, watched=self.under_watch)
+            with self.compiling:
+                found = CompiledBody(code, modes, self._surfaces, self.compiling, watched=self.under_watch)
+            self._bodies[key] = found
         return found
 
     def settling(self, code: Code) -> Settling | None:

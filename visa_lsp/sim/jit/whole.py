@@ -62,7 +62,8 @@ class GroupRunner:
             size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions),
             machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
         )  # fmt: skip
-        groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
+        with machine.compiling:
+            groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
         launch = machine.launch
         for at, array in (
             (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
