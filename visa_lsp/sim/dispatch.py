@@ -60,6 +60,7 @@ class Dispatch:
     item: Callable[[Triple, int, int], tuple[Triple, Triple] | None] = no_item
     partial: Callable[[Triple], GroupShape | None] | None = None  # the shape of groups that are not full
     first_fault: bool = False  # the run ends at its first fault
+    host_threads: int = 1  # on which an engine may run groups at the same time; one that does says so in its result
     told: Callable[[int, int], None] | None = None  # hears now and then how many groups and steps are done
 
     def shape(self, group: Triple) -> GroupShape:
@@ -103,4 +104,5 @@ class RunResult:
     ended: bool = False  # at its first fault, as the order asked
     interpreted: bool = False  # by the interpreter, where another engine was asked for
     replayed_groups: int = 0  # run again by the interpreter: compiled code had begun, and a check stopped it
+    side_by_side: int = 1  # threads of the host that ran groups at the same time
     compile_seconds: float = 0.0  # of the run's wall time, what went into making machine code

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.operands import Op
 
+    FaultKey = tuple[FaultKind, str, int, str, bool]
+
 QUANTUM: Final = 20_000
 MAX_FAULTS: Final = 200
 MAX_FRAME_BYTES: Final = 1 << 29  # of all activations at once; checkers keep twice as much beside them
@@ -57,7 +59,7 @@ class Machine:
         self._faults: list[Fault] = []
         self._dropped = False  # there were more faults than are kept
         self.tell = dispatch.told or (lambda _groups, _steps: None)
-        self._seen: set[tuple[FaultKind, str, int, str, bool]] = set()
+        self._seen: set[FaultKey] = set()
         self._frame_bytes = 0
         self._sent: dict[tuple[str, int], RecordedMessages] = {}
         self._codes: dict[int, Code] = {}
@@ -197,10 +199,17 @@ class Machine:
 
     def run_groups(self) -> None:
         """Run one group after another. Raises KernelFault where one cannot go on."""
-        for number in self.group_ids():
+        for done, number in enumerate(self.group_ids()):
+            if self.taken_over(done):
+                return
             self._run_group(number)
             self.result.groups += 1
             self.tell(self.result.groups, self.steps)
+
+    def taken_over(self, done: int) -> bool:
+        """Whether an engine has run all groups behind those that are done."""
+        del done
+        return False
 
     def finish(self) -> RunResult:
         """Close the books: totals, and what the observers found."""
@@ -300,7 +309,11 @@ class Machine:
         """Take steps, one for each instruction, from the budget. Raises KernelFault where it is used up."""
         self.steps += steps
         self.tell(self.result.groups, self.steps)
-        if self.steps > self.dispatch.step_budget:
+        self.check_budget(self.steps)
+
+    def check_budget(self, steps: int) -> None:
+        """Raise KernelFault where the launch has taken more steps than it may."""
+        if steps > self.dispatch.step_budget:
             raise KernelFault(
                 FaultKind.BUDGET,
                 f"the run took more than {self.dispatch.step_budget} instructions, its budget; it may never end",
@@ -389,8 +402,7 @@ class Machine:
         self._add(thread_fault(thread, kind, message, lane=lane, address=address, other=other))
 
     def _add(self, fault: Fault) -> None:
-        about = fault.message if fault.instruction < 0 else fault.variable
-        key = (fault.kind, fault.kernel, fault.instruction, about, fault.is_note)
+        key = fault_key(fault)
         if key in self._seen:
             return
         if len(self._faults) >= MAX_FAULTS:
@@ -408,6 +420,12 @@ class Machine:
             self.report(self._running, fault.kind, fault.message, lane=fault.lane, address=fault.address)
         else:
             self._add(Fault(fault.kind, fault.message, self.dispatch.kernel.name, (0, 0, 0), 0))
+
+
+def fault_key(fault: Fault) -> FaultKey:
+    """What two faults have in common that are told only once."""
+    about = fault.message if fault.instruction < 0 else fault.variable
+    return fault.kind, fault.kernel, fault.instruction, about, fault.is_note
 
 
 def _place_input(frame: Frame, item: Input, payload: bytes) -> None:

@@ -72,6 +72,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=1,
         help="run the kernel N times, each time from the same memory; results are those of the last run",
     )
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=whole_number(1),
+        default=1,
+        help="run groups on N threads of this machine; with --checks none only, and no order of atomics is kept",
+    )
     parser.add_argument("--time", action="store_true", help="tell how long loading, compiling and each run took")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
@@ -172,6 +179,7 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
             options = runner.RunOptions(
                 path, args.platform, args.engine, args.checks, listeners, args.budget, more,
                 first_fault=args.first_fault, told=told if line.wanted else None, repeat=args.repeat,
+                threads=args.threads,
             )  # fmt: skip
             if path is not None and (args.init or not launch_path.is_file()):
                 done = _proposed(name, path, launch_path, options, args)

@@ -22,7 +22,7 @@ class RunOptions:
     ``path`` is where it comes from, for its siblings and for messages; ``checks`` is ``all``, ``none`` or a list by commas;
     ``listeners`` hear of the run beside the checkers; ``files`` are further files of the program; ``finder`` knows what
     lies beside it. ``first_fault`` ends the run at its first fault; ``told`` hears now and then how many groups there are,
-    how many are done, and how many steps. ``repeat``: how often it is run, each time from the same memory. ``began``:
+    how many are done, and how many steps. ``repeat``: how often it is run, each time from the same memory; ``threads``: of this machine, on which groups may run at the same time. ``began``:
     when loading began, on the clock of ``perf_counter``.
     """
 
@@ -37,4 +37,5 @@ class RunOptions:
     first_fault: bool = False
     told: Callable[[int, int, int], None] | None = None
     repeat: int = 1
+    threads: int = 1
     began: float = field(default_factory=perf_counter)

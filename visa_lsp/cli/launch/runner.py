@@ -149,9 +149,15 @@ def carried_out(run: ReadyRun) -> RunReport:
     dispatch = (with_budget(prepared, steps) if steps else prepared).dispatch
     groups = prod(dispatch.groups)
     told = options.told and partial(options.told, groups)
-    dispatch = replace(dispatch, first_fault=options.first_fault, told=told)
+    dispatch = replace(dispatch, first_fault=options.first_fault, told=told, host_threads=options.threads)
     result, time = _timed(dispatch, engine, options, run.loading)
     said = list(run.notes)
+    if result.side_by_side > 1:
+        said.append(
+            f"groups ran side by side on {result.side_by_side} threads: nothing orders the atomics of different groups"
+        )
+    elif options.threads > 1 and engine_name == "interp":
+        said.append("groups ran one after another, not on several threads: only the compiled engine has several")
     if result.ended:
         said.append(
             f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"

@@ -1,4 +1,7 @@
-"""Compiled atomics: lane by lane, in order, as ``sim.messages.atomic`` does them."""
+"""Compiled atomics: lane by lane, in order, as ``sim.messages.atomic`` does them.
+
+Where groups run side by side, the update of a lane is one step for the others: it is tried until nobody came between.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,8 @@ def emit_atomic(
                     offsets = builder.alloca(vector(I64, lanes))
                 builder.store(at, offsets)
                 wide = bits if lanes == 32 else builder.zext(bits, I32)
-                _each_lane(e, wide, lambda lane: _update(e, place, offsets, lane, (dst, first, second), update, word, memory, cell))  # fmt: skip
+                exchange = e.side_by_side and not found.shared
+                _each_lane(e, wide, lambda lane: _update(e, place, offsets, lane, (dst, first, second), update, word, memory, cell, exchange=exchange))  # fmt: skip
                 count = builder.zext(e.intrinsic("llvm.ctpop.i32", I32, wide), I64)
                 moved = builder.mul(count, ir.Constant(I64, memory))
                 e.add_to(e.reads, moved)
@@ -104,7 +108,7 @@ def _each_lane(e: Emitter, bits: Node, body: Callable[[Node], None]) -> None:
 
 def _update(
     e: Emitter, place: spaces.SpacePlace, offsets: Node, lane: Node, starts: tuple[int, int, int],
-    update: Callable[[Emitter, Node, Node, Node], Node], word: str, memory: int, cell: int,
+    update: Callable[[Emitter, Node, Node, Node], Node], word: str, memory: int, cell: int, *, exchange: bool,
 ) -> None:  # fmt: skip
     builder, kind = e.builder, integer(8 * memory)
     offset = builder.load(builder.gep(offsets, [lane], source_etype=I64), typ=I64)
@@ -119,12 +123,32 @@ def _update(
         ir.Constant(kind, 0) if start < 0 else builder.load(register(start), typ=kind, align=1)
         for start in (first, second)
     ]
-    old = builder.load(where, typ=kind, align=1)
-    new = update(e, old, *sources)
-    builder.store(new, where, align=1)
+    if exchange:
+        old, new = _exchanged(e, where, kind, lambda old: update(e, old, *sources))
+    else:
+        old = builder.load(where, typ=kind, align=1)
+        new = update(e, old, *sources)
+        builder.store(new, where, align=1)
     changed = builder.zext(builder.icmp_unsigned("!=", new, old), I64)
     builder.store(builder.or_(builder.load(place.wrote, typ=I64), changed), place.wrote)
     if dst >= 0:
         if word == "predec":
             old = builder.sub(old, ir.Constant(kind, 1))
         builder.store(old if cell == memory else builder.zext(old, integer(8 * cell)), register(dst), align=1)
+
+
+def _exchanged(e: Emitter, where: Node, kind: Node, update: Callable[[Node], Node]) -> tuple[Node, Node]:
+    """Update a place while other groups do; what stood there and what stands there now."""
+    builder = e.builder
+    first, before = builder.load_atomic(where, "monotonic", kind.width // 8, typ=kind), builder.block
+    again, done = (e.function.append_basic_block(n) for n in ("exchange", "exchanged"))
+    builder.branch(again)
+    builder.position_at_end(again)
+    old = builder.phi(kind)
+    old.add_incoming(first, before)
+    new = update(old)
+    found = builder.cmpxchg(where, old, new, "acq_rel", "monotonic")
+    old.add_incoming(builder.extract_value(found, 0), builder.block)
+    builder.cbranch(builder.extract_value(found, 1), done, again)
+    builder.position_at_end(done)
+    return old, new

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from llvmlite import ir
@@ -21,26 +22,40 @@ class CompiledBody:
     """A body for some modes: its function, and how often each of its stretches was executed."""
 
     def __init__(
-        self, code: Code, modes: Modes, surfaces: tuple[int, ...], compiling: Stopwatch, *, watched: bool = False
-    ) -> None:
-        # The interpreter's operations come first: what they ask of the register file is its size.
-        for pc in range(len(code.kernel.instructions)):
-            code.op(pc)
-        self.code = code
+        self, code: Code, modes: Modes, surfaces: tuple[int, ...], compiling: Stopwatch, *,
+        watched: bool = False, side_by_side: bool = False,
+    ) -> None:  # fmt: skip
         self.compiling = compiling
-        self.body = BodyPlan(code, modes, surfaces, watched=watched)
+        _prepare(code)
+        self.code = code
+        self.body = BodyPlan(code, modes, surfaces, watched=watched, side_by_side=side_by_side)
         self.module = ir.Module("body")
+        self.has_groups = False  # whether the scheduler of whole groups stands in the module
         size = code.layout.size
         self.function = self.body.written(self.module, "body")
         code.grown(size)
         # By stretch, and behind that for single instructions.
         self.counts = np.zeros(2 * len(code.kernel.instructions) + 2, np.int64)
 
+    def twin(self, code: Code) -> Self:
+        """The same functions for another machine's form of the same kernel, with counts of its own."""
+        _prepare(code)
+        assert code.layout.size == self.code.layout.size, "registers lie elsewhere"
+        other = copy(self)
+        other.code = code
+        other.counts = np.zeros_like(self.counts)
+        return other
+
     @cached_property
     def native(self) -> native.Native:
         """The compiled functions; nothing can be added to the module from then on."""
         with self.compiling:
             return native.Native(self.module)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the functions are made, so that nothing can be added."""
+        return "native" in self.__dict__
 
     @cached_property
     def call(self) -> Any:
@@ -65,3 +80,9 @@ class CompiledBody:
         start = max(s for s in body.starts if s <= pc)
         end = min(body.ends[start], count - 1) if start < count - 1 else count
         return range(start, end - (end - 1 in body.leaving))
+
+
+def _prepare(code: Code) -> None:
+    """Make the interpreter's operations: what they ask of the register file is its size."""
+    for pc in range(len(code.kernel.instructions)):
+        code.op(pc)

@@ -57,9 +57,12 @@ _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 class BodyPlan:
     """The plan of one body: stretches and entries. ``written`` makes its function."""
 
-    def __init__(self, code: Code, modes: Modes, surfaces: tuple[int, ...], *, watched: bool = False) -> None:
+    def __init__(
+        self, code: Code, modes: Modes, surfaces: tuple[int, ...], *, watched: bool = False, side_by_side: bool = False
+    ) -> None:
         self.code = code
         self.watched = watched
+        self.side_by_side = side_by_side
         self.modes = modes
         self.surfaces = surfaces
         self.layout = StateLayout(code)
@@ -101,6 +104,11 @@ class BodyPlan:
     def seen(self) -> bool:
         """Whether nothing that a checker looks at is left to the interpreter; known when the function is written."""
         return not any(_looked_at(self.instructions[pc]) for pc in self.called_out)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether nothing that is left to the interpreter touches what groups share; known when the function is written."""
+        return all(isinstance(self.instructions[pc].row.meaning, Lane) for pc in self.called_out)
 
     @property
     def stays(self) -> bool:
@@ -179,6 +187,7 @@ class _BodyWriter:
         self.e.modes = body.modes
         self.e.surface_values = body.surfaces
         self.e.watched = body.watched
+        self.e.side_by_side = body.side_by_side
         self._fixed = {} if _touches_fixed(body) else _FIRST_CELLS
         self.blocks = {pc: self.e.function.append_basic_block(f"at{pc}") for pc in body.starts}
         self.places = {

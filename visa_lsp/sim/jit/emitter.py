@@ -90,6 +90,7 @@ class Emitter:
         self.failed = self.function.append_basic_block("failed")  # a callback has raised; it stands where it was called
         self.suspected = self.function.append_basic_block("suspected")  # a checker might have something to say
         self.watched = False
+        self.side_by_side = False  # groups run at the same time: what is atomic has to be
         self.emask = self._cell(I32)
         self.call_mask = self._cell(I32)
         self.steps = self._cell(I64)

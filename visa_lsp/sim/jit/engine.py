@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.jit.defined import proven
 from visa_lsp.sim.jit.machine import MOST_INSTRUCTIONS, CompiledMachine, is_large
+from visa_lsp.sim.jit.side_by_side import reason_against, run_side_by_side
 from visa_lsp.sim.jit.stopwatch import Stopwatch
-from visa_lsp.sim.jit.whole import GroupRunner, Suspicion
+from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.accesses import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
@@ -24,13 +25,15 @@ from visa_lsp.sim.observers.hooks import AlignmentChecker, BarrierChecker, Bound
 from visa_lsp.sim.observers.races import RaceChecker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.observers.hooks import Observer
 
-MANY_THREADS: Final = 256  # of a launch: fewer are not worth a function for whole groups
-PROBE: Final = 20_000  # steps that a watched launch of few threads is interpreted before its kernel is compiled
+MANY_THREADS: Final = (
+    256  # of a launch: of fewer some steps are interpreted before there is a function for whole groups
+)
+PROBE: Final = 20_000  # steps that a launch of few threads is interpreted before its kernel is compiled
 WATCHED: Final = (
     AccessChecker, AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker, RaceChecker, UninitialisedChecker,
 )  # fmt: skip
@@ -45,6 +48,8 @@ def run(dispatch: Dispatch, observers: Sequence[Observer] = (), *, interpreted: 
     """
     compiling = Stopwatch()
     result = _run(dispatch, observers, interpreted, compiling)
+    if dispatch.host_threads > 1 and (observers or result.interpreted):
+        _one_by_one(result, "checkers watch one group at a time" if observers else "the interpreter runs the launch")
     result.compile_seconds = compiling.seconds
     return result
 
@@ -81,20 +86,37 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
 
 
 def _unwatched(dispatch: Dispatch, compiling: Stopwatch) -> RunResult:
+    many = _threads(dispatch) >= MANY_THREADS
+    against = "the launch is too small" if dispatch.host_threads > 1 else ""
+    if dispatch.host_threads > 1 and many:
+        machine = CompiledMachine(dispatch, compiling, side_by_side=True)
+        against = reason_against(dispatch, machine)
+        if not against:
+            return run_side_by_side(dispatch, machine)
     machine = CompiledMachine(dispatch, compiling)
-    many = _threads(dispatch) >= MANY_THREADS and dispatch.partial is None
-    if many and machine.fits(machine.code(dispatch.kernel)):
-        return _by_groups(machine)
-    return machine.run()
+    machine.patience = 0 if many else PROBE
+    if dispatch.partial is None:
+        machine.make_whole = partial(_whole, machine)
+    return _one_by_one(machine.run(), against)
+
+
+def _one_by_one(result: RunResult, against: str) -> RunResult:
+    """The result, with what has spoken against running groups side by side, if anything has."""
+    if against:
+        result.limits = (*result.limits, f"groups ran one after another, not on several threads: {against}")
+    return result
 
 
 def _threads(dispatch: Dispatch) -> int:
     return math.prod(dispatch.groups) * dispatch.threads_per_group
 
 
-def _by_groups(machine: CompiledMachine) -> RunResult:
-    machine.whole = GroupRunner(machine).run
-    return machine.run()
+def _whole(machine: CompiledMachine) -> Callable[[int], None] | None:
+    """What runs all groups from a number on as a whole; None where that cannot be."""
+    if not machine.fits(machine.code(machine.dispatch.kernel)):
+        return None
+    runner, total = GroupRunner(machine), math.prod(machine.dispatch.groups)
+    return lambda done: runner.run(GroupQueue(total, done))
 
 
 def _interpreted(dispatch: Dispatch, observers: Sequence[Observer]) -> RunResult:
@@ -108,7 +130,6 @@ def _watched(dispatch: Dispatch, compiling: Stopwatch) -> RunResult | None:
 
     None, with nothing run, where no proof of that can be had. Raises Suspicion where a test has struck.
     """
-    shape = dispatch.shape((0, 0, 0))
     buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values()
     if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in buffers):
         return None
@@ -116,9 +137,7 @@ def _watched(dispatch: Dispatch, compiling: Stopwatch) -> RunResult | None:
     code = machine.code(dispatch.kernel)
     if not machine.fits(code) or not machine.compiled_steadily(code).body.seen:
         return None
-    full = (1 << dispatch.simd) - 1
-    frame = machine.acquire(dispatch.kernel)
-    with compiling:
-        sure = proven(code, frame, full=all(shape.lanes(n) == full for n in range(shape.threads)))
-    machine.release(frame)
-    return _by_groups(machine) if sure else None
+    if not machine.proves(dispatch.kernel):
+        return None
+    machine.make_whole = partial(_whole, machine)
+    return machine.run()

@@ -32,13 +32,17 @@ class GroupField(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Bytes of what each thread has, and of the memory that a group shares; how many instructions the kernel has."""
+    """Bytes of what each thread has, and of the memory that a group shares; how many instructions the kernel has.
+
+    ``given`` are the registers that a thread is given when it begins; it writes all others before it reads them.
+    """
 
     registers: int
     addresses: int
     block: int
     shared: int
     instructions: int
+    given: tuple[range, ...]
     watched: bool = False
     barrier_orders: bool = False  # every barrier orders shared memory, whatever was fenced
 
@@ -200,7 +204,9 @@ class _Groups:
     def _start(self, thread: Node, ids: tuple[Node, Node, Node]) -> None:
         b, sizes = self.b, self.sizes
         registers = self._of(state.REGISTERS, thread, sizes.registers)
-        self._copy(registers, self._of(state.REGISTERS_FIRST, thread, sizes.registers), sizes.registers)
+        first = self._of(state.REGISTERS_FIRST, thread, sizes.registers)
+        for given in sizes.given:
+            self._copy(self._place(registers, given.start), self._place(first, given.start), len(given))
         for field in self.fields:
             value = ids[field.dimension]
             kind = I16 if field.size == 2 else I32

@@ -7,7 +7,6 @@ function entered again. What needs the interpreter but moves no lanes is called 
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import native, state
 from visa_lsp.sim.jit.bodies import CompiledBody
 from visa_lsp.sim.jit.body import Settling, settling
+from visa_lsp.sim.jit.defined import proven
 from visa_lsp.sim.jit.modes import Modes
 from visa_lsp.sim.jit.spaces import ENTRY, FLAT_ENTRY, WRITTEN
 from visa_lsp.sim.jit.stopwatch import Stopwatch
@@ -49,10 +49,18 @@ def is_large(kernel: Kernel) -> bool:
 class CompiledMachine(Machine):
     """A machine whose threads run compiled code."""
 
-    def __init__(self, dispatch: Dispatch, compiling: Stopwatch | None = None, *, watched: bool = False) -> None:
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        compiling: Stopwatch | None = None,
+        *,
+        watched: bool = False,
+        side_by_side: bool = False,
+    ) -> None:
         super().__init__(dispatch)
         self.compiling = compiling or Stopwatch()
         self.under_watch = watched
+        self.side_by_side = side_by_side  # others run groups of the launch at the same time
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
         self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
         self._states: dict[int, state.StateBlock] = {}
@@ -101,7 +109,11 @@ class CompiledMachine(Machine):
         key = (id(frame.code), modes)
         if is_large(frame.code.kernel):
             return None
-        if key not in self._bodies and self._steps.get(key, 0) < WARM * len(frame.code.kernel.instructions):
+        if self.make_whole is not None:
+            if self.interpreted < self.patience:
+                return None
+            self._prepare_whole()
+        elif key not in self._bodies and self._steps.get(key, 0) < WARM * len(frame.code.kernel.instructions):
             return None
         return self.compiled_for(frame.code, modes)
 
@@ -109,6 +121,7 @@ class CompiledMachine(Machine):
         """Count what the interpreter has executed of a body: when it is much, the body is compiled."""
         key = (id(frame.code), Modes.of(frame))
         self._steps[key] = self._steps.get(key, 0) + steps
+        self.interpreted += steps
 
     def compiled_for(self, code: Code, modes: Modes) -> CompiledBody:
         """The compiled form of a body for some modes."""
@@ -116,9 +129,22 @@ class CompiledMachine(Machine):
         found = self._bodies.get(key)
         if found is None:
             with self.compiling:
-                found = CompiledBody(code, modes, self._surfaces, self.compiling, watched=self.under_watch)
+                found = CompiledBody(
+                    code,
+                    modes,
+                    self._surfaces,
+                    self.compiling,
+                    watched=self.under_watch,
+                    side_by_side=self.side_by_side,
+                )
             self._bodies[key] = found
         return found
+
+    def adopt(self, other: CompiledMachine) -> None:
+        """Take over what another machine of the launch has compiled of its kernel."""
+        theirs = other.compiled_steadily(other.code(self.dispatch.kernel))
+        code = self.code(self.dispatch.kernel)
+        self._bodies[id(code), theirs.body.modes] = theirs.twin(code)
 
     def settling(self, code: Code) -> Settling | None:
         """How a body sets its modes when it begins."""
@@ -197,16 +223,38 @@ class CompiledMachine(Machine):
         return 0
 
     failed: BaseException | None = None
-    whole: Callable[[int], None] | None = None  # what runs so many groups, if groups run as a whole
+    # What makes, once ``patience`` steps have been interpreted, a function that runs all groups from a number on; it gives
+    # None where groups cannot run as a whole.
+    make_whole: Callable[[], Callable[[int], None] | None] | None = None
+    patience = 0
+    interpreted = 0  # steps, so far
+    _whole: Callable[[int], None] | None = None
     inside = False  # whether the interpreter executes an instruction for compiled code
     running: Callable[[], CompiledThread] | None = None  # which thread is, while groups run as a whole
 
-    def run_groups(self) -> None:
-        """Run all groups, as a whole or one after another. Raises KernelFault where one cannot go on."""
-        if self.whole is None:
-            super().run_groups()
-        else:
-            self.whole(math.prod(self.dispatch.groups))
+    def taken_over(self, done: int) -> bool:
+        """Whether the groups behind those that are done have been run as a whole."""
+        if self.make_whole is not None and self.interpreted >= self.patience:
+            self._prepare_whole()
+        whole, self._whole = self._whole, None
+        if whole is not None:
+            whole(done)
+        return whole is not None
+
+    def _prepare_whole(self) -> None:
+        make, self.make_whole = self.make_whole, None
+        assert make is not None
+        self._whole = make()
+
+    def proves(self, kernel: Kernel) -> bool:
+        """Whether no thread of a kernel reads a register that it has not written."""
+        shape = self.dispatch.shape((0, 0, 0))
+        full = (1 << self.dispatch.simd) - 1
+        frame = self.acquire(kernel)
+        with self.compiling:
+            found = proven(self.code(kernel), frame, full=all(shape.lanes(n) == full for n in range(shape.threads)))
+        self.release(frame)
+        return found
 
     def fits(self, code: Code) -> bool:
         """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""

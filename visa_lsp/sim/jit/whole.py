@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ from visa_lsp.sim.jit import groups, native, state
 from visa_lsp.sim.jit.machine import CompiledThread, address
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
+from visa_lsp.sim.observers.shadow import RegisterShadow
 
 if TYPE_CHECKING:
     from visa_lsp.sim.jit.machine import CompiledMachine
@@ -23,6 +25,37 @@ _SHORT: Final = 0.1  # seconds that compiled code may run before Python can be i
 
 class Suspicion(Exception):  # noqa: N818 - no error: a checker may have something to say
     """A watched run has come to something that the interpreter has to look at."""
+
+
+class GroupQueue:
+    """The numbers of the groups that are still to be run, given out in order; several runners may share one.
+
+    How many are given at a time depends on how long the last ones took: Python is to be heard in between.
+    """
+
+    def __init__(self, total: int, first: int = 0, *, runners: int = 1) -> None:
+        self.total = total
+        self.steps = 0  # that all runners have taken
+        self._next, self._step, self._runners, self._lock = first, 1, runners, Lock()
+
+    def take(self) -> range:
+        """The next groups; none at the end."""
+        with self._lock:
+            fair = max(1, (self.total - self._next) // (2 * self._runners)) if self._runners > 1 else self.total
+            first = self._next
+            self._next = min(self.total, first + min(self._step, fair))
+            return range(first, self._next)
+
+    def took(self, seconds: float, steps: int) -> None:
+        """Hear how long the groups took that were given last, and how many steps they were."""
+        with self._lock:
+            self.steps += steps
+            self._step = min(1 << 20, 2 * self._step) if seconds < _SHORT else max(1, self._step // 2)
+
+    def stop(self) -> None:
+        """Give out no more."""
+        with self._lock:
+            self._next = self.total
 
 
 class GroupRunner:
@@ -60,10 +93,13 @@ class GroupRunner:
         fields = self._fields()
         sizes = groups.Sizes(
             size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions),
-            machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
+            self._first_bytes(size), machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
         )  # fmt: skip
-        with machine.compiling:
-            groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
+        if not compiled.has_groups:
+            assert not compiled.is_closed, "the kernel's function was made without the one for groups"
+            with machine.compiling:
+                groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
+            compiled.has_groups = True
         launch = machine.launch
         for at, array in (
             (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
@@ -75,6 +111,15 @@ class GroupRunner:
         launch[state.THREADS // 8] = count
         launch[state.BUDGET // 8] = dispatch.step_budget
         launch[state.GLOBAL_NEXT // 8] = launch[state.SHARED_NEXT // 8] = 1  # 0 is nobody
+
+    def _first_bytes(self, size: int) -> tuple[range, ...]:
+        """The registers that a thread has to be given: all, or where it writes the others first what it begins with."""
+        frame = self.frames[0]
+        if not self.machine.proves(frame.code.kernel):
+            return (range(size),)
+        held = np.flatnonzero(RegisterShadow(frame, None).bytes == 0)
+        runs = np.split(held, np.flatnonzero(np.diff(held) > 64) + 1)
+        return tuple(range(int(run[0]), int(run[-1]) + 1) for run in runs)
 
     def _fields(self) -> list[groups.GroupField]:
         """Where the numbers of a group stand in the registers of its threads: seen from those of other groups."""
@@ -90,22 +135,31 @@ class GroupRunner:
             found += [groups.GroupField(int(run[0]), run.size, dimension) for run in runs]
         return found
 
-    def run(self, total: int) -> None:
-        """Run so many groups. What compiled code does not finish, the machine goes on with.
+    def run(self, queue: GroupQueue) -> None:
+        """Run the groups of a queue. What compiled code does not finish, the machine goes on with.
 
-        Raises Suspicion where a checker may have something to say.
+        Raises Suspicion where a checker may have something to say, and KernelFault where a group cannot go on.
         """
+        try:
+            while numbers := queue.take():
+                before, began = self.machine.steps, monotonic()
+                self._run(numbers)
+                queue.took(monotonic() - began, self.machine.steps - before)
+                self.machine.check_budget(queue.steps)
+        except BaseException:
+            queue.stop()
+            raise
+
+    def _run(self, numbers: range) -> None:
         machine, launch = self.machine, self.machine.launch
         call = self.compiled.native.function("groups", native.GROUPS)
-        first, step = 0, 1
-        while first < total:
+        first = numbers.start
+        while first < numbers.stop:
             launch[state.TOTAL // 8] = machine.steps
             machine.running = self.entered
-            began = monotonic()
-            end = min(total, first + step)
+            end = numbers.stop
             why = call(machine.address, first, end)
             machine.running = None
-            step = min(1 << 20, 2 * step) if monotonic() - began < _SHORT else max(1, step // 2)
             result = machine.result
             machine.steps = int(launch[state.TOTAL // 8])
             result.barriers += int(launch[state.BARRIERS // 8])
