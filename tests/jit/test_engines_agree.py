@@ -51,3 +51,11 @@ def differences(first, second):
 @pytest.mark.parametrize(("case", "platform"), CASES, ids=str)
 def test_a_launch_gives_the_same(case, platform, checks, monkeypatch):
     assert differences(*reports(case, platform, checks, monkeypatch)) == set()
+
+
+@pytest.mark.parametrize("case", [case for case, platform in CASES if platform == "TGLLP"], ids=str)
+def test_a_launch_that_is_compiled_on_its_way_gives_the_same(case, monkeypatch):
+    """Some steps are interpreted, then bodies are compiled, and behind the group that runs all groups as a whole."""
+    monkeypatch.setattr(engine, "MANY_THREADS", 1 << 60)
+    monkeypatch.setattr(engine, "PROBE", 400)
+    assert differences(*reports(case, "TGLLP", "none", monkeypatch)) == set()

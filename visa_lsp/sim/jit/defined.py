@@ -105,6 +105,15 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
     return True
 
 
+def registers_read(code: Code) -> Array:
+    """Which bytes of the registers some instruction of a proven kernel reads: a flag for each."""
+    found = np.zeros(code.layout.size, np.bool_)
+    for pc, inst in enumerate(code.kernel.instructions):
+        for places in _read(plan_of(code, pc)) if not inst.row.opens_label else ():
+            found[places] = True
+    return found
+
+
 def _after(code: Code, pc: int) -> Iterator[int]:
     """Where a lane may go from an instruction."""
     inst = code.kernel.instructions[pc]

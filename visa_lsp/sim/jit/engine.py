@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.isa.model import FlowClass
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.jit.machine import MOST_INSTRUCTIONS, CompiledMachine, is_large
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 MANY_THREADS: Final = (
     256  # of a launch: of fewer some steps are interpreted before there is a function for whole groups
 )
+LOOPED: Final = 8  # how many threads without a loop do what one with a loop does
 PROBE: Final = 20_000  # steps that a launch of few threads is interpreted before its kernel is compiled
 WATCHED: Final = (
     AccessChecker, AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker, RaceChecker, UninitialisedChecker,
@@ -86,7 +88,8 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
 
 
 def _unwatched(dispatch: Dispatch, compiling: Stopwatch) -> RunResult:
-    many = _threads(dispatch) >= MANY_THREADS
+    # A thread that may go round in a loop counts for several.
+    many = _threads(dispatch) * (LOOPED if _has_loop(dispatch) else 1) >= MANY_THREADS
     against = "the launch is too small" if dispatch.host_threads > 1 else ""
     if dispatch.host_threads > 1 and many:
         machine = CompiledMachine(dispatch, compiling, side_by_side=True)
@@ -105,6 +108,16 @@ def _one_by_one(result: RunResult, against: str) -> RunResult:
     if against:
         result.limits = (*result.limits, f"groups ran one after another, not on several threads: {against}")
     return result
+
+
+def _has_loop(dispatch: Dispatch) -> bool:
+    """Whether the kernel may jump back."""
+    labels = {inst.get("label"): pc for pc, inst in enumerate(dispatch.kernel.instructions) if inst.row.opens_label}
+    flows = (FlowClass.GOTO, FlowClass.JUMP)
+    return any(
+        inst.row.flow in flows and labels.get(inst.get("label"), pc) < pc
+        for pc, inst in enumerate(dispatch.kernel.instructions)
+    )
 
 
 def _threads(dispatch: Dispatch) -> int:

@@ -244,7 +244,8 @@ class CompiledMachine(Machine):
     def _prepare_whole(self) -> None:
         make, self.make_whole = self.make_whole, None
         assert make is not None
-        self._whole = make()
+        with self.compiling:
+            self._whole = make()
 
     def proves(self, kernel: Kernel) -> bool:
         """Whether no thread of a kernel reads a register that it has not written."""

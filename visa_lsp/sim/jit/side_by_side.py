@@ -64,12 +64,12 @@ def run_side_by_side(dispatch: Dispatch, first: CompiledMachine) -> RunResult:
     total = gx * gy * gz
     count = min(dispatch.host_threads, total, MOST_RUNNERS)
     queue = GroupQueue(total, runners=count)
-    runners = [_Runner(first, queue)]
-    _ = first.compiled_steadily(first.code(dispatch.kernel)).native  # before there are several who want it
-    for _ in range(count - 1):
-        machine = CompiledMachine(replace(dispatch, told=None), side_by_side=True)
-        machine.adopt(first)
-        runners.append(_Runner(machine, queue))
+    with first.compiling:
+        runners = [_Runner(first, queue)]
+        for _ in range(count - 1):
+            machine = CompiledMachine(replace(dispatch, told=None), side_by_side=True)
+            machine.adopt(first)
+            runners.append(_Runner(machine, queue))
     first.tell = lambda _groups, _steps: None
     try:
         for runner in runners:

@@ -1,4 +1,4 @@
-"""The time that goes into making machine code, summed up over a run: it is no time of the kernel."""
+"""The time that goes into machine code and what it runs in, summed up over a run: it is no time of the kernel."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ if TYPE_CHECKING:
 
 
 class Stopwatch:
-    """Wall seconds spent inside of its ``with`` blocks, which do not nest."""
+    """Wall seconds spent inside of its ``with`` blocks; of nested ones the outermost counts."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._began = 0.0
+        self._depth = 0
 
     def __enter__(self) -> None:
-        self._began = perf_counter()
+        self._depth += 1
+        if self._depth == 1:
+            self._began = perf_counter()
 
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self.seconds += perf_counter() - self._began
+        self._depth -= 1
+        if not self._depth:
+            self.seconds += perf_counter() - self._began

@@ -11,6 +11,7 @@ import numpy as np
 from visa_lsp.sim.effects.sync import awaited
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import groups, native, state
+from visa_lsp.sim.jit.defined import registers_read
 from visa_lsp.sim.jit.machine import CompiledThread, address
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
@@ -97,8 +98,7 @@ class GroupRunner:
         )  # fmt: skip
         if not compiled.has_groups:
             assert not compiled.is_closed, "the kernel's function was made without the one for groups"
-            with machine.compiling:
-                groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
+            groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
             compiled.has_groups = True
         launch = machine.launch
         for at, array in (
@@ -111,13 +111,16 @@ class GroupRunner:
         launch[state.THREADS // 8] = count
         launch[state.BUDGET // 8] = dispatch.step_budget
         launch[state.GLOBAL_NEXT // 8] = launch[state.SHARED_NEXT // 8] = 1  # 0 is nobody
+        self._call = compiled.native.function("groups", native.GROUPS)
 
     def _first_bytes(self, size: int) -> tuple[range, ...]:
-        """The registers that a thread has to be given: all, or where it writes the others first what it begins with."""
+        """The registers that a thread has to be given: all, or where it writes the others first what it reads of its own."""
         frame = self.frames[0]
         if not self.machine.proves(frame.code.kernel):
             return (range(size),)
-        held = np.flatnonzero(RegisterShadow(frame, None).bytes == 0)
+        held = np.flatnonzero(registers_read(frame.code) & (RegisterShadow(frame, None).bytes == 0))
+        if not held.size:
+            return ()
         runs = np.split(held, np.flatnonzero(np.diff(held) > 64) + 1)
         return tuple(range(int(run[0]), int(run[-1]) + 1) for run in runs)
 
@@ -152,13 +155,12 @@ class GroupRunner:
 
     def _run(self, numbers: range) -> None:
         machine, launch = self.machine, self.machine.launch
-        call = self.compiled.native.function("groups", native.GROUPS)
         first = numbers.start
         while first < numbers.stop:
             launch[state.TOTAL // 8] = machine.steps
             machine.running = self.entered
             end = numbers.stop
-            why = call(machine.address, first, end)
+            why = self._call(machine.address, first, end)
             machine.running = None
             result = machine.result
             machine.steps = int(launch[state.TOTAL // 8])
