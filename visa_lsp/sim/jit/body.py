@@ -24,6 +24,7 @@ from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.modes import Modes
 from visa_lsp.sim.jit.moves import MOVES
 from visa_lsp.sim.jit.state import StateLayout
+from visa_lsp.sim.jit.wide import WIDE
 from visa_lsp.sim.observers.definedness_plan import InstructionKind, kind_of
 from visa_lsp.sim.operands import CR0, Site, nothing
 from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
@@ -311,7 +312,7 @@ class _BodyWriter:
                 emit_lane(e, site, meaning.expr)
                 return
             if isinstance(meaning, Effect):
-                emit = MOVES.get(meaning.name) or MESSAGES.get(meaning.name)
+                emit = MOVES.get(meaning.name) or WIDE.get(meaning.name) or MESSAGES.get(meaning.name)
                 if emit is not None:
                     emit(e, site)
                     return
