@@ -19,6 +19,7 @@ from benchmarks.attack.core import Failure, limited_memory, tried
 from benchmarks.attack.launches import Launches
 from benchmarks.attack.messages import Messages
 from benchmarks.attack.objects import Objects
+from benchmarks.attack.programs import Programs
 from benchmarks.attack.texts import Texts
 from benchmarks.attack.zebins import Zebins
 from benchmarks.attack.zeinfos import ZeInfos
@@ -27,7 +28,9 @@ from visa_lsp.analysis.analysis import VERIFY
 if TYPE_CHECKING:
     from benchmarks.attack.core import Target
 
-TARGETS: dict[str, type[Target]] = {t.name: t for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages)}
+TARGETS: dict[str, type[Target]] = {
+    t.name: t for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages, Programs)
+}
 _SHOWN = 20
 
 

@@ -1,7 +1,7 @@
 """Compiled moves between registers and memory: an element or more for each lane, or a block for the thread.
 
 The range of all active lanes is looked at first; where it leaves its space, the interpreter does the whole message. Lanes that
-lie side by side travel as one vector.
+lie side by side travel as one vector, and what all read at one place is read once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from visa_lsp.sim.jit import numbers, spaces, watching
 from visa_lsp.sim.jit.emitter import I8, I32, I64, PTR, Emitter, Node, constants, integer, lanes_of, splat, vector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.sim.operands import Site
 
@@ -51,7 +51,7 @@ def transfer(
                     if write:
                         _store(e, place.base, at, chosen, side_by_side, one)
                     else:
-                        _load(e, place.base, at, chosen, side_by_side, one, enabled)
+                        _load(e, place.base, _Lanes(at, least, most, chosen, side_by_side), one, enabled)
                 size = sum(m.memory for m in moved)
                 count = builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64)
                 e.add_to(e.writes if write else e.reads, builder.mul(count, ir.Constant(I64, size)))
@@ -164,37 +164,57 @@ def _pointers(e: Emitter, base: Node, at: Node, offset: int) -> Node:
     return e.builder.inttoptr(numbers_, vector(PTR, lanes))
 
 
-def _load(
-    e: Emitter, base: Node, at: Node, chosen: Node, side_by_side: Node | None, one: Moved, enabled: Node | None
-) -> None:
+class _Lanes(NamedTuple):
+    """Where the lanes of a message are: each, the lowest and the highest that is on, which are on, whether side by side."""
+
+    at: Node
+    least: Node
+    most: Node
+    chosen: Node
+    side_by_side: Node | None  # None: there is one lane
+
+
+def _load(e: Emitter, base: Node, where: _Lanes, one: Moved, enabled: Node | None) -> None:
     if one.start < 0:
         return
-    builder, lanes = e.builder, lanes_of(at)
+    builder, lanes, chosen = e.builder, lanes_of(where.at), where.chosen
     kind = vector(integer(8 * one.memory), lanes)
 
+    def together() -> Node:
+        return builder.load(_first(e, base, where.at, one.offset), typ=kind, align=1)
+
     def gathered() -> Node:
-        pointers = _pointers(e, base, at, one.offset)
+        pointers = _pointers(e, base, where.at, one.offset)
         name = f"llvm.masked.gather.v{lanes}i{8 * one.memory}.v{lanes}p0"
         return e.intrinsic(name, kind, pointers, ir.Constant(I32, 1), chosen, splat(kind.element, 0, lanes))
 
-    if side_by_side is None:
-        # One lane, which is on: the message has come this far.
-        found = builder.load(_first(e, base, at, one.offset), typ=kind, align=1)
-    else:
-        with builder.if_else(side_by_side) as (whole, apart):
-            with whole:
-                together = builder.load(_first(e, base, at, one.offset), typ=kind, align=1)
-                from_whole = builder.block
-            with apart:
-                by_lane = gathered()
-                from_apart = builder.block
-        found = builder.phi(kind)
-        found.add_incoming(together, from_whole)
-        found.add_incoming(by_lane, from_apart)
+    def shared() -> Node:
+        place = builder.gep(base, [builder.add(where.least, ir.Constant(I64, one.offset))], source_etype=I8)
+        return e.spread(builder.load(place, typ=kind.element, align=1), lanes)
+
+    def apart() -> Node:
+        return _either(e, builder.icmp_signed("==", where.least, where.most), shared, gathered)
+
+    # Of one lane it is known that it is on: the message has come this far.
+    found = together() if where.side_by_side is None else _either(e, where.side_by_side, together, apart)
     found = numbers.resize(e, found, 8 * one.register, signed=False)
     if one.high:
         found = builder.shl(found, splat(found.type.element, 16, lanes))
     e.store_lanes(one.start, range(lanes), found, None if enabled is None else chosen)
+
+
+def _either(e: Emitter, which: Node, first: Callable[[], Node], second: Callable[[], Node]) -> Node:
+    """The value of one of two ways to get it."""
+    builder = e.builder
+    with builder.if_else(which) as (yes, no):
+        with yes:
+            one, from_one = first(), builder.block
+        with no:
+            other, from_other = second(), builder.block
+    value = builder.phi(one.type)
+    value.add_incoming(one, from_one)
+    value.add_incoming(other, from_other)
+    return value
 
 
 def _store(e: Emitter, base: Node, at: Node, chosen: Node, side_by_side: Node | None, one: Moved) -> None:
