@@ -163,7 +163,7 @@ def test_an_argument_that_cannot_be_is_refused(saxpy, x, y, changed, words):
         ({"engine": "fast"}, "unknown engine 'fast'"),
         ({"checks": "all,nothing"}, "unknown check 'nothing'"),
         ({"repeat": 0}, "repeat is a whole number from 1"),
-        ({"threads": (1, 2, 3)}, "threads are two whole numbers"),
+        ({"media_threads": (1, 2, 3)}, "media_threads are two whole numbers"),
     ],
 )
 def test_a_size_or_word_that_cannot_be_is_refused(saxpy, x, y, how, words):
@@ -282,6 +282,15 @@ def test_a_ze_info_is_a_file_or_a_text():
         assert (image == np.load(EXAMPLES / "mandelbrot.npy")).all()
     with pytest.raises(visa_lsp.LaunchError, match="says nothing of kernel 'saxpy'"):
         visa_lsp.load(SAXPY, ze_info=ze_info).launch(local_size=16)
+    assert "says nothing of kernel" in repr(visa_lsp.load(SAXPY, ze_info=ze_info).kernels["saxpy"])
+
+
+def test_arguments_go_by_the_names_of_the_ze_info():
+    image = np.zeros((20, 36, 4), np.uint8)
+    args = {"img": image, "w": 36, "h": 20, "x0": -2.25, "y0": -1.25, "d": 0.0903, "maxit": 40}
+    result = visa_lsp.load(EXAMPLES / "mandelbrot.visaasm").launch(groups=(3, 5), local_size=(16, 4), args=args)
+    assert result["img"] is image
+    assert (image == np.load(EXAMPLES / "mandelbrot.npy")).all()
 
 
 def test_the_arguments_of_a_kernel_are_told_without_a_ze_info(saxpy):
@@ -307,6 +316,7 @@ def test_a_text_with_errors_raises_them(tmp_path):
         (b"CISA\x04\x01", visa_lsp.LaunchError),
         (b"\x7fELF\x02\x01\x01", visa_lsp.LaunchError),
         (b"\xff\xfe\x00", visa_lsp.LaunchError),
+        ("__kernel void k(__global int *x) {\n}\n", visa_lsp.LaunchError),
         ("", OSError),
         (None, TypeError),
         (7, TypeError),
@@ -327,3 +337,25 @@ def test_an_unknown_platform_is_refused_and_a_known_one_taken(x, y):
     with pytest.raises(ValueError, match="unknown platform 'GEN99'; known are"):
         visa_lsp.load(SAXPY, platform="GEN99")
     assert visa_lsp.load(SAXPY, platform="dg2").launch(groups=7, local_size=16, args=by_name(x, y)).platform == "DG2"
+
+
+def test_a_media_kernel_has_threads_and_no_groups():
+    text = """.version 4.1
+.kernel "k"
+.decl out v_type=T num_elts=1
+.decl at v_type=G type=ud num_elts=1 align=GRF
+.decl value v_type=G type=ud num_elts=1 align=GRF
+.input out offset=32 size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize=1
+    mul (M1_NM, 1) at(0,0)<1> %thread_y(0,0)<0;1,0> 0x5:ud
+    add (M1_NM, 1) at(0,0)<1> at(0,0)<0;1,0> %thread_x(0,0)<0;1,0>
+    mov (M1_NM, 1) value(0,0)<1> at(0,0)<0;1,0>
+    shl (M1_NM, 1) at(0,0)<1> at(0,0)<0;1,0> 0x2:ud
+    scatter4_scaled.R (M1_NM, 1) out 0x0:ud at.0 value.0
+    ret (M1_NM, 1)
+"""
+    out = np.zeros((3, 5), np.uint32)
+    result = visa_lsp.load(text).launch(media_threads=(5, 3), args=[out])
+    assert result.threads == 15
+    assert (out.reshape(-1) == np.arange(15)).all()

@@ -15,6 +15,7 @@ from visa_lsp.api.findings import TextError, text_findings
 from visa_lsp.api.inputs import known_platform, material, path_of
 from visa_lsp.beside import LAUNCH, kernels_in
 from visa_lsp.cli.check.report import findings_of
+from visa_lsp.cli.common import foreign
 from visa_lsp.cli.launch.file import LaunchFile, read_launch_file
 from visa_lsp.cli.launch.options import RunOptions
 from visa_lsp.cli.launch.program import TextProblems, decoded, linked, merged, module_of_text, sources_of, text_of
@@ -103,6 +104,8 @@ def _part(
 ) -> tuple[Module, dict[str, BodySource]]:
     if data[:4] == _MAGIC:
         return decoded(data, given.path), {}
+    if other := foreign(given.name, data):
+        raise LaunchError(other, place=given.name)
     text = text_of(data.rstrip(b"\0"), given.path or Path(given.name))
     where = choose_platform(launch, options, kernels_in(text))
     module = module_of_text(text, given.path, where, notes)

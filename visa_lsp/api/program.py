@@ -72,10 +72,7 @@ class Program:
         return f"<Program {self.path or 'from a text'}: {', '.join(self.kernels) or 'no kernels'}>"
 
     def _repr_html_(self) -> str:
-        rows = []
-        for kernel in self.kernels.values():
-            arguments = ", ".join(str(argument) for argument in kernel.arguments)
-            rows.append((kernel.name, kernel.simd_size, arguments))
+        rows = [(kernel.name, kernel.simd_size, kernel.described()) for kernel in self.kernels.values()]
         return html.paragraph(self.path or "a text") + html.table(("kernel", "SIMD", "arguments"), rows)
 
 
@@ -133,7 +130,7 @@ class LoadedKernel:
         *,
         global_size: int | Sequence[int] | None = None,
         global_offset: int | Sequence[int] | None = None,
-        threads: tuple[int, int] | None = None,
+        media_threads: tuple[int, int] | None = None,
         symbols: Mapping[str, Array] | None = None,
         checks: str | Sequence[str] = "all",
         engine: str = "auto",
@@ -145,9 +142,9 @@ class LoadedKernel:
 
         Parameters
         ----------
-        groups, local_size, global_size, global_offset, threads
+        groups, local_size, global_size, global_offset, media_threads
             Sizes as in a launch file: one to three numbers, x first. ``global_size`` counts work items in the place of
-            ``groups``; ``threads`` (two numbers) is for media kernels.
+            ``groups``; ``media_threads`` (two numbers) are the ``threads`` of a media kernel.
         args
             By index (a list) or by name (a dict). A NumPy array is a buffer, which the kernel writes in place; a number of
             NumPy's has its own type, one of Python's that of the parameter; None is a null buffer. ``visa_lsp.Buffer``,
@@ -189,8 +186,8 @@ class LoadedKernel:
             raise LaunchError("groups and global_size exclude each other: one counts groups, the other work items")
         if "groups" in said:
             said["global_size"] = None
-        if threads is not None:
-            said["threads"] = _pair(threads)
+        if media_threads is not None:
+            said["threads"] = _pair(media_threads)
         if symbols is not None:
             data = {key: PassedArguments([array]).args[0] for key, array in symbols.items()}
             arrays = {key: arg.array for key, arg in data.items() if isinstance(arg, BufferArg | ValueArg)}
@@ -218,7 +215,14 @@ class LoadedKernel:
         return LaunchResult(report, passed.arrays)
 
     def __repr__(self) -> str:
-        return f"<kernel {self.name}({', '.join(str(argument) for argument in self.arguments)})>"
+        return f"<kernel {self.name}({self.described()})>"
+
+    def described(self) -> str:
+        """The arguments in words, or why they are not known."""
+        try:
+            return ", ".join(str(argument) for argument in self.arguments)
+        except LaunchError as error:
+            return str(error)
 
 
 def _arguments(info: KernelInfo) -> tuple[KernelArgument, ...]:
@@ -242,7 +246,7 @@ def _triple(name: str, size: int | Sequence[int]) -> tuple[int, int, int]:
 def _pair(threads: Sequence[int]) -> tuple[int, int]:
     given = tuple(threads)
     if len(given) != 2 or not all(_is_whole(n) and 1 <= n <= 65535 for n in given):
-        raise LaunchError(f"threads are two whole numbers from 1 to 65535, not {threads!r:.60}")
+        raise LaunchError(f"media_threads are two whole numbers from 1 to 65535, not {threads!r:.60}")
     return int(given[0]), int(given[1])
 
 
