@@ -145,7 +145,7 @@ def test_the_map_has_every_room_and_its_imports():
     package = ROOT / "visa_lsp"
     rooms = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert set(table) == rooms - {"__init__"}
-    said = {"cli": "every room but generate", "generate": "every room"}
+    said = {"cli": "every room but api, generate, pytest_plugin", "generate": "every room"}
     for room, allowed in table.items():
         assert allowed == said.get(room, ", ".join(sorted(ALLOWED.get(room, set()) & rooms)) or "nothing"), room
     arrows = re.findall(r"^    (\w+) --> (\w+)$", text, re.MULTILINE)

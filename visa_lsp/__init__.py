@@ -1,3 +1,70 @@
-"""visa-lsp: language server, assembler, disassembler and simulator for vISA."""
+"""visa-lsp: language server, assembler, disassembler and simulator for vISA.
+
+The names of the Python interface are loaded when they are first asked for: the command line loads none of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from visa_lsp.api.arguments import ImageArgument as Image
+    from visa_lsp.api.findings import FindingList, ObjectError, RunFinding, TextError, TextFinding
+    from visa_lsp.api.program import KernelArgument, LoadedKernel, Program, load
+    from visa_lsp.api.result import LaunchResult
+    from visa_lsp.api.texts import assemble, check, disassemble
+    from visa_lsp.sim.launch.config import BufferArg as Buffer
+    from visa_lsp.sim.launch.config import LaunchError
+    from visa_lsp.sim.launch.config import LocalArg as Local
+    from visa_lsp.sim.launch.config import SamplerArg as Sampler
+    from visa_lsp.sim.launch.config import ValueArg as Value
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Buffer",
+    "FindingList",
+    "Image",
+    "KernelArgument",
+    "LaunchError",
+    "LaunchResult",
+    "LoadedKernel",
+    "Local",
+    "ObjectError",
+    "Program",
+    "RunFinding",
+    "Sampler",
+    "TextError",
+    "TextFinding",
+    "Value",
+    "assemble",
+    "check",
+    "disassemble",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Give a name of the interface; raises ImportError where it needs NumPy and there is none."""
+    home: Any
+    try:
+        match name:
+            case "assemble" | "check" | "disassemble":
+                from visa_lsp.api import texts as home
+            case "FindingList" | "ObjectError" | "RunFinding" | "TextError" | "TextFinding":
+                from visa_lsp.api import findings as home
+            case "Buffer" | "Image" | "LaunchError" | "Local" | "Sampler" | "Value":
+                from visa_lsp.api import arguments as home
+            case "KernelArgument" | "LaunchResult" | "LoadedKernel" | "Program" | "load":
+                from visa_lsp.api import program as home
+            case _:
+                raise AttributeError(f"module 'visa_lsp' has no attribute '{name}'")
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        raise ImportError("running kernels needs NumPy: pip install 'visa-lsp[run]'", name="numpy") from None
+    return getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

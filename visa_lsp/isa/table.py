@@ -43,7 +43,12 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import FlowClass, Instruction, Mark
 
 
-FAMILIES: Final = {name: module for name, module in globals().items() if isinstance(module, ModuleType)}
+# Not every module that is found here is imported above: pytest puts its own into those that it rewrites.
+FAMILIES: Final = {
+    name: module
+    for name, module in globals().items()
+    if isinstance(module, ModuleType) and module.__package__ == "visa_lsp.isa.rows"
+}
 
 
 class InstructionTable:

@@ -289,7 +289,7 @@ class ArrayChecks(Checks):
             return None
         if not _is_known(array):
             return GivenImage(array, name, 1, (1, 1, 1), _undefined(keys), how)
-        found = _dimensions(array.shape, channels)
+        found = image_dimensions(array.shape, channels)
         if isinstance(found[1], str):
             self.add(rules.SHAPE, item, found[1])
             return None
@@ -305,10 +305,10 @@ def _undefined(keys: Entries) -> bool:
     return "init" in keys and keys["init"].value == "undefined"
 
 
-def _dimensions(shape: tuple[int, ...], said: int) -> tuple[int, tuple[int, int, int] | str]:
+def image_dimensions(shape: tuple[int, ...], said: int) -> tuple[int, tuple[int, int, int] | str]:
     """Channels, and width, height and depth or layers, of an image; or what is wrong with its shape.
 
-    ``said`` is the number of channels that the launch file says, 0 where it says none.
+    ``said`` is the number of channels that the launch says, 0 where it says none.
     """
     axes = list(shape)
     channels = said or (axes[-1] if len(axes) > 1 and axes[-1] in (1, 2, 4) else 1)

@@ -224,14 +224,8 @@ def _as_written(
     from visa_lsp.cli.launch.file import read_launch_file
 
     launch = read_launch_file(launch_path, named=bool(args.launch) or path is None)
-    path = path or launch.file
-    if path is None:
-        raise CliError(f"{launch_path}:1:1: no program: say which with file: NAME.visaasm")
-    options = replace(options, path=path)
-    data = _program(name, path)
-    if data[:4] == b"CISA" or path.suffix == ".isa":
-        return launch, runner.run_object(data, launch, options)
-    return launch, runner.run_text(runner.text_of(data, path), launch, options)
+    data = _program(name, path) if path is not None else None
+    return launch, runner.run_launch(launch, options, data)
 
 
 def _program(name: str, path: Path) -> bytes:

@@ -38,9 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LaunchFile:
-    """One launch file, read: the files it names (absolute, existing) and the configuration."""
+    """One launch, as its file says it: the files it names (absolute, existing) and the configuration.
 
-    path: Path
+    A launch that no file says has no ``path``, and may have its ze_info, or its zebin, in ``document``.
+    """
+
+    path: Path | None
     file: Path | None
     config: LaunchConfig
     files: tuple[Path, ...] = ()
@@ -49,10 +52,11 @@ class LaunchFile:
     platform: str | None = None
     places: dict[int | str, str] = field(default_factory=dict)  # argument -> path:line:column
     reads: tuple[Path, ...] = ()  # every file that it names, arrays included
+    document: bytes | None = None
 
     def locate(self, error: LaunchError) -> LaunchError:
         """Give the error with a place: that of its argument, else the file's first line."""
-        if error.place:
+        if error.place or self.path is None:
             return error
         place = self.places.get(error.arg) if error.arg is not None else None
         return LaunchError(error.message, error.arg, place or f"{self.path}:1:1")

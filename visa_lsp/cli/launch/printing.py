@@ -37,6 +37,8 @@ from visa_lsp.cli.launch.comparison import base64_of, difference_lines, expectat
 from visa_lsp.sim.faults import items_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from visa_lsp.cli.launch.report import BufferReport, RunReport
     from visa_lsp.sim.dispatch import RecordedMessages
     from visa_lsp.sim.faults import Fault, WorkItem
@@ -69,69 +71,82 @@ class Outcome:
 
 def print_text(outcome: Outcome, *, timed: bool = False) -> None:
     """Print one launch; if ``timed``, how long it took."""
-    report = outcome.report
-    if report is None and outcome.written:
-        print(f"{', '.join(outcome.written)}: written")
-        for sentence in outcome.assumed:
-            print(f"  assumed: {sentence}")
-        return
-    if report is None:
+    if outcome.report is None and not outcome.written:
         print(outcome.error, file=sys.stderr)
         return
-    print(
+    for line in text_lines(outcome, timed=timed):
+        print(line)
+
+
+def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
+    """What is printed of one launch; if ``timed``, with how long it took."""
+    report = outcome.report
+    if report is None and outcome.written:
+        yield f"{', '.join(outcome.written)}: written"
+        for sentence in outcome.assumed:
+            yield f"  assumed: {sentence}"
+        return
+    if report is None:
+        yield outcome.error
+        return
+    yield (
         f"{outcome.name}: kernel {report.kernel} on {report.platform}, {report.engine}: "
         f"{_count(report.groups, 'group')}, {_count(report.threads, 'thread')}, {_count(report.instructions, 'instruction')}"
     )
     counts = sorted(report.opcodes.items(), key=lambda item: (-item[1], item[0]))
     if counts:
-        print(f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}")
+        yield f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}"
     barriers = f", {_count(report.barriers, 'barrier arrival')}" if report.barriers else ""
-    print(f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}")
+    yield f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}"
     if timed:
-        print(f"  time: {_time(report)}")
+        yield f"  time: {_time(report)}"
     for sentence in report.assumed:
-        print(f"  assumed: {sentence}")
+        yield f"  assumed: {sentence}"
     for note in report.notes:
-        print(f"  note: {note}")
+        yield f"  note: {note}"
     failed = {e.arg for e in report.expectations if not e.ok}
-    buffers = list(zip(report.buffers, outcome.paths, strict=True))
+    buffers = list(zip(report.buffers, outcome.paths or (None,) * len(report.buffers), strict=True))
     for buffer, path in sorted(buffers, key=lambda entry: entry[0].arg not in failed):
-        _print_buffer(report, buffer, path)
+        yield from _buffer_lines(report, buffer, path)
     for expectation in report.expectations:
         words = "holds" if expectation.ok else f"FAILED, {expectation.message}"
-        print(f"  expect arg {expectation.arg if expectation.ok else _named(report, expectation.arg)}: {words}")
+        yield f"  expect arg {expectation.arg if expectation.ok else _named(report, expectation.arg)}: {words}"
     for line in report.printed.splitlines():
-        print(f"  printed: {line}")
+        yield f"  printed: {line}"
     for word, faults in (("fault", report.faults), ("note", report.findings)):
         for fault in faults:
-            print(f"  {word}: {fault}")
-            for who, items in (("work items", fault.items), ("of the other party", fault.other_items)):
-                if items:
-                    print(f"    {who}: {items_text(items)}")
-            for place, excerpt in dict.fromkeys((report.excerpt(fault), report.other_excerpt(fault))):
-                if excerpt:
-                    print(f"    {place}: {excerpt}")
-            for place, excerpt in dict.fromkeys(_sources(report, fault)):
-                if place:
-                    print(f"    {place}" + (f": {excerpt}" if excerpt else ""))
+            yield from _fault_lines(report, word, fault)
     if report.more_faults:
-        print(f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors lists more")
+        yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors lists more"
     for sent in report.sent:
-        _print_sent(report, sent)
-    print(f"  {'ok' if report.ok else 'FAILED'}")
+        yield from _sent_lines(report, sent)
+    yield f"  {'ok' if report.ok else 'FAILED'}"
 
 
-def _print_buffer(report: RunReport, buffer: BufferReport, path: str | None) -> None:
+def _fault_lines(report: RunReport, word: str, fault: Fault) -> Iterator[str]:
+    yield f"  {word}: {fault}"
+    for who, items in (("work items", fault.items), ("of the other party", fault.other_items)):
+        if items:
+            yield f"    {who}: {items_text(items)}"
+    for place, excerpt in dict.fromkeys((report.excerpt(fault), report.other_excerpt(fault))):
+        if excerpt:
+            yield f"    {place}: {excerpt}"
+    for place, excerpt in dict.fromkeys(_sources(report, fault)):
+        if place:
+            yield f"    {place}" + (f": {excerpt}" if excerpt else "")
+
+
+def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> Iterator[str]:
     """A buffer's first values; one that is not as expected is marked at the left, and what differs stands below it."""
     array = buffer.array
     wrong = [e.mismatch for e in report.expectations if e.arg == buffer.arg and e.mismatch is not None]
     shape = "x".join(str(n) for n in array.shape) or "scalar"
     words = f"{'!' if wrong else ' '} arg {_named(report, buffer.arg)}: {array.dtype.name} {shape}: "
-    print(words + _head(array) + (f"  -> {path}" if path else ""))
+    yield words + _head(array) + (f"  -> {path}" if path else "")
     for mismatch in wrong:
-        print(f"{'    expected: ':{len(words)}}{_head(mismatch.expected)}")
+        yield f"{'    expected: ':{len(words)}}{_head(mismatch.expected)}"
         for line in difference_lines(array, mismatch):
-            print(f"    {line}")
+            yield f"    {line}"
 
 
 def _named(report: RunReport, arg: int | str) -> str:
@@ -152,19 +167,19 @@ def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[st
     )
 
 
-def _print_sent(report: RunReport, sent: RecordedMessages) -> None:
+def _sent_lines(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
     """A message that was recorded: how often, why, and what the first one carried."""
     line = f", line {sent.line + 1}" if sent.line >= 0 else ""
-    print(
+    yield (
         f"  message: {sent.mnemonic} is recorded only, {sent.reason}; sent {_count(sent.count, 'time')}, first by "
         f"{sent.kernel}: group {sent.group}, thread {sent.thread}, instruction {sent.instruction}{line}"
     )
     place, excerpt = report.excerpt(sent)
     if excerpt:
-        print(f"    {place}: {excerpt}")
+        yield f"    {place}: {excerpt}"
     for name, data in sent.payload:
         more = "" if len(data) <= _PAYLOAD_HEAD else f" ... {len(data)} bytes"
-        print(f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{more}")
+        yield f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{more}"
 
 
 def _time(report: RunReport) -> str:

@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 
 
 class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of ours
-    """A text that leaves no program: its ``diagnostics``, and one line for each error in ``lines``."""
+    """A ``text`` that leaves no program: its ``diagnostics``, and one line for each error in ``lines``."""
 
-    def __init__(self, path: Path | None, diagnostics: Sequence[Diagnostic], lines: Sequence[str]) -> None:
+    def __init__(self, path: Path | None, text: str, diagnostics: Sequence[Diagnostic], lines: Sequence[str]) -> None:
         super().__init__("\n".join(lines))
         self.path = path
+        self.text = text
         self.diagnostics = tuple(diagnostics)
         self.lines = tuple(lines)
 
@@ -85,7 +86,7 @@ def _problems(text: str, path: Path | None, platform: Platform, result: Assemble
             place = f"{path or 'text'}:{problem.place.line + 1}:{problem.place.span.start + 1}"
             words = ", ".join(f"{key} {value}" for key, value in problem.args.items())
             lines.append(f"{place}: error {problem.kind}: {words}")
-    return TextProblems(path, diagnostics, lines or [f"{path or 'text'}: has errors and cannot be run"])
+    return TextProblems(path, text, diagnostics, lines or [f"{path or 'text'}: has errors and cannot be run"])
 
 
 def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

@@ -6,7 +6,8 @@ that has not the program's name is said in a note.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.described import DescribedKernel, found_for, registers_for
 from visa_lsp.cli.launch.linking import named_in
@@ -19,8 +20,7 @@ from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
 from visa_lsp.zeinfo.read import ZeInfoError, read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.beside import Beside
     from visa_lsp.cli.launch.file import LaunchFile
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import DataSection
+
+_ELF: Final = b"\x7fELF"
+_DOCUMENT: Final = Path("ze_info")  # what messages call one that is no file
 
 
 def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform:
@@ -47,8 +50,8 @@ def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str
     platform = platform_named(chosen) if chosen else None
     if chosen and platform is None:
         raise LaunchError(f"unknown platform '{chosen}'")
-    for source in _zebins(launch, options, launch.config.kernel or next(iter(kernels), ""), own=platform is not None):
-        told = _platform_of_zebin(source)
+    kernel = launch.config.kernel or next(iter(kernels), "")
+    for told in _platforms_of_zebins(launch, options, kernel, own=platform is not None):
         if platform is None and told is not None:
             return told
         if platform is not None and told is not None and not _same_registers(told, platform):
@@ -78,11 +81,20 @@ def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) 
     return found
 
 
-def _platform_of_zebin(source: Path) -> Platform | None:
-    if not source.is_file():
-        return None
-    data = read_bytes(source)
-    if data[:4] != b"\x7fELF":
+def _platforms_of_zebins(
+    launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool
+) -> Iterator[Platform | None]:
+    """What those zebins were made for, where they say it."""
+    if launch.document is not None:
+        yield _platform_of_zebin(launch.document, _DOCUMENT)
+        return
+    for source in _zebins(launch, options, kernel, own=own):
+        if source.is_file():
+            yield _platform_of_zebin(read_bytes(source), source)
+
+
+def _platform_of_zebin(data: bytes, source: Path) -> Platform | None:
+    if data[:4] != _ELF:
         return None
     from visa_lsp.cli.launch.zebin import platform_of
 
@@ -98,13 +110,15 @@ def kernel_info(
     Raises LaunchError where that of the launch or the program cannot be read, or says nothing of the kernel.
     """
     places = (options.path, launch.path)
-    source = launch.ze_info or launch.zebin
+    source = _DOCUMENT if launch.document is not None else launch.ze_info or launch.zebin
     if source is not None:
-        data = read_bytes(source)
-        elf = data[:4] == b"\x7fELF"
-        zebin = source if elf else launch.zebin or _zebin_beside(kernel, options.finder, places, source)
-        text, sections = _program_data(zebin) if zebin is not None else ("", ())
-        return _info_in(text if elf else text_of(data, source), kernel, source), sections
+        data = launch.document if launch.document is not None else read_bytes(source)
+        if data[:4] == _ELF:
+            text, sections = _program_data(source, data)
+            return _info_in(text, kernel, source), sections
+        zebin = launch.zebin or _zebin_beside(kernel, options.finder, places, source)
+        _, sections = _program_data(zebin) if zebin is not None else ("", ())
+        return _info_in(text_of(data, source), kernel, source), sections
     found = found_for(kernel, places, options.finder)
     own = options.finder.own_documents(*(place for place in places if place is not None))
     if own and (found is None or found.path not in own):
@@ -192,15 +206,15 @@ def _zebin_beside(kernel: Kernel, finder: Beside, places: Sequence[Path | None],
     return told.path if told is not None else None
 
 
-def _program_data(zebin: Path) -> tuple[str, tuple[DataSection, ...]]:
+def _program_data(zebin: Path, data: bytes | None = None) -> tuple[str, tuple[DataSection, ...]]:
     from visa_lsp.cli.launch.zebin import program_data
 
-    return program_data(read_bytes(zebin), zebin)
+    return program_data(read_bytes(zebin) if data is None else data, zebin)
 
 
 def _ze_info_text(source: Path) -> str:
     data = read_bytes(source)
-    return _program_data(source)[0] if data[:4] == b"\x7fELF" else text_of(data, source)
+    return _program_data(source, data)[0] if data[:4] == _ELF else text_of(data, source)
 
 
 def _infos(text: str, source: Path) -> list[KernelInfo]:

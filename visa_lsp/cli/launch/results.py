@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def buffer_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[BufferReport, ...]:
-    """Every buffer and image argument as the run has left it; ``config`` has what it held before."""
+    """Every buffer and image argument as the run has left it; ``config`` has what it held before.
+
+    What an array held that the run worked on in place is not known any more: it counts as changed where it was written.
+    """
     order = [key for key in prepared.names if key in prepared.arrays] or list(prepared.arrays)
     return tuple(_buffer(prepared, key, _given(config, key)) for key in order)
 
@@ -40,9 +43,12 @@ def _buffer(prepared: PreparedLaunch, key: int | str, given: Arg) -> BufferRepor
     from visa_lsp.sim.launch.config import BufferArg, ImageArg
 
     array = prepared.arrays[key]
-    changed = isinstance(given, BufferArg | ImageArg) and _bytes(array) != _bytes(given.array)
+    written = prepared.buffers[key].written
+    changed = isinstance(given, BufferArg | ImageArg) and (
+        written if given.in_place else _bytes(array) != _bytes(given.array)
+    )
     shape = ImageShape(*given.dims, given.channels, given.format) if isinstance(given, ImageArg) else None
-    written = changed or prepared.buffers[key].written
+    written |= changed
     return BufferReport(key, prepared.names.get(key, ""), array, written=written, changed=changed, image=shape)
 
 

@@ -52,11 +52,36 @@ if TYPE_CHECKING:
 
     Engine = Callable[[Dispatch, Sequence[Observer]], RunResult]
 
-__all__ = ["LaunchError", "RunOptions", "TextProblems", "read_bytes", "run_module", "run_object", "run_text", "text_of"]
+__all__ = [
+    "LaunchError",
+    "RunOptions",
+    "TextProblems",
+    "read_bytes",
+    "run_launch",
+    "run_module",
+    "run_object",
+    "run_text",
+    "text_of",
+]
 
 ENGINES: Final = ("auto", "jit", "interp")
 INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a kernel that takes more may never end
 COMPILED_STEPS: Final = 200_000_000_000  # the same for the compiled engine
+
+
+def run_launch(launch: LaunchFile, options: RunOptions, data: bytes | None = None) -> RunReport:
+    """Run the program of the options, or else the one that a launch file names; ``data`` is what it holds, where that is known.
+
+    Raises LaunchError where there is none, and as ``run_text``.
+    """
+    path = options.path or launch.file
+    if path is None:
+        raise LaunchError("no program: say which with file: NAME.visaasm", place=f"{launch.path}:1:1")
+    options = replace(options, path=path)
+    data = read_bytes(path) if data is None else data
+    if data[:4] == b"CISA" or path.suffix == ".isa":
+        return run_object(data, launch, options)
+    return run_text(text_of(data, path), launch, options)
 
 
 def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:

@@ -1,7 +1,7 @@
 """What a launch is asked to do: groups, arguments as arrays, expectations. The values behind a launch file.
 
 Knows no file format: launch files, the language server and tests all build these. Invariant: arrays are C-contiguous,
-little endian and own their memory, so that a run may write into a copy of them.
+little endian and own their memory; a run writes into a copy of them unless it is said to be ``in_place``.
 """
 
 from __future__ import annotations
@@ -47,12 +47,14 @@ class LaunchError(Exception):
 class BufferArg:
     """A buffer with its first contents, which a kernel may not count on where ``undefined``.
 
-    ``access``: ``readonly``, ``writeonly``, ``readwrite``, or empty where the ze_info says it.
+    ``access``: ``readonly``, ``writeonly``, ``readwrite``, or empty where the ze_info says it. ``in_place``: a run writes
+    into the array itself, not into a copy.
     """
 
     array: Array
     undefined: bool = False
     access: str = ""
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ class ImageArg:
     dims: Triple  # width, height, depth or layers
     undefined: bool = False
     access: str = ""
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The memory of one launch: buffers, images, samplers, SLM and symbols, each argument placed once.
 
-Knows memory, not payloads. Invariant: arrays of the configuration are copied, so that a configuration can run again.
+Knows memory, not payloads. Invariant: arrays of the configuration are copied, so that a configuration can run again, but
+for those that a run is told to work on in place; an array that is given twice is one buffer then.
 """
 
 from __future__ import annotations
@@ -57,13 +58,17 @@ class World:
         self.arrays: dict[int | str, Array] = {}  # argument -> its live contents
         self.buffers: dict[int | str, Buffer] = {}  # argument -> the memory that holds them
         self.slm_bytes = slm_bytes
+        self._in_place: dict[int, Buffer] = {}  # by identity of the array that they lie in
         self._locals: dict[int | str, int] = {}
         self._handles = FIRST_HANDLE
 
     def buffer(self, key: int | str, arg: BufferArg | ImageArg, image_type: str = "", access: str = "") -> Buffer:
         """Place the buffer or image of an argument, the first time; give it. ``access`` is what ze_info says of it."""
+        if key not in self.buffers and arg.in_place and id(arg.array) in self._in_place:
+            self.arrays[key] = arg.array
+            self.buffers[key] = self._in_place[id(arg.array)]
         if key not in self.buffers:
-            array = arg.array.copy()
+            array = arg.array if arg.in_place else arg.array.copy()
             known = self._name_of(key) if isinstance(key, int) else ""
             name = f"{known} (argument {key})" if known else f"argument {key}"
             if isinstance(arg, ImageArg):
@@ -73,6 +78,8 @@ class World:
             buffer.undefined, buffer.access = arg.undefined, arg.access or access
             self.arrays[key] = array
             self.buffers[key] = self.memory.add(buffer)
+            if arg.in_place and isinstance(arg, BufferArg):
+                self._in_place[id(array)] = buffer
         return self.buffers[key]
 
     def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:

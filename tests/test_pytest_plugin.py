@@ -1,0 +1,112 @@
+"""The pytest plugin, in processes of pytest of their own: what is collected, what a failure shows, xdist, what is loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+MODULE = "visa_lsp.pytest_plugin"
+# An installation from before the plugin, or none at all, does not name it: it is named here then.
+NAMED = [] if any(found.value == MODULE for found in entry_points(group="pytest11")) else ["-p", MODULE]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("saxpy", "average"):
+        for end in (".visaasm", ".launch.yaml"):
+            shutil.copy(EXAMPLES / (name + end), tmp_path)
+    (tmp_path / "test_plain.py").write_text("def test_plain():\n    pass\n")
+    return tmp_path
+
+
+def ran(folder, *words, rewritten=False):
+    """What a pytest of its own says of a folder, and its exit status; ``rewritten``: with its own form of our assertions."""
+    form = [] if rewritten else ["--assert=plain"]  # which is what it makes of packages with plugins, and takes seconds
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *form, *NAMED, *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    return found.stdout + found.stderr, found.returncode
+
+
+def test_nothing_is_collected_unasked(folder):
+    words, status = ran(folder)
+    assert "1 passed" in words
+    assert status == 0
+
+
+@pytest.mark.parametrize("asked", ["option", "setting"])
+def test_launch_files_are_tests_whose_failure_is_the_report(folder, asked):
+    if asked == "setting":
+        (folder / "pytest.ini").write_text("[pytest]\nvisa_launches = true\n")
+    words, status = ran(folder, *(["--visa"] if asked == "option" else []), rewritten=asked == "setting")
+    assert "1 failed, 2 passed" in words
+    assert status == 1
+    assert "FAILED average.launch.yaml::average" in words
+    assert "average.launch.yaml: kernel average on TGLLP, interp: 2 groups" in words
+    assert "  fault: out-of-bounds: reads 4 bytes at offset 128 of argument x, which has 128 bytes" in words
+    assert re.search(r"^    \S*average\.visaasm:39: gather4_scaled", words, re.MULTILINE)
+    assert "Traceback" not in words
+    assert "pytest_plugin.py" not in words
+
+
+def test_one_launch_can_be_named(folder):
+    words, status = ran(folder, "--visa", "saxpy.launch.yaml::saxpy", "-vv")
+    assert "saxpy.launch.yaml::saxpy PASSED" in words
+    assert status == 0
+
+
+def test_it_works_with_several_processes(folder):
+    words, status = ran(folder, "--visa", "-n", "2")
+    assert "1 failed, 2 passed" in words
+    assert "  fault: data-race:" in words
+    assert status == 1
+
+
+def test_engine_and_checks_are_those_that_are_asked_for(folder):
+    assert ran(folder, "--visa", "--visa-checks", "none")[1] == 0
+    words, status = ran(folder, "--visa", "--visa-checks", "races", "--visa-engine", "interp")
+    assert ("data-race" in words, "out-of-bounds" in words, status) == (True, False, 1)
+    words, status = ran(folder, "--visa", "--visa-checks", "everything")
+    assert "unknown check 'everything'; known are all, none" in words
+    assert status == 1
+    assert ran(folder, "--visa", "--visa-engine", "fast")[1] == 4
+
+
+def test_a_launch_that_cannot_be_made_fails_with_the_reason(folder):
+    (folder / "average.launch.yaml").write_text("groups: [0, 1, 1]\n")
+    (folder / "alone.launch.yml").write_text("groups: [1, 1, 1]\n")
+    text = folder / "saxpy.visaasm"
+    text.write_text(text.read_text().replace("mad (", "mud ("))
+    words, status = ran(folder, "--visa")
+    assert "3 failed, 1 passed" in words
+    assert "average.launch.yaml:1:10: " in words
+    assert "no program: say which with file: NAME.visaasm" in words
+    assert re.search(r"saxpy\.visaasm:51:5: error V201 unknown-mnemonic", words)
+    assert "Traceback" not in words
+    assert status == 1
+
+
+def test_it_loads_nothing_until_a_launch_runs(folder):
+    (folder / "conftest.py").write_text(
+        "import sys\n\n\ndef pytest_sessionfinish():\n"
+        "    found = sorted(n for n in sys.modules if n.split('.')[0] in ('visa_lsp', 'numpy', 'llvmlite'))\n"
+        "    print('loaded', *found)\n"
+    )
+    words, _ = ran(folder, "-s")
+    assert re.search(r"^\.?loaded visa_lsp visa_lsp\.pytest_plugin$", words, re.MULTILINE)
+
+
+def test_without_numpy_a_launch_fails_with_what_is_missing(folder):
+    (folder / "conftest.py").write_text("import sys\nsys.modules['numpy'] = None\n")
+    words, status = ran(folder, "--visa", "saxpy.launch.yaml")
+    assert "running kernels needs NumPy: pip install 'visa-lsp[run]'" in words
+    assert status == 1

@@ -1,0 +1,209 @@
+"""Arguments of a launch as Python has them: arrays are buffers, numbers are values, None is a buffer that is not there.
+
+Knows NumPy and what a launch takes, not kernels. Invariant: the kernel works on the caller's array itself where that lies
+in one piece in the machine's byte order; of any other it has a copy, which ``give_back`` writes into the caller's array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.launchfile.arrays import image_dimensions
+from visa_lsp.launchfile.tables import TEXELS, words_of
+from visa_lsp.program.elements import DTYPES, MAX_SHARED_BYTES
+from visa_lsp.sim.launch.config import (
+    BufferArg,
+    ImageArg,
+    LaunchError,
+    LocalArg,
+    NullArg,
+    SamplerArg,
+    ValueArg,
+)
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.launch.config import Arg, Array
+
+    ArgumentsByIndexOrName = tuple[Arg, ...] | Mapping[str, Arg]
+
+_ALIGNMENT: Final = 16  # bytes; an allocator gives no less
+_ACCESSES: Final = ("", *words_of("Buffer", "access"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImageArgument:
+    """An image: the axes of the array are (depth or layer), (height), width and, if there are several, channel.
+
+    ``format`` says how texels read, such as ``unorm8`` or ``uint8`` of bytes; without it the first that the array's type
+    can have. ``channels``: 1, 2 or 4; 0 takes a last axis of 2 or 4 for them.
+    """
+
+    array: Array
+    format: str = ""
+    channels: int = 0
+    undefined: bool = False
+    access: str = ""
+
+
+# The names that they have for users.
+Buffer, Image, Local, Sampler, Value = BufferArg, ImageArgument, LocalArg, SamplerArg, ValueArg
+
+
+class PassedArguments:
+    """The arguments of one launch: ``args`` for its configuration, ``arrays`` of the caller by index or name."""
+
+    def __init__(self, given: Sequence[Any] | Mapping[Any, Any]) -> None:
+        self.arrays: dict[int | str, Array] = {}
+        self._work: dict[int, Array] = {}  # what a run works on, by identity of the caller's array
+        self._copies: list[tuple[Array, Array]] = []
+        self.args: tuple[Arg, ...] | dict[Any, Arg]
+        if isinstance(given, Mapping):
+            self.args = {key: self._arg(key, value) for key, value in given.items()}
+        elif isinstance(given, Sequence) and not isinstance(given, str | bytes):
+            self.args = tuple(self._arg(key, value) for key, value in enumerate(given))
+        else:
+            raise TypeError(f"args is a list or a dict, this is {type(given).__name__}")
+
+    def give_back(self) -> None:
+        """Write what a run has left in copies into the arrays that they are of."""
+        for original, copy in self._copies:
+            original[...] = copy
+
+    def _arg(self, key: int | str, value: object) -> Arg:
+        match value:
+            case None | NullArg():
+                return NullArg()
+            case BufferArg():
+                return self._buffer(key, value)
+            case ImageArgument():
+                return self._image(key, value)
+            case ValueArg():
+                return replace(value, array=_plain(key, np.array(value.array, order="C")))
+            case LocalArg():
+                _check_local(key, value)
+                return value
+            case SamplerArg():
+                _check_sampler(key, value)
+                return value
+            case np.ndarray() if value.ndim:
+                return self._buffer(key, BufferArg(value))
+            case np.ndarray() | np.generic():
+                return ValueArg(_plain(key, np.array(value)))
+            case bool() | int() | float() | list() | tuple():
+                return ValueArg(_numbers(key, value), typed=False)
+        raise LaunchError(
+            f"argument {key} is {type(value).__name__}; an argument is a NumPy array, a number or a list of them, None, or one "
+            "of visa_lsp.Buffer, Value, Local, Image and Sampler",
+            key,
+        )
+
+    def _buffer(self, key: int | str, arg: BufferArg) -> BufferArg:
+        return BufferArg(
+            self._memory(key, arg.array), arg.undefined, _access(key, arg.access, arg.array), in_place=True
+        )
+
+    def _image(self, key: int | str, arg: ImageArgument) -> ImageArg:
+        work = self._memory(key, arg.array)
+        formats = TEXELS.get(arg.array.dtype.name)
+        if formats is None:
+            raise LaunchError(
+                f"argument {key}: an image cannot hold {arg.array.dtype.name}; known are {', '.join(TEXELS)}", key
+            )
+        if arg.format and arg.format not in formats:
+            words = " or ".join(formats)
+            raise LaunchError(f"argument {key}: texels of {arg.array.dtype.name} are {words}, not '{arg.format}'", key)
+        channels, found = image_dimensions(arg.array.shape, arg.channels)
+        if isinstance(found, str):
+            raise LaunchError(f"argument {key}: {found}", key)
+        access = _access(key, arg.access, arg.array)
+        return ImageArg(work, arg.format or formats[0], channels, found, arg.undefined, access, in_place=True)
+
+    def _memory(self, key: int | str, array: Array) -> Array:
+        """The memory of an array as the run has it: the same for an array that is given twice."""
+        if not isinstance(array, np.ndarray):
+            raise LaunchError(f"argument {key} is no NumPy array but {type(array).__name__}", key)
+        self.arrays[key] = array
+        if id(array) not in self._work:
+            self._work[id(array)] = _plain(key, self._own(key, array))
+        return self._work[id(array)]
+
+    def _own(self, key: int | str, array: Array) -> Array:
+        if array.dtype.hasobject or not array.dtype.itemsize:
+            raise LaunchError(f"argument {key} is an array of {array.dtype}, which has no bytes for a kernel", key)
+        flags = array.flags
+        if flags.c_contiguous and flags.writeable and array.dtype.isnative and array.ctypes.data % _ALIGNMENT == 0:
+            return array.view(np.ndarray)
+        copy = np.array(array, array.dtype.newbyteorder("="), order="C")
+        if flags.writeable:
+            self._copies.append((array, copy))
+        return copy
+
+
+def in_place_of(known: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[Any, Arg]) -> ArgumentsByIndexOrName:
+    """The arguments of a launch file with those that are given in the place of some, or of all.
+
+    Raises LaunchError for a name or index that no argument can have.
+    """
+    if isinstance(given, tuple):
+        return given
+    if not known or not isinstance(known, tuple):
+        wrong = next((key for key in given if not isinstance(key, str)), None)
+        if wrong is not None:
+            raise LaunchError(f"arguments go by name here, {wrong!r} is none; give all of them as a list", wrong)
+        named = {} if isinstance(known, tuple) else known
+        return {**named, **{str(key): arg for key, arg in given.items()}}
+    changed = list(known)
+    for key, arg in given.items():
+        if not isinstance(key, int) or not 0 <= key < len(changed):
+            raise LaunchError(f"the launch file has arguments 0 to {len(changed) - 1}, none is {key!r:.40}", key)
+        changed[key] = arg
+    return tuple(changed)
+
+
+def _plain(key: int | str, array: Array) -> Array:
+    """The same memory with elements that a launch knows: those of other types are bytes."""
+    if array.dtype.name in DTYPES:
+        return array
+    if array.dtype.hasobject or not array.dtype.itemsize:
+        raise LaunchError(f"argument {key} is of type {array.dtype}, which has no bytes for a kernel", key)
+    return array.reshape(-1).view(np.uint8)
+
+
+def _numbers(key: int | str, value: object) -> Array:
+    """Python numbers as an array of a type that holds them."""
+    try:
+        found = np.array(value)
+    except (ValueError, OverflowError):
+        found = np.zeros(0)
+    if found.dtype.kind == "b":
+        found = found.astype(np.uint8)
+    if found.dtype.name not in DTYPES or found.ndim > 1 or not found.size:
+        raise LaunchError(f"argument {key} is a number, or a list of numbers, of no more than 64 bits", key)
+    return found
+
+
+def _access(key: int | str, access: str, array: Array) -> str:
+    """How a kernel may use a buffer: only to read what cannot be written."""
+    if access not in _ACCESSES:
+        raise LaunchError(f"argument {key}: access is one of {', '.join(_ACCESSES[1:])}, not '{access}'", key)
+    return access or ("" if array.flags.writeable else "readonly")
+
+
+def _check_local(key: int | str, arg: LocalArg) -> None:
+    if not isinstance(arg.size, int) or not 1 <= arg.size <= MAX_SHARED_BYTES:
+        raise LaunchError(
+            f"argument {key}: shared local memory has 1 to {MAX_SHARED_BYTES} bytes, not {arg.size!r:.40}", key
+        )
+
+
+def _check_sampler(key: int | str, arg: SamplerArg) -> None:
+    for what, word in (("address", arg.address), ("filter", arg.filter)):
+        known = words_of("Sampler", what)
+        if word not in known:
+            raise LaunchError(
+                f"argument {key}: {what} of a sampler is one of {', '.join(known)}, not '{word!s:.40}'", key
+            )

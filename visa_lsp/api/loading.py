@@ -1,0 +1,122 @@
+"""From a path, a text or bytes to a program that is ready for launches: what the command line reads before a run.
+
+Knows files and their formats, not launches. Invariant: a program is what ``visa-lsp run`` would run of the same file.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.api.findings import TextError, text_findings
+from visa_lsp.api.inputs import known_platform, material, path_of
+from visa_lsp.beside import LAUNCH, kernels_in
+from visa_lsp.cli.check.report import findings_of
+from visa_lsp.cli.common import foreign
+from visa_lsp.cli.launch.file import LaunchFile, read_launch_file
+from visa_lsp.cli.launch.options import RunOptions
+from visa_lsp.cli.launch.program import TextProblems, decoded, linked, merged, module_of_text, sources_of, text_of
+from visa_lsp.cli.launch.program_info import choose_platform
+from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
+from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from visa_lsp.api.inputs import Material, Source
+    from visa_lsp.cli.launch.program import BodySource
+    from visa_lsp.program.model import Module
+
+_MAGIC: Final = b"CISA"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedModule:
+    """A program with what belongs to its launches: the launch file, or an empty one, and how it was asked for.
+
+    ``sources`` are the texts of its bodies, ``notes`` what was said on the way, ``seconds`` how long that took.
+    """
+
+    module: Module
+    launch: LaunchFile
+    options: RunOptions
+    notes: tuple[str, ...]
+    sources: Mapping[str, BodySource]
+    seconds: float
+
+
+def loaded(path_or_text: Source, platform: str | None, ze_info: Source | None) -> LoadedModule:
+    """Load a program; takes what ``load`` takes. Raises as that does: LaunchError, TextError, OSError, ValueError."""
+    began = perf_counter()
+    platform = known_platform(platform)
+    path = path_of(path_or_text)
+    with as_text_error():
+        if path is not None and path.name.endswith(LAUNCH):
+            launch = read_launch_file(path, named=True)
+            if launch.file is None:
+                raise LaunchError("no program: say which with file: NAME.visaasm", place=f"{path}:1:1")
+            given = material(launch.file)
+        else:
+            launch = LaunchFile(None, None, LaunchConfig())
+            given = material(path_or_text)
+        if ze_info is not None:
+            launch = _described(launch, ze_info)
+        elif is_elf(given.data):
+            launch = replace(launch, document=given.data)
+        options = RunOptions(given.path, platform, began=began)
+        notes: list[str] = []
+        module, sources = _module(given, launch, options, notes)
+    return LoadedModule(module, launch, options, tuple(notes), sources, perf_counter() - began)
+
+
+def _described(launch: LaunchFile, ze_info: Source) -> LaunchFile:
+    path = path_of(ze_info)
+    document = material(ze_info).data if path is None else None
+    return replace(launch, ze_info=path, zebin=None, document=document)
+
+
+def _module(
+    given: Material, launch: LaunchFile, options: RunOptions, notes: list[str]
+) -> tuple[Module, dict[str, BodySource]]:
+    """The program that bytes hold, with the texts of its bodies."""
+    if not is_elf(given.data):
+        return _part(given, given.data, launch, options, notes)
+    try:
+        modules = list(read_zebin(given.data).visa.values())
+    except ZebinError as error:
+        raise LaunchError(f"not a zebin that can be read: {error}", place=given.name) from None
+    if not modules:
+        raise LaunchError("this zebin has no vISA; load its text and give the zebin as ze_info", place=given.name)
+    module, sources = _part(given, modules[0], launch, options, notes)
+    module = linked(module)
+    for data in modules[1:]:
+        more, texts = _part(given, data, launch, options, notes)
+        module = merged(module, more)
+        sources.update(texts)
+    return module, sources
+
+
+def _part(
+    given: Material, data: bytes, launch: LaunchFile, options: RunOptions, notes: list[str]
+) -> tuple[Module, dict[str, BodySource]]:
+    if data[:4] == _MAGIC:
+        return decoded(data, given.path), {}
+    if other := foreign(given.name, data):
+        raise LaunchError(other, place=given.name)
+    text = text_of(data.rstrip(b"\0"), given.path or Path(given.name))
+    where = choose_platform(launch, options, kernels_in(text))
+    module = module_of_text(text, given.path, where, notes)
+    return module, sources_of(module, text, given.path)
+
+
+@contextmanager
+def as_text_error() -> Iterator[None]:
+    """Raise TextError, with findings, for the errors of a text."""
+    try:
+        yield
+    except TextProblems as problems:
+        found = findings_of(str(problems.path or "text"), problems.text, problems.diagnostics)
+        raise TextError(str(problems), text_findings(found)) from None

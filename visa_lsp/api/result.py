@@ -1,0 +1,166 @@
+"""What came of a launch, for a program: arrays, findings, counts, times; and how a notebook shows it.
+
+A view of the report that ``visa-lsp run`` prints. Runs nothing. Invariant: an array that was passed is given back as the
+same object.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.api import html
+from visa_lsp.api.findings import FindingList, RunFinding, run_findings
+from visa_lsp.cli.launch.comparison import numbers
+from visa_lsp.cli.launch.printing import Outcome, report_values, text_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.cli.launch.report import ExpectationReport, RunReport, RunTime
+    from visa_lsp.sim.launch.config import Array
+
+_HEAD = 8
+
+
+class LaunchResult:
+    """What came of one launch.
+
+    ``result[key]`` is the array of a buffer or image argument, by index or by name. ``str(result)`` is the report that
+    ``visa-lsp run`` prints, and ``to_dict`` the one of its ``--format json``.
+    """
+
+    def __init__(self, report: RunReport, given: Mapping[int | str, Array]) -> None:
+        self._report = report
+        self.args: dict[int | str, Array] = {
+            buffer.arg: given.get(buffer.arg, buffer.array) for buffer in report.buffers
+        }
+        """The arrays of buffer and image arguments, by index or name as they were given; the caller's own where they are."""
+        self.findings: FindingList[RunFinding] = run_findings(report)
+        """Faults and notes, faults first."""
+
+    @property
+    def ok(self) -> bool:
+        """No fault, and every expectation of the launch file holds."""
+        return self._report.ok
+
+    @property
+    def faults(self) -> FindingList[RunFinding]:
+        """The findings that are no notes."""
+        return FindingList[RunFinding](found for found in self.findings if found.severity == "fault")
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        return self._report.kernel
+
+    @property
+    def platform(self) -> str:
+        """The platform's name."""
+        return self._report.platform
+
+    @property
+    def engine(self) -> str:
+        """The engine that the result came from: ``jit`` or ``interp``."""
+        return self._report.engine
+
+    @property
+    def groups(self) -> int:
+        """How many groups ran."""
+        return self._report.groups
+
+    @property
+    def threads(self) -> int:
+        """How many threads ran."""
+        return self._report.threads
+
+    @property
+    def instructions(self) -> int:
+        """How many instructions were executed, over all threads."""
+        return self._report.instructions
+
+    @property
+    def opcodes(self) -> Mapping[str, int]:
+        """The same by mnemonic."""
+        return self._report.opcodes
+
+    @property
+    def barriers(self) -> int:
+        """How often a thread arrived at a barrier."""
+        return self._report.barriers
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes that messages have read."""
+        return self._report.bytes_read
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes that messages have written."""
+        return self._report.bytes_written
+
+    @property
+    def printed(self) -> str:
+        """What the kernel has printed."""
+        return self._report.printed
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the run and is no finding, a sentence each."""
+        return self._report.notes
+
+    @property
+    def time(self) -> RunTime:
+        """Wall seconds: ``load``, ``compile``, and ``run`` with one number for each repetition."""
+        return self._report.time
+
+    @property
+    def replayed_groups(self) -> int:
+        """How many groups the interpreter ran again because a check had stopped compiled code."""
+        return self._report.replayed_groups
+
+    @property
+    def expectations(self) -> tuple[ExpectationReport, ...]:
+        """The expectations of the launch file: ``arg``, ``ok``, ``message``."""
+        return self._report.expectations
+
+    def __getitem__(self, key: int | str) -> Array:
+        if key in self.args:
+            return self.args[key]
+        named = next((buffer.arg for buffer in self._report.buffers if buffer.name and buffer.name == key), None)
+        if named is None:
+            known = ", ".join(
+                str(buffer.arg) + (f" ({buffer.name})" if buffer.name else "") for buffer in self._report.buffers
+            )
+            raise KeyError(f"no buffer argument {key!r}; there are {known or 'none'}")
+        return self.args[named]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values, with the keys of ``visa-lsp run --format json``."""
+        return report_values(self._report)
+
+    def __str__(self) -> str:
+        return "\n".join(text_lines(Outcome("launch", self._report)))
+
+    def __repr__(self) -> str:
+        return f"<{self._words()}>"
+
+    def _words(self) -> str:
+        faults = len(self.faults)
+        verdict = "ok" if self.ok else f"FAILED, {faults} fault{'' if faults == 1 else 's'}"
+        return f"{self.kernel} on {self.platform}, {self.engine}: {self.groups} groups, {self.instructions} instructions, {verdict}"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for buffer in self._report.buffers:
+            array = buffer.array
+            shape = "x".join(str(n) for n in array.shape)
+            head = ", ".join(str(value) for value in numbers(array, _HEAD)) + (", ..." if array.size > _HEAD else "")
+            rows.append((buffer.title, array.dtype.name, shape, "written" if buffer.written else "", head))
+        parts = [html.paragraph(self._words()), html.table(("argument", "type", "shape", "", "values"), rows)]
+        parts += [html.paragraph(f"argument {e.arg}: {e.message}") for e in self.expectations]
+        if self.findings:
+            parts.append(self.findings._repr_html_())
+        parts += [html.paragraph(f"note: {note}") for note in self.notes]
+        if self.printed:
+            parts.append(html.verbatim(self.printed))
+        return "".join(parts)

@@ -1,0 +1,82 @@
+"""Texts and objects without a run: check, assemble, disassemble. What the commands of these names do, on values.
+
+Loads no NumPy. Invariant: the findings and bytes are those of the command line without settings files.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.api.findings import FindingList, ObjectError, TextError, TextFinding, text_findings
+from visa_lsp.api.inputs import known_platform, material
+from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.cli.check.report import findings_of
+from visa_lsp.cli.check.runner import Task, check_file
+from visa_lsp.cli.check.suppress import Selection
+from visa_lsp.cli.common import CliError, decode
+from visa_lsp.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from visa_lsp.api.inputs import Source
+    from visa_lsp.cli.common import SourceText
+
+
+def check(path_or_text: Source, platform: str | None = None) -> FindingList[TextFinding]:
+    """Give all findings about a text or a launch file, in text order, as ``visa-lsp check`` does.
+
+    A ``str`` with a line break is a text, any other names a file. Raises OSError where that cannot be read, ValueError for
+    what is no text of ours (an object, OpenCL C) and for an unknown platform.
+    """
+    platform = known_platform(platform)
+    source = _source(path_or_text)
+    result = check_file(Task(source.name, source.name, platform, Selection(), source=source))
+    if result.error:
+        raise ValueError(result.error)
+    return text_findings(result.findings)
+
+
+def assemble(path_or_text: Source, platform: str | None = None) -> bytes:
+    """Give the object of a text.
+
+    Raises TextError, with the findings, where the text has errors; else as ``check`` does.
+    """
+    platform = known_platform(platform)
+    source = _source(path_or_text)
+    made = assemble_text(source.text, platform)
+    if made.data is not None:
+        return made.data
+    found = text_findings(findings_of(source.name, source.text, made.diagnostics))
+    errors = [str(finding) for finding in found if finding.severity == Severity.ERROR.value]
+    raise TextError("\n".join(errors) or f"{source.name}: there is no object of this text", found)
+
+
+def disassemble(data: Source, platform: str | None = None) -> str:
+    """Give the text of an object, or of all that is in a zebin, as ``visa-lsp dis`` prints it.
+
+    A ``str`` or a path-like object names a file. Raises ObjectError where the bytes are neither, OSError where the file
+    cannot be read, and ValueError for an unknown platform.
+    """
+    from visa_lsp.cli.zebins import zebin_of, zebin_text
+    from visa_lsp.codec.decode import decode as decoded
+    from visa_lsp.codec.errors import CodecError
+    from visa_lsp.isa.platforms import platform_named
+    from visa_lsp.program.text_form import module_text
+    from visa_lsp.zeinfo.zebin import is_elf
+
+    where = platform_named(known_platform(platform) or "")
+    given = material(data)
+    try:
+        if is_elf(given.data):
+            zebin = zebin_of(given.name, given.data)
+            return zebin_text(given.name, zebin, where, comments=True, summary=False)
+        return module_text(decoded(given.data), where)
+    except (CodecError, CliError) as error:
+        raise ObjectError(f"not a vISA object that can be read: {error}") from None
+
+
+def _source(given: Source) -> SourceText:
+    found = material(given)
+    try:
+        return decode(found.name, found.data)
+    except CliError as error:
+        raise ValueError(str(error)) from None

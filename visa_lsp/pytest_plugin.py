@@ -1,0 +1,98 @@
+"""Launch files as tests of pytest: each ``*.launch.yaml`` is one item, which fails as ``visa-lsp run`` does.
+
+Nothing is collected unless ``--visa`` or ``visa_launches = true`` asks for it. Loads nothing before a launch runs, for pytest
+loads this module at every start.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_ENDINGS = (".launch.yaml", ".launch.yml")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options and the setting."""
+    group = parser.getgroup("visa", "vISA launch files")
+    group.addoption("--visa", action="store_true", help="collect launch files (*.launch.yaml) as tests")
+    group.addoption(
+        "--visa-engine", choices=("auto", "jit", "interp"), default="auto", help="what executes their kernels"
+    )
+    group.addoption(
+        "--visa-checks", default="all", metavar="all|none|LIST", help="what is watched while they run; default all"
+    )
+    parser.addini("visa_launches", "collect launch files (*.launch.yaml) as tests", type="bool", default=False)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a launch file, where that is asked for."""
+    config = parent.config
+    if not file_path.name.endswith(_ENDINGS) or not (config.getoption("visa") or config.getini("visa_launches")):
+        return None
+    return LaunchFileTests.from_parent(parent, path=file_path)
+
+
+class LaunchFileTests(pytest.File):
+    """A launch file; it has one test."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """The launch, called as the file."""
+        name = next(self.path.name.removesuffix(end) for end in _ENDINGS if self.path.name.endswith(end))
+        yield LaunchTest.from_parent(self, name=name)
+
+
+class LaunchTest(pytest.Item):
+    """The launch that a file describes: no fault, and every expectation holds."""
+
+    def __init__(self, **known: Any) -> None:
+        super().__init__(**known)
+        self.funcargs: dict[str, object] = {}  # none; other plugins, such as pytest-lsp, ask every item for them
+
+    def runtest(self) -> None:
+        """Run it; raises LaunchFailure with what ``visa-lsp run`` prints."""
+        try:
+            from visa_lsp.cli.launch import runner
+            from visa_lsp.cli.launch.file import read_launch_file
+        except ModuleNotFoundError as error:
+            if error.name != "numpy":
+                raise
+            raise LaunchFailure("running kernels needs NumPy: pip install 'visa-lsp[run]'") from None
+        from visa_lsp.cli.launch.printing import Outcome, text_lines
+
+        engine, checks = self.config.getoption("visa_engine"), self.config.getoption("visa_checks")
+        try:
+            launch = read_launch_file(self.path)
+            report = runner.run_launch(launch, runner.RunOptions(engine=engine, checks=checks))
+        except (runner.LaunchError, runner.TextProblems) as error:
+            raise LaunchFailure(str(error)) from None
+        if not report.ok:
+            raise LaunchFailure("\n".join(text_lines(Outcome(_shown(self.path), report))))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **more: Any) -> Any:
+        """The report alone; of our own bugs the traceback."""
+        if isinstance(excinfo.value, LaunchFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, *args, **more)
+
+    def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
+        """Where the test stands, and what it is called."""
+        return self.path, 0, f"launch {self.name}"
+
+
+class LaunchFailure(Exception):  # noqa: N818 - a failed test, in the words of its report
+    """A launch that fails its test."""
+
+
+def _shown(path: Path) -> str:
+    """A path as one would type it."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:  # another drive
+        return str(path)
