@@ -21,7 +21,16 @@ from benchmarks.attack.texts import assembled
 from visa_lsp.codec.decode import decode
 
 ROOT = Path(__file__).parents[2]
-COUNTS = {"texts": 60, "objects": 600, "launches": 40, "npy": 300, "zeinfo": 30, "zebins": 150, "messages": 40, "programs": 12}
+COUNTS = {
+    "texts": 60,
+    "objects": 600,
+    "launches": 40,
+    "npy": 300,
+    "zeinfo": 30,
+    "zebins": 150,
+    "messages": 40,
+    "programs": 12,
+}
 
 
 def attack(*words: str) -> subprocess.CompletedProcess[str]:

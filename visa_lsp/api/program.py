@@ -136,6 +136,7 @@ class LoadedKernel:
         engine: str = "auto",
         budget: int | None = None,
         repeat: int = 1,
+        threads: int = 1,
         first_fault: bool = False,
     ) -> LaunchResult:
         """Run the kernel; what it does wrong is in the result.
@@ -159,6 +160,8 @@ class LoadedKernel:
             The run ends after so many instructions.
         repeat
             Run so often, each time from the same memory.
+        threads
+            Of this machine, on which groups may run side by side; with ``checks="none"`` only.
         first_fault
             The run ends at its first fault.
 
@@ -169,8 +172,9 @@ class LoadedKernel:
         """
         program = self._loaded
         began = perf_counter() - program.seconds
-        if not isinstance(repeat, int) or repeat < 1:
-            raise LaunchError(f"repeat is a whole number from 1, not {repeat!r:.40}")
+        for name, number in (("repeat", repeat), ("threads", threads)):
+            if not isinstance(number, int) or number < 1:
+                raise LaunchError(f"{name} is a whole number from 1, not {number!r:.40}")
         base = program.launch
         meant = base.path is not None and base.config.kernel in (None, self.name)
         config = base.config if meant else LaunchConfig()
@@ -203,6 +207,7 @@ class LoadedKernel:
             checks=checks if isinstance(checks, str) else ",".join(checks) or "none",
             budget=budget,
             repeat=repeat,
+            threads=threads,
             first_fault=first_fault,
             began=began,
         )
