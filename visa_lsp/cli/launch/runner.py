@@ -6,7 +6,7 @@ The command line and the language server's ``visa.run`` both come through ``run_
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from math import prod
@@ -93,6 +93,85 @@ def run_module(
     if options.listeners and engine_name != "interp":
         raise LaunchError("instructions can be followed with --engine interp only")
     observers = (*observers_named(options.checks), *options.listeners)
+    ready = made_ready(module, launch, options, notes, sources)
+    for listener in options.listeners:
+        if unfit := listener.unfit(ready.prepared.dispatch):
+            raise LaunchError(unfit)
+    dispatch = ready.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
+    told = options.told and partial(options.told, prod(dispatch.groups))
+    result = run(replace(dispatch, first_fault=options.first_fault, told=told), observers)
+    return ready.report(result, engine_name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadyRun:
+    """A launch of which everything is known that comes before the run: what can be executed, and what its report needs."""
+
+    module: Module
+    launch: LaunchFile
+    options: RunOptions
+    platform: Platform
+    prepared: PreparedLaunch
+    notes: tuple[str, ...]
+    texts: Mapping[str, BodySource]
+
+    def dispatch(self, steps: int) -> Dispatch:
+        """The order to run, with a budget of so many instructions where the options say no other."""
+        return with_budget(self.prepared, self.options.budget or steps).dispatch
+
+    @property
+    def values(self) -> tuple[ValueReport, ...]:
+        """What is passed by value."""
+        return _values(self.launch, self.prepared)
+
+    @property
+    def printed(self) -> str:
+        """What the kernel has printed so far."""
+        return text_printed(self.prepared.printf, self.prepared.dispatch.memory) if self.prepared.printf else ""
+
+    def report(self, result: RunResult, engine: str) -> RunReport:
+        """What came of the run."""
+        prepared, config, said = self.prepared, self.launch.config, list(self.notes)
+        if result.ended:
+            groups = prod(prepared.dispatch.groups)
+            said.append(
+                f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
+            )
+        faults = with_sources(with_declarations(result.faults, self.texts), self.module)
+        return RunReport(
+            prepared.dispatch.kernel.name,
+            self.platform.name,
+            "interp" if result.interpreted else engine,
+            buffer_reports(prepared, config),
+            () if result.ended else expectation_reports(prepared, config),
+            tuple(fault for fault in faults if not fault.is_note),
+            result.threads,
+            result.groups,
+            sum(result.instructions.values()),
+            (*said, *result.limits),
+            self.printed,
+            result.instructions,
+            result.barriers,
+            result.reads,
+            result.writes,
+            tuple(fault for fault in faults if fault.is_note),
+            self.texts,
+            result.sent,
+            values=self.values,
+        )
+
+
+def made_ready(
+    module: Module,
+    launch: LaunchFile,
+    options: RunOptions,
+    notes: Sequence[str] = (),
+    sources: Mapping[str, BodySource] | None = None,
+) -> ReadyRun:
+    """Do what comes before a run: link the files of the program, choose the platform, prepare memory and registers.
+
+    Raises LaunchError and TextProblems as ``run_module`` does.
+    """
     texts = dict(sources or {})
     where = choose_platform(launch, options, [kernel.name for kernel in module.kernels])
     said = list(notes)
@@ -104,40 +183,7 @@ def run_module(
         module = _with_callees(module, launch, options, where, said, texts)
     _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
     prepared = _prepared(module, launch, where, options, said)
-    for listener in options.listeners:
-        if unfit := listener.unfit(prepared.dispatch):
-            raise LaunchError(unfit)
-    steps = options.budget or (INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
-    dispatch = (with_budget(prepared, steps) if steps else prepared).dispatch
-    groups = prod(dispatch.groups)
-    told = options.told and partial(options.told, groups)
-    result = run(replace(dispatch, first_fault=options.first_fault, told=told), observers)
-    if result.ended:
-        said.append(
-            f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
-        )
-    faults = with_sources(with_declarations(result.faults, texts), module)
-    return RunReport(
-        prepared.dispatch.kernel.name,
-        where.name,
-        "interp" if result.interpreted else engine_name,
-        buffer_reports(prepared, launch.config),
-        () if result.ended else expectation_reports(prepared, launch.config),
-        tuple(fault for fault in faults if not fault.is_note),
-        result.threads,
-        result.groups,
-        sum(result.instructions.values()),
-        (*said, *result.limits),
-        text_printed(prepared.printf, prepared.dispatch.memory) if prepared.printf else "",
-        result.instructions,
-        result.barriers,
-        result.reads,
-        result.writes,
-        tuple(fault for fault in faults if fault.is_note),
-        texts,
-        result.sent,
-        values=_values(launch, prepared),
-    )
+    return ReadyRun(module, launch, options, where, prepared, tuple(said), texts)
 
 
 def _values(launch: LaunchFile, prepared: PreparedLaunch) -> tuple[ValueReport, ...]:
