@@ -76,7 +76,7 @@ def test_argument_files(called, tmp_path, monkeypatch):
     [
         (["chek"], "did you mean 'check'?"),
         (["zzzzz"], "known: check, asm"),
-        (["dap"], "visa-lsp dap is not part of this version"),
+        (["dap", "--port", "x"], "--port"),
         (["--nonsense"], "--nonsense"),
         (["--platform", "TGLP"], "did you mean 'tgllp'?"),
         (["check", "@none"], "none: no such file"),

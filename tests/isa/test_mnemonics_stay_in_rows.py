@@ -77,6 +77,9 @@ OTHERS = (
     ("lsc_message.py", {"and"}, "English: the last two of a list"),
     ("narrow_conversion.py", {"and"}, "English: the last two of a list"),
     ("wrong_platform.py", {"and"}, "English: the last two of a list"),
+    ("dap", {"label", "line", "goto", "breakpoint", "barrier"}, "keys and words of the protocol, and why a run stops"),
+    ("goals.py", {"barrier"}, "why a run stops"),
+    ("expressions.py", {"min", "max"}, "functions of a debugger's expressions"),
     ("hooks.py", {"do"}, "English: what several lanes do"),
 )
 

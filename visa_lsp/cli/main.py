@@ -30,7 +30,7 @@ COMMANDS: Final = {
     "run": "run a kernel on the simulator",
     "zeinfo": "check ze_info, alone and against the kernels, or make it",
     "explain": "explain an instruction, a finding, a variable, or a word of the glossary",
-    "dap": "debug adapter (not part of this version)",
+    "dap": "debug a kernel on the simulator: a debug adapter for editors",
 }
 _ARGFILES_DEEP: Final = 8
 
@@ -71,13 +71,19 @@ def _explain() -> Command:
     return add_arguments, explain_command
 
 
+def _dap() -> Command:
+    from visa_lsp.cli.dap import add_arguments, dap_command
+
+    return add_arguments, dap_command
+
+
 def _server() -> Command:
     from visa_lsp.cli.serve import add_arguments, serve
 
     return add_arguments, serve
 
 
-# What is known of above and does not stand here is not built yet; the empty word is a line that names no command.
+# The empty word is a line that names no command.
 LOADERS: Final = {
     "check": _check,
     "asm": _asm,
@@ -85,6 +91,7 @@ LOADERS: Final = {
     "run": _run,
     "zeinfo": _zeinfo,
     "explain": _explain,
+    "dap": _dap,
     "": _server,
 }
 
@@ -140,9 +147,6 @@ def _dispatch(argv: list[str]) -> int:
     command, rest = _command(_with_argfiles(argv))
     if command is None:
         return _serve(rest)
-    if command not in LOADERS:
-        print(f"visa-lsp {command} is not part of this version", file=sys.stderr)
-        return EXIT_USAGE
     add_arguments, execute = LOADERS[command]()
     if command == "check" and is_plain(rest):
         parser: Any = Plain()

@@ -23,10 +23,12 @@ def source_elements(region: Region, exec_size: int) -> list[int]:
     ``exec_size`` is in lanes, the region in elements. A multi-address region (null vertical stride) gives the offsets
     within each row only.
     """
-    width = region.width or 1
-    horz = region.horz_stride or 0
-    vert = region.vert_stride or 0
-    return [(lane // width) * vert + (lane % width) * horz for lane in range(exec_size)]
+    return strided_elements(region.vert_stride or 0, region.width or 1, region.horz_stride or 0, exec_size)
+
+
+def strided_elements(vert_stride: int, width: int, horz_stride: int, exec_size: int) -> list[int]:
+    """The same for the three numbers of a region as they are written; ``width`` is at least 1."""
+    return [(lane // width) * vert_stride + (lane % width) * horz_stride for lane in range(exec_size)]
 
 
 def destination_elements(horz_stride: int, exec_size: int) -> list[int]:

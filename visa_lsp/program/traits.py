@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from visa_lsp.isa.model import FlowClass, Trait
+from visa_lsp.isa.model import FlowClass, Mark, Trait
 
-__all__ = ["FlowClass", "Trait"]
+__all__ = ["FlowClass", "Mark", "Trait"]

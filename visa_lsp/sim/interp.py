@@ -8,6 +8,7 @@ over (None). Memory, groups and reports are the machine's. Control always goes o
 from __future__ import annotations
 
 import itertools
+import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,6 +42,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 END: Final = -1  # the thread is done
 WAIT: Final = -2  # the thread waits: thread.pending says for what
 SWITCH: Final = -3  # thread.frame is another frame now, its pc says where
+PAUSED: Final = -4  # no op gives it: as many instructions as were asked for are executed
 
 
 class Code:
@@ -284,17 +286,19 @@ class Thread:
             if signal != SWITCH:
                 yield self.pending if signal == WAIT else None
 
-    def slice(self, least: int) -> tuple[int | None, int]:
+    def slice(self, least: int, most: int = sys.maxsize) -> tuple[int | None, int]:
         """Execute instructions: to a signal, or to the first jump back after ``least`` of them, where threads take turns.
 
-        Gives the signal, None after a jump, and the number of instructions. The frame says where to go on.
+        Gives the signal, None after a jump, and the number of instructions. The frame says where to go on. After ``most``
+        of them the signal is ``PAUSED``, and the turn may go on with another call.
         """
         frame = self.frame
         ops = self.machine.ops_of(frame.code)
         counts = frame.code.counts
         pc = frame.pc
         signal: int | None = None
-        for used in itertools.count(1):
+        used = 0
+        for used in range(1, most + 1):
             frame.pc = pc
             counts[pc] += 1
             signal = ops[pc](frame)
@@ -311,4 +315,5 @@ class Thread:
                 if signal == WAIT:
                     frame.pc = pc + 1
                 return signal, used
-        raise AssertionError  # the count has no end
+        frame.pc = pc
+        return PAUSED, used

@@ -126,6 +126,59 @@ class ReadyRun:
     notes: tuple[str, ...]
     loading: float  # seconds since loading began
 
+    def dispatch(self, steps: int) -> Dispatch:
+        """The order to run, with a budget of so many instructions where the options say no other."""
+        return with_budget(self.prepared, self.options.budget or steps).dispatch
+
+    @property
+    def values(self) -> tuple[ValueReport, ...]:
+        """What is passed by value."""
+        return _values(self.launch, self.prepared)
+
+    @property
+    def printed(self) -> str:
+        """What the kernel has printed so far."""
+        return text_printed(self.prepared.printf, self.prepared.dispatch.memory) if self.prepared.printf else ""
+
+    def report(self, result: RunResult, engine: str, time: RunTime | None = None) -> RunReport:
+        """What came of the run."""
+        prepared, config, said = self.prepared, self.launch.config, list(self.notes)
+        if result.side_by_side > 1:
+            said.append(
+                f"groups ran side by side on {result.side_by_side} threads: nothing orders the atomics of different groups"
+            )
+        elif self.options.threads > 1 and engine == "interp":
+            said.append("groups ran one after another, not on several threads: only the compiled engine has several")
+        if result.ended:
+            groups = prod(prepared.dispatch.groups)
+            said.append(
+                f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
+            )
+        faults = with_sources(with_declarations(result.faults, self.texts), self.module)
+        return RunReport(
+            prepared.dispatch.kernel.name,
+            self.platform.name,
+            "interp" if result.interpreted else engine,
+            buffer_reports(prepared, config),
+            () if result.ended else expectation_reports(prepared, config),
+            tuple(fault for fault in faults if not fault.is_note),
+            result.threads,
+            result.groups,
+            sum(result.instructions.values()),
+            (*said, *result.limits),
+            self.printed,
+            result.instructions,
+            result.barriers,
+            result.reads,
+            result.writes,
+            tuple(fault for fault in faults if fault.is_note),
+            self.texts,
+            result.sent,
+            values=self.values,
+            time=time or RunTime(self.loading),
+            replayed_groups=result.replayed_groups,
+        )
+
 
 def ready(
     module: Module,
@@ -160,7 +213,7 @@ def carried_out(run: ReadyRun) -> RunReport:
     What the kernel does wrong is in the report. Raises LaunchError for an engine or checker that is not there, and for a
     listener that cannot follow the run.
     """
-    prepared, launch, options = run.prepared, run.launch, run.options
+    options = run.options
     engine_name, engine = _engine(
         "interp" if options.listeners and options.engine == "auto" else options.engine, options.budget
     )
@@ -168,49 +221,13 @@ def carried_out(run: ReadyRun) -> RunReport:
         raise LaunchError("instructions can be followed with --engine interp only")
     observers_named(options.checks)
     for listener in options.listeners:
-        if unfit := listener.unfit(prepared.dispatch):
+        if unfit := listener.unfit(run.prepared.dispatch):
             raise LaunchError(unfit)
-    steps = options.budget or (INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
-    dispatch = (with_budget(prepared, steps) if steps else prepared).dispatch
-    groups = prod(dispatch.groups)
-    told = options.told and partial(options.told, groups)
+    dispatch = run.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
+    told = options.told and partial(options.told, prod(dispatch.groups))
     dispatch = replace(dispatch, first_fault=options.first_fault, told=told, host_threads=options.threads)
     result, time = _timed(dispatch, engine, options, run.loading)
-    said = list(run.notes)
-    if result.side_by_side > 1:
-        said.append(
-            f"groups ran side by side on {result.side_by_side} threads: nothing orders the atomics of different groups"
-        )
-    elif options.threads > 1 and engine_name == "interp":
-        said.append("groups ran one after another, not on several threads: only the compiled engine has several")
-    if result.ended:
-        said.append(
-            f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
-        )
-    faults = with_sources(with_declarations(result.faults, run.texts), run.module)
-    return RunReport(
-        prepared.dispatch.kernel.name,
-        run.platform.name,
-        "interp" if result.interpreted else engine_name,
-        buffer_reports(prepared, launch.config),
-        () if result.ended else expectation_reports(prepared, launch.config),
-        tuple(fault for fault in faults if not fault.is_note),
-        result.threads,
-        result.groups,
-        sum(result.instructions.values()),
-        (*said, *result.limits),
-        text_printed(prepared.printf, prepared.dispatch.memory) if prepared.printf else "",
-        result.instructions,
-        result.barriers,
-        result.reads,
-        result.writes,
-        tuple(fault for fault in faults if fault.is_note),
-        run.texts,
-        result.sent,
-        values=_values(launch, prepared),
-        time=time,
-        replayed_groups=result.replayed_groups,
-    )
+    return run.report(result, engine_name, time)
 
 
 def _timed(dispatch: Dispatch, engine: Engine, options: RunOptions, loading: float) -> tuple[RunResult, RunTime]:

@@ -1,0 +1,157 @@
+"""A client of the debug adapter over stdio, for tests: it sends requests, waits for answers and keeps events."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from typing import Any, Self
+
+Body = dict[str, Any]
+WAIT = 60.0
+
+
+class Refused(Exception):  # noqa: N818 - it says what the adapter has done
+    """A response with ``success`` false."""
+
+
+class Client:
+    """One ``visa-lsp dap`` process."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "import sys; from visa_lsp.cli.main import main; sys.exit(main())", "dap"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.events: list[Body] = []
+        self._seq = 0
+        self._messages: queue.Queue[Body | None] = queue.Queue()
+        self._responses: dict[int, Body] = {}
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def _read(self) -> None:
+        stream = self.process.stdout
+        assert stream is not None
+        try:
+            while line := stream.readline():
+                length = int(line.split(b":")[1])
+                assert stream.readline() == b"\r\n"
+                self._messages.put(json.loads(stream.read(length)))
+        except ValueError:
+            pass
+        self._messages.put(None)
+
+    def raw(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def message(self, value: Any) -> None:
+        """Send any JSON value as a message."""
+        data = json.dumps(value).encode()
+        self.raw(b"Content-Length: %d\r\n\r\n%s" % (len(data), data))
+
+    def send(self, command: str, **arguments: Any) -> int:
+        """Send a request without waiting; its number."""
+        self._seq += 1
+        self.message({"seq": self._seq, "type": "request", "command": command, "arguments": arguments})
+        return self._seq
+
+    def ask(self, command: str, **arguments: Any) -> Body:
+        """Send a request; the body of its answer. Raises Refused with its message."""
+        return self.answer(self.send(command, **arguments))
+
+    def answer(self, number: int) -> Body:
+        """Wait for the answer of a request that was sent."""
+        while number not in self._responses:
+            self._next()
+        response = self._responses.pop(number)
+        if not response["success"]:
+            assert "Traceback" not in response["message"]
+            assert "internal error" not in response["message"], response["message"]
+            raise Refused(response["message"])
+        return response.get("body", {})
+
+    def _next(self) -> None:
+        message = self._messages.get(timeout=WAIT)
+        if message is None:
+            raise EOFError
+        if message["type"] == "response":
+            self._responses[message["request_seq"]] = message
+        else:
+            self.events.append(message)
+
+    def event(self, *names: str) -> Body:
+        """Wait for the next event of a name; earlier events of other names are kept aside."""
+        while True:
+            found = next((event for event in self.events if event["event"] in names), None)
+            if found is not None:
+                self.events.remove(found)
+                return {"event": found["event"], **found.get("body", {})}
+            self._next()
+
+    # ---- what most tests do
+
+    def start(self, program: object, **more: Any) -> None:
+        """Begin a session up to ``configurationDone``; breakpoints are given as ``lines=[..]`` of ``program``."""
+        lines, filters = more.pop("lines", None), more.pop("filters", None)
+        before = more.pop("before", None)
+        self.ask("initialize", adapterID="visa")
+        self.event("initialized")
+        self.ask("launch", program=str(program), **more)
+        if lines is not None:
+            self.ask("setBreakpoints", source={"path": str(program)}, breakpoints=[{"line": n} for n in lines])
+        self.ask("setExceptionBreakpoints", filters=filters or [])
+        if before is not None:
+            before(self)
+        self.ask("configurationDone")
+
+    def stop(self) -> Body:
+        """Wait until the run stands still."""
+        found = self.event("stopped", "terminated")
+        assert found["event"] == "stopped", found
+        return found
+
+    def go(self, command: str, thread: int = 1, **more: Any) -> Body:
+        """Move the run and wait until it stands still, or is over (the event is then ``exited``)."""
+        self.ask(command, threadId=thread, **more)
+        return self.event("stopped", "exited")
+
+    def top(self, thread: int = 1) -> Body:
+        """The innermost frame of a thread."""
+        return self.ask("stackTrace", threadId=thread)["stackFrames"][0]
+
+    def value(self, expression: str, **more: Any) -> str:
+        """What an expression gives."""
+        return self.ask("evaluate", expression=expression, **more)["result"]
+
+    def scope(self, name: str, frame: int | None = None) -> dict[str, Body]:
+        """The variables of a scope by name."""
+        number = self.top()["id"] if frame is None else frame
+        scopes = {s["name"]: s["variablesReference"] for s in self.ask("scopes", frameId=number)["scopes"]}
+        return {v["name"]: v for v in self.ask("variables", variablesReference=scopes[name])["variables"]}
+
+    def output(self) -> str:
+        """All that the console has been told so far."""
+        return "".join(event["body"]["output"] for event in self.events if event["event"] == "output")
+
+    def ends(self) -> int:
+        """Disconnect; the exit status of the process."""
+        self.ask("disconnect")
+        return self.process.wait(timeout=WAIT)

@@ -1,0 +1,79 @@
+"""The command ``visa-lsp dap``: a debug adapter on standard input and output, or for one client on a port.
+
+Knows streams and sockets; the session is in ``dap``, the run in ``debug``. Invariant: standard output carries the protocol
+only, and the exit status is 0 however the client goes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp import __version__
+from visa_lsp.cli.common import whole_number
+from visa_lsp.cli.exits import EXIT_OK, EXIT_USAGE, complain
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+    from typing import BinaryIO
+
+    from visa_lsp.dap.launched import Launched
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=whole_number(0),
+        help="wait for one client on this port of 127.0.0.1 (0: any free one)",
+    )
+    parser.add_argument("--platform", metavar="NAME", help="platform to run on, where a launch says no other")
+
+
+def dap_command(args: Namespace) -> int:
+    """Serve one client; gives the exit status."""
+    if find_spec("numpy") is None:
+        complain("dap: running kernels needs NumPy: pip install 'visa-lsp[run]'")
+        return EXIT_USAGE
+    if args.port is not None:
+        return _on_port(args.port, args.platform)
+    if sys.stdin.isatty():
+        print(
+            "visa-lsp dap: this is a debug adapter, waiting for an editor on standard input (Ctrl-C ends it)",
+            file=sys.stderr,
+        )
+    # Whatever prints by mistake is not to stand between two messages.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        _serve(sys.stdin.buffer, target, args.platform)
+    return EXIT_OK
+
+
+def _on_port(port: int, platform: str | None) -> int:
+    import socket
+
+    try:
+        server = socket.create_server(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        complain(f"dap: cannot listen on port {port}: {getattr(error, 'strerror', None) or error}")
+        return EXIT_USAGE
+    with server:
+        print(f"visa-lsp dap: listening on 127.0.0.1:{server.getsockname()[1]}", file=sys.stderr, flush=True)
+        client, _ = server.accept()
+    with client, client.makefile("rb") as source, client.makefile("wb") as target:
+        _serve(source, target, platform)
+    return EXIT_OK
+
+
+def _serve(source: BinaryIO, target: BinaryIO, platform: str | None) -> None:
+    from visa_lsp.cli.launch.debugging import open_launch
+    from visa_lsp.dap.session import DebugSession
+
+    def opened(arguments: dict[str, Any], say: Callable[[str], None]) -> Launched:
+        return open_launch({"platform": platform, **arguments} if platform else arguments, say)
+
+    DebugSession(source, target, opened, __version__).serve()

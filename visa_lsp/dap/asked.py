@@ -1,0 +1,87 @@
+"""What a request says, read with care: the values of its arguments, or in words why they are none.
+
+Knows JSON values only. Invariant: whatever a client sends, only RequestError comes out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+Arguments = dict[str, Any]
+
+_MOST_TEXT: Final = 1 << 20
+
+
+class RequestError(Exception):
+    """A request that cannot be answered; the message says why."""
+
+
+def whole(args: Arguments, name: str, default: int | None = None, least: int = -(1 << 62)) -> int:
+    """An integer argument. Raises RequestError where it is missing, none, or too small."""
+    value = args.get(name, default)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if value is None:
+        raise RequestError(f"'{name}' is missing")
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > 1 << 63:
+        raise RequestError(f"'{name}' is a whole number")
+    if value < least:
+        raise RequestError(f"'{name}' is at least {least}")
+    return value
+
+
+def text(args: Arguments, name: str, default: str | None = None) -> str:
+    """A text argument. Raises RequestError where it is missing, none, or too long."""
+    value = args.get(name)
+    value = default if value is None else value
+    if value is None:
+        raise RequestError(f"'{name}' is missing")
+    if not isinstance(value, str) or len(value) > _MOST_TEXT:
+        raise RequestError(f"'{name}' is a text")
+    return value
+
+
+def flag(args: Arguments, name: str) -> bool:
+    """A truth value; false where it is missing. Raises RequestError where it is none."""
+    value = args.get(name)
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise RequestError(f"'{name}' is true or false")
+
+
+def table(args: Arguments, name: str) -> Arguments:
+    """An object argument; empty where it is missing. Raises RequestError where it is none."""
+    value = args.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise RequestError(f"'{name}' is an object")
+    return value
+
+
+def tables(args: Arguments, name: str, most: int = 10_000) -> list[Arguments]:
+    """A list of objects; empty where it is missing. Raises RequestError where it is none, or too long."""
+    value = args.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise RequestError(f"'{name}' is a list of objects")
+    if len(value) > most:
+        raise RequestError(f"'{name}' has more than {most} items")
+    return value
+
+
+def texts(args: Arguments, name: str) -> list[str]:
+    """A list of texts; empty where it is missing. Raises RequestError where it is none."""
+    value = args.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise RequestError(f"'{name}' is a list of texts")
+    return value
+
+
+def style_of(args: Arguments) -> str:
+    """How numbers are to be shown: the letter of ``debug.cells.shown`` for ``format`` (hex, float, signed)."""
+    wanted = table(args, "format")
+    return next((letter for word, letter in (("hex", "x"), ("float", "f"), ("signed", "d")) if flag(wanted, word)), "")

@@ -1,0 +1,403 @@
+"""Requests that look at a run that stands still: threads, stacks, scopes, variables, expressions, lanes, sources.
+
+References are numbers that this module gives out at a stop and takes back when the run goes on. Invariant: looking changes
+nothing; only ``setVariable``, ``setExpression`` and an assignment in the console write.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.dap.asked import RequestError, style_of, table, text, whole
+from visa_lsp.dap.convert import line_out, listing, path_out, source_of
+from visa_lsp.dap.raw import reference_of
+from visa_lsp.debug.cells import Cells, DebugError, text_of
+from visa_lsp.debug.expressions import number_of, read
+from visa_lsp.debug.goals import key_of
+from visa_lsp.debug.lanes import lanes_table
+from visa_lsp.debug.scopes import SCOPES, Row, elements, row_of, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.dap.session import DebugSession
+    from visa_lsp.debug.breakpoints import ThreadKey
+    from visa_lsp.debug.debugger import Activation, Debugger
+    from visa_lsp.debug.stepper import Thread
+
+    Body = dict[str, Any]
+    Held = tuple[Activation, str] | tuple[Activation, Row]  # a scope by its name, or a row
+
+_ASSIGNMENT: Final = re.compile(r"([^=<>!]+)=(?!=)(.*)\Z", re.DOTALL)
+_WORD: Final = re.compile(r"[%\w$@?]*\Z")
+_WORDS: Final = (
+    "item",
+    "local",
+    "group",
+    "thread",
+    "lane",
+    "emask",
+    "any(",
+    "all(",
+    "sum(",
+    "min(",
+    "max(",
+    "abs(",
+    "count(",
+    "slm",
+)
+_MOST_PAGE: Final = 100_000
+
+
+class View:
+    """The references of one stop."""
+
+    def __init__(self) -> None:
+        self.frames: list[tuple[ThreadKey, int]] = []  # by number of the frame: its thread and place in the stack
+        self.held: list[Held] = []
+        self.targets: dict[int, int] = {}  # of goto
+
+    def clear(self) -> None:
+        """The run goes on: what was given out means nothing any more."""
+        self.frames.clear()
+        self.held.clear()
+        self.targets.clear()
+
+    def frame(self, thread: Thread, depth: int) -> int:
+        """The number of an activation."""
+        key = (key_of(thread), depth)
+        if key not in self.frames:
+            self.frames.append(key)
+        return self.frames.index(key) + 1
+
+    def activation(self, session: DebugSession, args: Body) -> Activation:
+        """The activation of a request's ``frameId``, else the innermost of its ``threadId`` or of the thread that stopped.
+
+        Raises RequestError where there is none.
+        """
+        debugger = session.debugger
+        number = whole(args, "frameId", 0)
+        if number:
+            if not 0 < number <= len(self.frames):
+                raise RequestError(f"there is no frame {number} now")
+            key, depth = self.frames[number - 1]
+            thread = next((t for t in debugger.threads if key_of(t) == key), None)
+            stack = [] if thread is None else debugger.stack(thread)
+            if depth >= len(stack):
+                raise RequestError(f"there is no frame {number} now")
+            return stack[depth]
+        if whole(args, "threadId", 0):
+            return debugger.stack(debugger.thread(whole(args, "threadId")))[0]
+        stopped = None if session.stop is None else session.stop.thread
+        live = debugger.threads
+        if not live:
+            raise RequestError("no thread is there any more")
+        return debugger.stack(stopped if stopped in live and stopped is not None else live[0])[0]
+
+    def hold(self, at: Activation, what: str | Row) -> int:
+        """A reference for a scope or row."""
+        self.held.append((at, what))  # type: ignore[arg-type]
+        return len(self.held)
+
+    def taken(self, number: int) -> Held:
+        """What a reference stands for. Raises RequestError where it is none."""
+        if not 0 < number <= len(self.held):
+            raise RequestError(f"there are no variables {number} now")
+        return self.held[number - 1]
+
+    def expression(self, number: int, name: str) -> str:
+        """The expression for an entry of what a reference stands for. Raises RequestError where it has no such entry."""
+        _, what = self.taken(number)
+        if isinstance(what, Row):
+            if re.fullmatch(r"\[\d{1,9}\]", name):
+                return f"{what.expression}{name}"
+            row = next((row for row in what.rows if row.name == name), None)
+            if row is None:
+                raise RequestError(f"{what.name} has no '{name[:80]}'")
+            return row.expression
+        return name
+
+    def cells(self, debugger: Debugger, at: Activation, expression: str) -> Cells:
+        """The elements that an expression names. Raises RequestError for one that is computed."""
+        found = read(expression)
+        if found.cells is None:
+            raise RequestError(f"'{expression[:80]}' is computed: only what is in registers or memory has a place")
+        return found.cells(debugger.cells(at))
+
+
+# ---- threads and stacks
+
+
+def threads(session: DebugSession, args: Body) -> Body:
+    """The hardware threads of the running group that have not ended."""
+    del args
+    if session.launched is None:
+        return {"threads": []}
+    debugger = session.debugger
+    return {"threads": [{"id": debugger.number(t), "name": debugger.title(t)} for t in debugger.threads]}
+
+
+def stack_trace(session: DebugSession, args: Body) -> Body:
+    """What is open in a thread, innermost first; the source that a text was compiled from has a frame of its own."""
+    debugger = session.debugger
+    thread = debugger.thread(whole(args, "threadId"))
+    frames = []
+    for depth, at in enumerate(debugger.stack(thread)):
+        body = debugger.places.bodies[at.place.body]
+        number = session.view.frame(thread, depth)
+        frame = {
+            "id": number, "name": at.name, "line": line_out(session, at.place.line), "column": session.first_column,
+            "source": source_of(session, body),
+            "instructionPointerReference": hex(debugger.places.address(body, at.place.pc)),
+        }  # fmt: skip
+        frames.append(frame)
+        if at.place.source is not None:
+            path, line = at.place.source
+            name = path.replace("\\", "/").rpartition("/")[2]
+            frames.append({
+                **frame, "name": f"{at.name} ({name})", "line": line_out(session, line),
+                "source": {"name": name, "path": path_out(session, path)}, "presentationHint": "subtle",
+            })  # fmt: skip
+    start, levels = whole(args, "startFrame", 0, 0), whole(args, "levels", 0, 0)
+    return {"stackFrames": frames[start : start + levels if levels else None], "totalFrames": len(frames)}
+
+
+def scopes(session: DebugSession, args: Body) -> Body:
+    """The scopes of a frame."""
+    whole(args, "frameId")
+    at = session.view.activation(session, args)
+    hints = {"Variables": "locals", "Arguments": "arguments", "Predefined": "registers"}
+    found = []
+    for name in SCOPES:
+        scope: Body = {"name": name, "variablesReference": session.view.hold(at, name), "expensive": name == "SLM"}
+        if name in hints:
+            scope["presentationHint"] = hints[name]
+        found.append(scope)
+    return {"scopes": found}
+
+
+def variables(session: DebugSession, args: Body) -> Body:
+    """What a scope or row has, as far as it is asked for: ``filter``, ``start``, ``count``."""
+    at, what = session.view.taken(whole(args, "variablesReference"))
+    style = style_of(args)
+    start, count = whole(args, "start", 0, 0), whole(args, "count", 0, 0)
+    wanted = text(args, "filter", "")
+    if isinstance(what, str):
+        rows: Sequence[Row] = rows_of(session.debugger, at, what, style) if wanted != "indexed" else []
+        rows = rows[start : start + count if count else None]
+    else:
+        rows = what.rows if wanted != "indexed" else []
+        if wanted == "named":
+            rows = rows[start : start + count if count else None]
+        else:
+            most = min(count or _MOST_PAGE, _MOST_PAGE)
+            rows = [*elements(what, start, most, style), *(rows if start == 0 else [])]
+    return {"variables": [_variable(session, at, row) for row in rows]}
+
+
+def _variable(session: DebugSession, at: Activation, row: Row) -> Body:
+    body: Body = {"name": row.name, "value": row.value, "variablesReference": 0}
+    if row.type:
+        body["type"] = row.type
+    if row.expression:
+        body["evaluateName"] = row.expression
+    if row.cells is not None or row.rows:
+        body["variablesReference"] = session.view.hold(at, row)
+        if row.cells is not None:
+            body["indexedVariables"] = row.cells.data.size
+        if row.rows:
+            body["namedVariables"] = len(row.rows)
+    if row.cells is not None and (reference := reference_of(session.debugger, at, row.cells)):
+        body["memoryReference"] = reference
+    if row.changed:
+        body["presentationHint"] = {"kind": "data", "attributes": ["changed"]}
+    return body
+
+
+# ---- expressions
+
+
+def evaluate(session: DebugSession, args: Body) -> Body:
+    """The value of an expression; in the console also an assignment."""
+    words = text(args, "expression")
+    at = session.view.activation(session, args)
+    assigned = _ASSIGNMENT.match(words) if text(args, "context", "") == "repl" else None
+    if assigned is not None:
+        _assign(session, at, read(assigned[1]).cells, assigned[1].strip(), assigned[2])
+        words = assigned[1]
+    return _evaluated(session, at, words, style_of(args))
+
+
+def _evaluated(session: DebugSession, at: Activation, words: str, style: str = "") -> Body:
+    expression = read(words)
+    around = session.debugger.cells(at)
+    style = expression.style or style
+    if expression.cells is None:
+        value = expression.get(around)
+        return {"result": text_of(value, style), "type": _type_word(value), "variablesReference": 0}
+    cells = expression.cells(around)
+    row = row_of(words.strip(), cells, style)
+    one = cells.data.size == 1 and cells.kind != "predicate"
+    body: Body = {
+        "result": row.value if one else text_of(cells.values(), style),
+        "type": row.type,
+        "variablesReference": 0,
+    }
+    if not one:
+        body["variablesReference"] = session.view.hold(at, row)
+        body["indexedVariables"] = cells.data.size
+    if reference := reference_of(session.debugger, at, cells):
+        body["memoryReference"] = reference
+    return body
+
+
+def _type_word(value: Any) -> str:
+    if isinstance(value, list):
+        return f"work items of {len(value)} lanes"
+    if isinstance(value, tuple):
+        return f"{len(value)} numbers"
+    size = getattr(value, "size", 1)
+    return f"{size} values" if size != 1 else "value"
+
+
+def _assign(session: DebugSession, at: Activation, find: Any, name: str, words: str) -> None:
+    """Write a value, or as many as there are elements. Raises RequestError where that cannot be."""
+    if find is None:
+        raise RequestError(f"'{name[:80]}' is computed, and cannot be written")
+    debugger = session.debugger
+    around = debugger.cells(at)
+    cells = find(around)
+    given = list(words.strip().removeprefix("[").removesuffix("]").split(",")) if "," in words else [words]
+    values = [number_of(read(part).get(around), part) for part in given]
+    if len(values) != cells.data.size:
+        count = cells.data.size
+        raise RequestError(
+            f"{name} has {count} {'element' if count == 1 else 'elements'}, {len(values)} given; say {name}[0] for one of them"
+        )
+    for index, value in enumerate(values):
+        debugger.store(at, find(debugger.cells(at)), index, value)
+
+
+def set_variable(session: DebugSession, args: Body) -> Body:
+    """Write an entry of a scope or row. Raises RequestError where that cannot be."""
+    number, name = whole(args, "variablesReference"), text(args, "name")
+    at, what = session.view.taken(number)
+    if isinstance(what, str) and name not in {row.name for row in rows_of(session.debugger, at, what)}:
+        raise RequestError(f"{what} has no '{name[:80]}'")
+    if what in ("Masks", "Surfaces"):
+        raise RequestError(f"{what} cannot be written")
+    if isinstance(what, str):
+        row = next(row for row in rows_of(session.debugger, at, what) if row.name == name)
+        words = row.expression
+    else:
+        words = session.view.expression(number, name)
+    return _set(session, at, words, args)
+
+
+def set_expression(session: DebugSession, args: Body) -> Body:
+    """Write what an expression names."""
+    return _set(session, session.view.activation(session, args), text(args, "expression"), args)
+
+
+def _set(session: DebugSession, at: Activation, words: str, args: Body) -> Body:
+    _assign(session, at, read(words).cells, words, text(args, "value"))
+    found = _evaluated(session, at, words, style_of(args))
+    return {("value" if key == "result" else key): value for key, value in found.items() if key != "memoryReference"}
+
+
+def completions(session: DebugSession, args: Body) -> Body:
+    """The names that begin with the word before the cursor."""
+    line = text(args, "text")
+    column = whole(args, "column") - session.first_column
+    begun = _WORD.search(line[: max(0, column)])
+    word = begun[0] if begun else ""
+    at = session.view.activation(session, args)
+    around = session.debugger.cells(at)
+    arguments = [a.name or f"arg{key}" for key, a in around.arguments.items()]
+    names = dict.fromkeys([*around.body.ids, *arguments, *_WORDS])
+    found = [name for name in names if name.lower().startswith(word.lower())]
+    return {
+        "targets": [
+            {"label": name, "start": max(0, column) - len(word) + session.first_column * 0, "length": len(word)}
+            for name in found[:1000]
+        ]
+    }
+
+
+# ---- the rest
+
+
+def lanes(session: DebugSession, args: Body) -> Body:
+    """``visaLanes`` {frameId? | threadId?, expression?}: the variables of a stopped thread by lane, for a table.
+
+    ``lanes``: how many there are; ``active``: a truth value for each; ``rows``: ``name``, ``type``, ``kind`` (variable,
+    predicate, address), ``values``, a text for each lane, or fewer where a variable has fewer elements, and ``changed``, a
+    truth value for each; ``at``: ``line`` and ``source``; ``region``: ``name`` and ``elements`` (numbers) of the operand
+    that ``expression`` names, as it is written, where there is one; ``threads``: ``id``, ``name`` and ``line`` of all
+    threads of the group.
+    """
+    debugger = session.debugger
+    at = session.view.activation(session, args)
+    body = debugger.places.bodies[at.place.body]
+    made: Body = lanes_table(debugger, at, style_of(args))
+    made["at"] = {"line": line_out(session, at.place.line), "source": source_of(session, body)}
+    made["threads"] = [
+        {"id": debugger.number(t), "name": debugger.title(t), "line": line_out(session, debugger.place(t).line)}
+        for t in debugger.threads
+    ]
+    if words := text(args, "expression", ""):
+        cells = session.view.cells(debugger, at, words)
+        name, found = words.strip().partition("(")[0].partition("[")[0], range(cells.data.size)
+        elements_ = [int(n) for n in cells.note.split()] if cells.kind == "region" else list(found)
+        made["region"] = {"name": name, "elements": elements_}
+    return made
+
+
+def source(session: DebugSession, args: Body) -> Body:
+    """The listing of a body that was not made from a text."""
+    number = whole(args, "sourceReference", 0) or whole(table(args, "source"), "sourceReference", 0)
+    return {"content": "\n".join(listing(session, number).lines) + "\n", "mimeType": "text/x-visa"}
+
+
+def loaded_sources(session: DebugSession, args: Body) -> Body:
+    """The texts and listings of the program."""
+    del args
+    found: dict[str, Body] = {}
+    for body in session.debugger.places.bodies.values():
+        found.setdefault(body.path or body.name, source_of(session, body))
+    return {"sources": list(found.values())}
+
+
+def exception_info(session: DebugSession, args: Body) -> Body:
+    """The fault that a thread stands at. Raises RequestError where it stands at none."""
+    whole(args, "threadId")
+    stop = session.stop
+    if stop is None or stop.fault is None:
+        raise RequestError("the thread does not stand at a fault")
+    fault = stop.fault
+    where = f"group {fault.group} thread {fault.thread}" + (f" lane {fault.lane}" if fault.lane is not None else "")
+    return {
+        "exceptionId": fault.kind.value,
+        "description": str(fault),
+        "breakMode": "always",
+        "details": {"message": fault.message, "typeName": fault.kind.value, "fullTypeName": where},
+    }
+
+
+__all__ = ["HANDLERS", "DebugError", "View"]
+
+HANDLERS: Final = {
+    "threads": threads,
+    "stackTrace": stack_trace,
+    "scopes": scopes,
+    "variables": variables,
+    "evaluate": evaluate,
+    "setVariable": set_variable,
+    "setExpression": set_expression,
+    "completions": completions,
+    "visaLanes": lanes,
+    "source": source,
+    "loadedSources": loaded_sources,
+    "exceptionInfo": exception_info,
+}

@@ -1,0 +1,273 @@
+"""Requests that begin, end and move a run: initialize to disconnect, steps forward and back, goto, restart.
+
+Each answers and leaves the moving to the session. Invariant: what is offered in ``initialize`` has a handler.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.dap.asked import RequestError, flag, text, whole
+from visa_lsp.dap.convert import line_in, line_out, listing, source_in
+from visa_lsp.debug.debugger import FILTERS, RunStop
+from visa_lsp.debug.goals import Goal, SourceStepGoal, StepGoal, ToBarrier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.dap.session import DebugSession
+    from visa_lsp.debug.stepper import Thread
+
+    Body = dict[str, Any]
+
+_OFFERED: Final = (
+    "supportsConfigurationDoneRequest", "supportsFunctionBreakpoints", "supportsConditionalBreakpoints",
+    "supportsHitConditionalBreakpoints", "supportsEvaluateForHovers", "supportsStepBack", "supportsSetVariable",
+    "supportsRestartRequest", "supportsGotoTargetsRequest", "supportsCompletionsRequest", "supportsValueFormattingOptions",
+    "supportsExceptionInfoRequest", "supportsExceptionFilterOptions", "supportsDataBreakpoints", "supportsDataBreakpointBytes",
+    "supportsReadMemoryRequest", "supportsWriteMemoryRequest", "supportsDisassembleRequest", "supportsCancelRequest",
+    "supportsBreakpointLocationsRequest", "supportsSteppingGranularity", "supportsInstructionBreakpoints",
+    "supportsSingleThreadExecutionRequests", "supportsTerminateRequest", "supportsLogPoints", "supportsSetExpression",
+    "supportsLoadedSourcesRequest", "supportsClipboardContext", "supportsDelayedStackTraceLoading",
+)  # fmt: skip
+_FILTER_WORDS: Final = {
+    "bounds": "Accesses outside of memory or registers",
+    "uninitialised": "Reads of what was never written",
+    "races": "Data races",
+    "barriers": "Barriers that some lanes or threads miss",
+    "alignment": "Misaligned accesses",
+    "division": "Divisions by zero",
+    "access": "Accesses that an argument does not allow",
+    "fatal": "What no thread survives: step budget, bad calls and operands",
+}
+_OFF: Final = frozenset({"division"})  # a note of the run, and no fault
+
+
+def initialize(session: DebugSession, args: Body) -> Body:
+    """Tell what can be done, and hear how the client counts. Raises RequestError the second time."""
+    if session.initialized:
+        raise RequestError("'initialize' was there already")
+    session.first_line = int(args.get("linesStartAt1") is not False)
+    session.first_column = int(args.get("columnsStartAt1") is not False)
+    session.uris = args.get("pathFormat") == "uri"
+    session.initialized = True
+    filters = [
+        {"filter": name, "label": _FILTER_WORDS[name], "default": name not in _OFF, "supportsCondition": True,
+         "conditionDescription": "an expression such as item == (3,0,0)"}
+        for name in FILTERS
+    ]  # fmt: skip
+    return {
+        **dict.fromkeys(_OFFERED, True),
+        "exceptionBreakpointFilters": filters,
+        "completionTriggerCharacters": ["%", "_"],
+    }
+
+
+def launch(session: DebugSession, args: Body) -> None:
+    """Make the run of a program; it begins when the configuration is done. Raises RequestError where it cannot be made."""
+    if session.launched is not None:
+        raise RequestError("a program was launched already")
+    flag(args, "stopOnEntry")
+    session.open(args)
+
+
+def attach(session: DebugSession, args: Body) -> None:
+    """Nothing runs that could be attached to. Raises RequestError, which says so."""
+    del session, args
+    raise RequestError("attach is not offered: kernels run in the debugger's own simulator; use launch")
+
+
+def configuration_done(session: DebugSession, args: Body) -> None:
+    """The client has said all that it had to say before the run."""
+    del args
+    session.configured = True
+
+
+def beginning(session: DebugSession) -> Callable[[], RunStop]:
+    """How the run begins: at its first instruction, or going on from there."""
+    session.writer.event(
+        "process",
+        {"name": session.debugger.launch.dispatch.kernel.name, "startMethod": "launch", "isLocalProcess": True},
+    )
+    debugger = session.debugger
+    if session.launch_arguments.get("stopOnEntry"):
+        return lambda: debugger.enter(session.poll)
+    return lambda: debugger.go(Goal(), session.poll)
+
+
+def restart(session: DebugSession, args: Body) -> None:
+    """Begin again, with the program as it is on the disk now; breakpoints stay. Raises RequestError without a program."""
+    given = args.get("arguments")
+    old = session.launched
+    if old is None:
+        raise RequestError("nothing is launched yet")
+    arguments = {**session.launch_arguments, **(given if isinstance(given, dict) else {})}
+    session.pause()
+    session.open(arguments)
+    session.started = False
+
+
+def disconnect(session: DebugSession, args: Body) -> None:
+    """End the session and the process."""
+    del args
+    session.over = True
+
+
+def terminate(session: DebugSession, args: Body) -> None:
+    """End the run; the session stays until the client disconnects."""
+    del args
+    session.pause()
+    session._then = lambda: RunStop("terminated", None)  # noqa: SLF001
+
+
+def cancel(session: DebugSession, args: Body) -> None:
+    """The reader has noted it; a request that is in work is finished."""
+    del session, args
+
+
+def pause(session: DebugSession, args: Body) -> None:
+    """Stop soon. Raises RequestError where nothing runs."""
+    whole(args, "threadId", 0)
+    if not session.running:
+        raise RequestError("the kernel is not running")
+    session.pause()
+
+
+def _thread(session: DebugSession, args: Body) -> Thread:
+    return session.debugger.thread(whole(args, "threadId"))
+
+
+def _alone(args: Body, thread: Thread) -> Thread | None:
+    return thread if flag(args, "singleThread") else None
+
+
+def continue_(session: DebugSession, args: Body) -> Body | None:
+    """Go on until something stops the run."""
+    number = whole(args, "threadId", 0)
+    debugger = session.debugger
+    alone = _alone(args, debugger.thread(number)) if flag(args, "singleThread") else None
+    body = session.go(lambda: debugger.go(Goal(alone=alone), session.poll))
+    return None if body is None else {"allThreadsContinued": alone is None}
+
+
+def _step(session: DebugSession, args: Body, *, over: bool = False, out: bool = False) -> None:
+    debugger = session.debugger
+    thread = _thread(session, args)
+    alone = _alone(args, thread)
+    goal: Goal
+    if text(args, "granularity", "statement") == "line" and not out:
+        goal = SourceStepGoal(thread, debugger.places, debugger.place(thread), alone, over=over)
+    else:
+        goal = StepGoal(thread, alone, over=over, out=out)
+    session.go(lambda: debugger.go(goal, session.poll))
+
+
+def next_(session: DebugSession, args: Body) -> None:
+    """One line on, over what is called."""
+    _step(session, args, over=True)
+
+
+def step_in(session: DebugSession, args: Body) -> None:
+    """One instruction on, into what is called."""
+    _step(session, args)
+
+
+def step_out(session: DebugSession, args: Body) -> None:
+    """On until the subroutine or function has returned."""
+    _step(session, args, out=True)
+
+
+def step_back(session: DebugSession, args: Body) -> None:
+    """To the instruction that the thread executed before."""
+    debugger, thread = session.debugger, _thread(session, args)
+    session.go(lambda: debugger.back(StepGoal(thread, over=True, breaks=False), session.poll))
+
+
+def reverse_continue(session: DebugSession, args: Body) -> None:
+    """Back to the last breakpoint, data breakpoint or fault, else to the start."""
+    whole(args, "threadId", 0)
+    debugger = session.debugger
+    session.go(lambda: debugger.back(Goal(), session.poll))
+
+
+def run_alone(session: DebugSession, args: Body) -> None:
+    """``visaRunAlone`` {threadId}: let only this thread run, until it ends, waits for others or stops."""
+    debugger, thread = session.debugger, _thread(session, args)
+    session.go(lambda: debugger.go(Goal(thread, alone=thread), session.poll))
+
+
+def run_to_barrier(session: DebugSession, args: Body) -> None:
+    """``visaRunToBarrier`` {threadId, singleThread?}: go on until the thread is about to execute a barrier."""
+    debugger, thread = session.debugger, _thread(session, args)
+    session.go(lambda: debugger.go(ToBarrier(thread, _alone(args, thread)), session.poll))
+
+
+def last_write(session: DebugSession, args: Body) -> None:
+    """``visaLastWrite`` {frameId?, expression}: go back to the instruction that last wrote an element or variable."""
+    debugger = session.debugger
+    at = session.view.activation(session, args)
+    cells = session.view.cells(debugger, at, text(args, "expression"))
+    around = debugger.cells(at)
+    session.go(lambda: debugger.back_to_writer(cells, around, session.poll))
+
+
+# ---- goto
+
+
+def goto_targets(session: DebugSession, args: Body) -> Body:
+    """The instructions of a line that a thread can be made to go on at."""
+    path, number = source_in(session, args)
+    line = line_in(session, whole(args, "line"))
+    debugger = session.debugger
+    if number:
+        line, found = debugger.places.at_listing(listing(session, number).name, line)
+    else:
+        line, found = debugger.places.at_line(path, line)
+    targets = []
+    for body, pc in found:
+        address = debugger.places.address(body, pc)
+        session.view.targets[len(session.view.targets) + 1] = address
+        targets.append({
+            "id": len(session.view.targets), "label": f"{body.name}: {body.written(pc).strip()}",
+            "line": line_out(session, line), "instructionPointerReference": hex(address),
+        })  # fmt: skip
+    return {"targets": targets}
+
+
+def goto(session: DebugSession, args: Body) -> None:
+    """Have a thread go on somewhere else in its body. Raises RequestError for a target that is none."""
+    debugger, thread = session.debugger, _thread(session, args)
+    found = debugger.places.at_address(session.view.targets.get(whole(args, "targetId"), 0))
+    if found is None:
+        raise RequestError("there is no such target; ask for gotoTargets first")
+    body, pc = found
+
+    def move() -> RunStop:
+        debugger.jump(thread, body, pc)
+        return RunStop("goto", thread)
+
+    session.go(move)
+
+
+HANDLERS: Final = {
+    "initialize": initialize,
+    "launch": launch,
+    "attach": attach,
+    "configurationDone": configuration_done,
+    "restart": restart,
+    "disconnect": disconnect,
+    "terminate": terminate,
+    "cancel": cancel,
+    "pause": pause,
+    "continue": continue_,
+    "next": next_,
+    "stepIn": step_in,
+    "stepOut": step_out,
+    "stepBack": step_back,
+    "reverseContinue": reverse_continue,
+    "gotoTargets": goto_targets,
+    "goto": goto,
+    "visaRunAlone": run_alone,
+    "visaRunToBarrier": run_to_barrier,
+    "visaLastWrite": last_write,
+}

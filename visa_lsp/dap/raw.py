@@ -1,0 +1,153 @@
+"""Requests about bytes and instructions as such: reading and writing memory, disassembly.
+
+A memory reference is a text: ``grf:THREAD:DEPTH:BYTE``, ``slm:THREAD:BYTE``, ``buffer:NUMBER:BYTE``, or a plain number,
+which is a flat address. Invariant: no byte outside of what a reference names is touched.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.dap.asked import RequestError, flag, text, whole
+from visa_lsp.dap.convert import line_out, source_of
+
+if TYPE_CHECKING:
+    from visa_lsp.dap.session import DebugSession
+    from visa_lsp.debug.cells import Cells
+    from visa_lsp.debug.debugger import Activation, Debugger
+
+    Body = dict[str, Any]
+
+_MOST: Final = 1 << 24
+_MOST_LINES: Final = 100_000
+
+
+def reference_of(debugger: Debugger, at: Activation, cells: Cells) -> str:
+    """The memory reference of some elements; empty where they have none."""
+    if cells.where is None or cells.where[0] in ("preds", "addr"):
+        return ""
+    owner, start = cells.where
+    number = debugger.number(at.thread)
+    if owner == "grf":
+        return f"grf:{number}:{debugger.depth(at)}:{start}"
+    if owner is at.thread.group.slm:
+        return f"slm:{number}:{start}"
+    if owner.address:
+        return hex(owner.address + start)
+    place = next((n for n, buffer in enumerate(debugger.cells(at).buffers()) if buffer is owner), None)
+    return "" if place is None else f"buffer:{place}:{start}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """The memory of a reference: its bytes, the offset in them, whose it is, and the address of its first byte."""
+
+    data: Any
+    start: int
+    owner: Any
+    at: Activation
+    base: int = 0
+
+
+def _located(session: DebugSession, args: Body) -> _Located:
+    """The memory of a request's reference, ``offset`` added. Raises RequestError where the reference is none."""
+    debugger = session.debugger
+    words = text(args, "memoryReference")
+    more = whole(args, "offset", 0)
+    kind, *numbers = words.split(":")
+    try:
+        places = [int(number) for number in numbers]
+        if not numbers:
+            found = debugger.launch.dispatch.memory.find(int(kind, 0))
+            if found is not None:
+                at = session.view.activation(session, {})
+                return _Located(found[0].data, found[1] + more, found[0], at, found[0].address)
+            raise RequestError(f"there is no memory at {kind[:80]}")
+        if kind == "grf" and len(places) == 3:
+            at = debugger.activation(debugger.thread(places[0]), places[1])
+            return _Located(at.frame.regs, places[2] + more, "grf", at)
+        if kind == "slm" and len(places) == 2:
+            at = debugger.activation(debugger.thread(places[0]), 0)
+            return _Located(at.thread.group.slm.data, places[1] + more, at.thread.group.slm, at)
+        if kind == "buffer" and len(places) == 2:
+            at = session.view.activation(session, {})
+            buffers = debugger.cells(at).buffers()
+            if 0 <= places[0] < len(buffers):
+                return _Located(buffers[places[0]].data, places[1] + more, buffers[places[0]], at)
+    except ValueError:
+        pass
+    raise RequestError(f"'{words[:80]}' is no memory reference")
+
+
+def read_memory(session: DebugSession, args: Body) -> Body:
+    """Bytes of a memory; those outside of it are unreadable. Raises RequestError for what is no memory."""
+    count = whole(args, "count", least=0)
+    if count > _MOST:
+        raise RequestError(f"'count' is at most {_MOST}")
+    found = _located(session, args)
+    start = found.start
+    raw = found.data[start : start + count].tobytes() if start >= 0 else b""
+    body: Body = {"address": hex(found.base + start), "data": base64.b64encode(raw).decode("ascii")}
+    if len(raw) < count:
+        body["unreadableBytes"] = count - len(raw)
+    return body
+
+
+def write_memory(session: DebugSession, args: Body) -> Body:
+    """Write bytes; with ``allowPartial`` those that lie inside. Raises RequestError where that cannot be."""
+    found = _located(session, args)
+    try:
+        raw = base64.b64decode(text(args, "data"), validate=True)
+    except (binascii.Error, ValueError):
+        raise RequestError("'data' is no base64") from None
+    room = found.data.size - found.start
+    if found.start < 0 or room <= 0 or (len(raw) > room and not flag(args, "allowPartial")):
+        raise RequestError(f"{len(raw)} bytes do not lie inside of the memory")
+    raw = raw[:room]
+    session.debugger.write_raw(found.at, found.owner, found.start, raw)
+    return {"offset": 0, "bytesWritten": len(raw)}
+
+
+def disassemble(session: DebugSession, args: Body) -> Body:
+    """Instructions as text, by their numbers; what lies before or behind a body is marked as no instruction.
+
+    Raises RequestError for an address that is none.
+    """
+    places = session.debugger.places
+    words = text(args, "memoryReference")
+    try:
+        address = int(words, 0) + whole(args, "offset", 0)
+    except ValueError:
+        raise RequestError(f"'{words[:80]}' is no address of an instruction") from None
+    found = places.at_address(address)
+    if found is None:
+        raise RequestError(f"there is no instruction at {words[:80]}")
+    count = whole(args, "instructionCount", least=0)
+    if count > _MOST_LINES:
+        raise RequestError(f"'instructionCount' is at most {_MOST_LINES}")
+    body, first = found
+    first += whole(args, "instructionOffset", 0)
+    shown = []
+    for pc in range(first, first + count):
+        if not 0 <= pc < len(body.line_of):
+            shown.append(
+                {
+                    "address": hex(max(0, places.address(body, 0) + pc)),
+                    "instruction": "??",
+                    "presentationHint": "invalid",
+                }
+            )
+            continue
+        item: Body = {"address": hex(places.address(body, pc)), "instruction": body.written(pc).strip()}
+        if pc in (first, 0):
+            item["symbol"] = body.name
+        place = body.place(pc)
+        item |= {"location": source_of(session, body), "line": line_out(session, place.line)}
+        shown.append(item)
+    return {"instructions": shown}
+
+
+HANDLERS: Final = {"readMemory": read_memory, "writeMemory": write_memory, "disassemble": disassemble}

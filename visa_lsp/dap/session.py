@@ -1,0 +1,303 @@
+"""One debug session: requests in, responses and events out, and the run between them.
+
+The main thread handles requests and runs the kernel; another one reads, so that a run hears of what arrives. Knows no
+simulator: the run is a ``Debugger`` of the room ``debug``. Invariant: every request has one response, and the process is
+over within seconds of ``disconnect`` or the end of input.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.dap import looking, moving, points, raw, watching
+from visa_lsp.dap.asked import RequestError
+from visa_lsp.dap.launched import Launched, LaunchRefused
+from visa_lsp.dap.wire import BrokenMessage, MessageWriter, read_message
+from visa_lsp.debug.cells import DebugError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO
+
+    from visa_lsp.dap.launched import Open
+    from visa_lsp.dap.wire import Message
+    from visa_lsp.debug.breakpoints import Terms
+    from visa_lsp.debug.debugger import Debugger, RunStop
+
+GRACE: Final = 2.0  # seconds that a request in work has, when the session is to end
+_REASONS: Final = {
+    "function": "function breakpoint",
+    "instruction": "instruction breakpoint",
+    "data": "data breakpoint",
+    "barrier": "step",
+    "start": "entry",
+}
+# What can be asked while the kernel runs.
+_ANY_TIME: Final = frozenset({
+    "pause", "disconnect", "terminate", "cancel", "threads", "setBreakpoints", "setFunctionBreakpoints",
+    "setInstructionBreakpoints", "setExceptionBreakpoints", "setDataBreakpoints", "source", "loadedSources",
+    "breakpointLocations", "configurationDone", "initialize", "launch", "attach",
+    "restart",
+})  # fmt: skip
+
+
+class DebugSession:
+    """The state of a session. ``debugger`` is None until something is launched."""
+
+    def __init__(self, source: BinaryIO, target: BinaryIO, open_launch: Open, version: str) -> None:
+        self.version = version
+        self.open_launch = open_launch
+        self.writer = MessageWriter(target)
+        self.launched: Launched | None = None
+        self.launch_arguments: dict[str, Any] = {}
+        self.points = points.Points()
+        self.view = looking.View()
+        self.first_line = self.first_column = 1
+        self.uris = False  # whether paths are URIs
+        self.initialized = self.configured = self.started = False
+        self.over = False  # the session is to end
+        self.running = False
+        self.filters: dict[str, Terms | None] = {}  # the kinds of faults to stop at, each perhaps with a condition
+        self.stop: RunStop | None = None
+        self._then: Callable[[], RunStop] | None = None
+        self._pausing = False
+        self._printed = 0
+        self._inbox: queue.SimpleQueue[Message | BrokenMessage | None] = queue.SimpleQueue()
+        self._cancelled: set[int] = set()
+        self._source = source
+        self._handlers: dict[str, Callable[[DebugSession, dict[str, Any]], Any]] = {
+            **moving.HANDLERS, **looking.HANDLERS, **points.HANDLERS, **watching.HANDLERS, **raw.HANDLERS,
+        }  # fmt: skip
+
+    @property
+    def debugger(self) -> Debugger:
+        """The run. Raises RequestError where nothing is launched."""
+        if self.launched is None:
+            raise RequestError("nothing is launched yet")
+        return self.launched.debugger
+
+    # ---- the loop
+
+    def serve(self) -> None:
+        """Handle requests until the client disconnects or goes away."""
+        threading.Thread(target=self._read, daemon=True).start()
+        while not self.over:
+            message = self._inbox.get()
+            self._handle(message)
+            while self._then is not None and not self.over:
+                self._run()
+
+    def _read(self) -> None:
+        """Read messages for the main thread; see to it that the process ends when it is to."""
+        while True:
+            try:
+                message = read_message(self._source)
+            except BrokenMessage as error:
+                self._inbox.put(error)
+                continue
+            except (OSError, ValueError):
+                message = None
+            if message is not None and message.get("command") == "cancel":
+                number = (message.get("arguments") or {}) if isinstance(message.get("arguments"), dict) else {}
+                if isinstance(number.get("requestId"), int):
+                    self._cancelled.add(number["requestId"])
+            self._inbox.put(message)
+            if message is None or message.get("command") == "disconnect":
+                timer = threading.Timer(GRACE, _leave)
+                timer.daemon = True
+                timer.start()
+            if message is None:
+                return
+
+    def poll(self) -> bool:
+        """Handle what has arrived while the kernel runs; whether it is to pause."""
+        while not self._inbox.empty():
+            self._handle(self._inbox.get())
+        return self._pausing or self.over
+
+    def _handle(self, message: Message | BrokenMessage | None) -> None:
+        if message is None:
+            self.over = True
+            return
+        if isinstance(message, BrokenMessage):
+            self.say(f"a message cannot be read: {message}", "important")
+            return
+        if message.get("type") != "request":
+            return
+        command, number = message.get("command"), message.get("seq")
+        head = {
+            "type": "response",
+            "request_seq": number if isinstance(number, int) else 0,
+            "command": command if isinstance(command, str) else "",
+        }
+        try:
+            body = self._answer(command, number, message.get("arguments"))
+        except (RequestError, DebugError) as error:
+            self.writer.send(
+                {
+                    **head,
+                    "success": False,
+                    "message": str(error),
+                    "body": {
+                        "error": {"id": 1, "format": _escaped(str(error)), "showUser": command in ("launch", "attach")}
+                    },
+                }
+            )
+        except Exception as error:
+            if os.environ.get("VISA_LSP_DEBUG"):
+                raise
+            words = " ".join(f"internal error: {type(error).__name__}: {error}".split())
+            self.writer.send({**head, "success": False, "message": words})
+        else:
+            self.writer.send({**head, "success": True, **({} if body is None else {"body": body})})
+        self._after(command)
+
+    def _answer(self, command: object, number: object, arguments: object) -> Any:
+        if isinstance(number, int) and number in self._cancelled:
+            self._cancelled.discard(number)
+            raise RequestError("cancelled")
+        if not isinstance(command, str):
+            raise RequestError("'command' is a text")
+        handler = self._handlers.get(command)
+        if handler is None:
+            raise RequestError(f"there is no request '{command[:80]}'")
+        if arguments is not None and not isinstance(arguments, dict):
+            raise RequestError("'arguments' is an object")
+        if not self.initialized and command not in ("initialize", "disconnect", "cancel"):
+            raise RequestError("the first request is 'initialize'")
+        if self.running and command not in _ANY_TIME:
+            raise RequestError(f"the kernel is running: '{command}' has to wait until it stops")
+        return handler(self, arguments or {})
+
+    def _after(self, command: object) -> None:
+        """What follows a response."""
+        if command == "initialize" and self.initialized:
+            self.writer.event("initialized")
+        if self.launched is not None and self.configured and not self.started:
+            self.started = True
+            self._then = moving.beginning(self)
+
+    # ---- running
+
+    def go(self, run: Callable[[], RunStop]) -> dict[str, Any] | None:
+        """Have the kernel run when the request is answered. Raises RequestError where it cannot."""
+        if not self.started:
+            raise RequestError("nothing has been started yet")
+        if self.stop is not None and self.stop.reason in ("end", "terminated"):
+            raise RequestError("the run is over")
+        self._then = run
+        return {"allThreadsContinued": True}
+
+    def _run(self) -> None:
+        run, self._then = self._then, None
+        assert run is not None
+        self.view.clear()
+        self.running, self._pausing = True, False
+        try:
+            stop: RunStop | None = run()
+        except (DebugError, RequestError) as error:
+            self.say(str(error), "important")
+            stop = self.stop
+        except Exception as error:
+            if os.environ.get("VISA_LSP_DEBUG"):
+                raise
+            self.say(" ".join(f"internal error: {type(error).__name__}: {error}".split()), "important")
+            self.terminated()
+            return
+        finally:
+            self.running = False
+        if not self.over and stop is not None and self._then is None:
+            self.stopped(stop)
+
+    def pause(self) -> None:
+        """Have the run stop soon."""
+        self._pausing = True
+
+    def stopped(self, stop: RunStop) -> None:
+        """Tell that the run stands still, or that it is over."""
+        self.stop = stop
+        self._say_printed()
+        if stop.reason == "end":
+            self._finish()
+            return
+        if stop.reason == "terminated":
+            self.terminated()
+            return
+        body: dict[str, Any] = {
+            "reason": _REASONS.get(stop.reason, stop.reason),
+            "allThreadsStopped": True,
+            "description": _words(stop),
+        }
+        if stop.thread is not None:
+            body["threadId"] = self.debugger.number(stop.thread)
+        if stop.text:
+            body["text"] = stop.text
+        if stop.hits:
+            body["hitBreakpointIds"] = list(stop.hits)
+        if stop.fault is not None:
+            self.say(f"fault: {stop.fault}", "stderr")
+        self.writer.event("stopped", body)
+
+    def _finish(self) -> None:
+        assert self.launched is not None
+        status, lines = self.launched.finish()
+        self._say_printed()
+        for line in lines:
+            self.say(line)
+        self.writer.event("exited", {"exitCode": status})
+        self.terminated()
+
+    def terminated(self) -> None:
+        """Tell that nothing will run any more."""
+        self.writer.event("terminated")
+
+    # ---- words for the user
+
+    def say(self, words: str, category: str = "console") -> None:
+        """Show a line in the console."""
+        self.writer.event("output", {"category": category, "output": f"{words}\n"})
+
+    def _say_printed(self) -> None:
+        """Show what the kernel has printed since the last stop."""
+        if self.launched is None:
+            return
+        printed = self.launched.printed()
+        if len(printed) > self._printed:
+            self.writer.event("output", {"category": "stdout", "output": printed[self._printed :]})
+            self._printed = len(printed)
+
+    def open(self, arguments: dict[str, Any]) -> None:
+        """Make a run of what a launch request says. Raises RequestError where it cannot be made, and ends the session then."""
+        try:
+            self.launched = self.open_launch(arguments, self.say)
+        except LaunchRefused as error:
+            self.say(str(error), "stderr")
+            self.writer.event("exited", {"exitCode": error.status})
+            self.terminated()
+            raise RequestError(str(error)) from None
+        self.launch_arguments = arguments
+        self._printed = 0
+        self.stop = None
+        self.debugger.focus = self.launched.focus
+        for note in self.launched.notes:
+            self.say(f"note: {note}")
+        points.put_filters(self)
+        self.points.rebuild(self)
+
+
+def _words(stop: RunStop) -> str:
+    known = {"barrier": "at a barrier", "start": "the start of the run", "exception": "fault"}
+    return known.get(stop.reason, f"{stop.reason}: {stop.text}" if stop.reason == "data" else stop.reason)
+
+
+def _escaped(message: str) -> str:
+    """A message for a field in which braces are variables."""
+    return message.replace("{", "(").replace("}", ")")
+
+
+def _leave() -> None:
+    """End the process whatever it does: its client is gone."""
+    os._exit(0)

@@ -1,0 +1,62 @@
+"""What a data breakpoint can be about: the request that asks, and the ids that stand for the answer.
+
+Invariant: an id that was given out means the same bytes for the rest of the session.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.dap.asked import RequestError, flag, text, whole
+from visa_lsp.debug.breakpoints import ACCESSES, watched
+
+if TYPE_CHECKING:
+    from visa_lsp.dap.session import DebugSession
+    from visa_lsp.debug.cells import Cells, FrameCells
+
+    Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a data id stands for: elements, or ``size`` bytes from the first of them on."""
+
+    cells: Cells
+    around: FrameCells
+    size: int
+
+
+def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
+    """Whether the run can stop for a variable, an element, or so many ``bytes`` from there on: its id and the ways.
+
+    ``name`` is an expression that names elements (``V0051[3]``, ``slm[4]``, ``V32:ub[5]``, ``P1``), or an entry of the row that
+    ``variablesReference`` stands for. Raises RequestError for what has no place.
+    """
+    view, debugger = session.view, session.debugger
+    name = text(args, "name")
+    if flag(args, "asAddress"):
+        raise RequestError("an address has no variable; name an argument, such as x[3], or slm[3]")
+    reference = whole(args, "variablesReference", 0)
+    if reference:
+        name = view.expression(reference, name)
+    at = view.activation(session, args)
+    cells = view.cells(debugger, at, name)
+    size = whole(args, "bytes", 0, 0)
+    watched(cells, size)
+    key = json.dumps([name, debugger.number(at.thread), size])
+    session.points.data[key] = Subject(cells, debugger.cells(at), size)
+    words = f"{name}, {size} bytes" if size else name
+    return {"dataId": key, "description": words, "accessTypes": list(ACCESSES), "canPersist": False}
+
+
+def subject(session: DebugSession, data_id: str) -> Subject:
+    """What an id stands for. Raises RequestError for one that was not given out."""
+    found: Subject | None = session.points.data.get(data_id)
+    if found is None:
+        raise RequestError("this data id was not given out; ask for dataBreakpointInfo first")
+    return found
+
+
+HANDLERS: Final = {"dataBreakpointInfo": data_breakpoint_info}

@@ -1,0 +1,250 @@
+"""What a run is to stop for: breakpoints on instructions, and watches on registers and memory.
+
+Both become tests that the machine asks at the instructions or messages in question, and nowhere else. Knows no history:
+who searches the past asks with ``counting`` off. Invariant: a test changes nothing but its own count.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.debug.cells import DebugError
+from visa_lsp.debug.expressions import read, truth
+from visa_lsp.program.model import Address, Predicate, PredicateOperand
+from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.operands import Site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.debug.cells import Cells, FrameCells
+    from visa_lsp.debug.expressions import Expression
+    from visa_lsp.debug.places import BodyText
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.observers.hooks import MemoryAccess
+    from visa_lsp.sim.operands import Touch
+    from visa_lsp.sim.registers import Frame
+
+    ThreadKey = tuple[tuple[int, int, int], int]  # group and number
+
+_HITS: Final = re.compile(r"\s*(==|>=|<=|>|<|=|%)?\s*(\d{1,18})\s*\Z")
+_COMPARE: Final[dict[str, Callable[[int, int], bool]]] = {
+    "": operator.eq, "=": operator.eq, "==": operator.eq, ">=": operator.ge, "<=": operator.le, ">": operator.gt,
+    "<": operator.lt, "%": lambda count, n: n > 0 and count % n == 0,
+}  # fmt: skip
+MOST_WATCHED: Final = 1 << 16  # bytes of registers at once
+_LOGGED: Final = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a user says of a breakpoint besides its place: texts, empty where nothing is said."""
+
+    condition: str = ""
+    hits: str = ""
+    log: str = ""
+
+
+class Terms:
+    """A wish, read: when a place that was reached counts."""
+
+    def __init__(self, wish: Wish) -> None:
+        """Raises DebugError where a text of the wish has no meaning."""
+        self.condition: Expression | None = read(wish.condition) if wish.condition.strip() else None
+        self.log = wish.log
+        self._parts = [read(part) for part in _LOGGED.findall(wish.log)]
+        self._hits: Callable[[int], bool] | None = None
+        self.count = 0
+        if wish.hits.strip():
+            found = _HITS.match(wish.hits)
+            if found is None:
+                raise DebugError(f"'{wish.hits}' is no hit count: say 3, >= 3, or % 3 for every third time")
+            compare, number = _COMPARE[found[1] or ""], int(found[2])
+            self._hits = lambda count: compare(count, number)
+
+    def check(self, at: FrameCells) -> None:
+        """Raises DebugError where a condition or log message cannot be computed in a body."""
+        for expression in (*([self.condition] if self.condition else []), *self._parts):
+            truth_or_text(expression, at)
+
+    def hold(self, at: FrameCells, *, counting: bool) -> bool:
+        """Whether the place counts this time."""
+        if self.condition is not None and not self.condition.holds(at):
+            return False
+        if not counting:
+            return True
+        self.count += 1
+        return self._hits is None or self._hits(self.count)
+
+    def message(self, at: FrameCells, show: Callable[[Any, str], str]) -> str:
+        """The log message with its expressions filled in."""
+        parts = iter(self._parts)
+
+        def filled(_found: re.Match[str]) -> str:
+            part = next(parts)
+            try:
+                return show(part.get(at), part.style)
+            except DebugError as error:
+                return f"({error})"
+
+        return _LOGGED.sub(filled, self.log)
+
+
+def truth_or_text(expression: Expression, at: FrameCells) -> None:
+    """Compute an expression for its mistakes."""
+    value = expression.get(at)
+    if not isinstance(value, list | tuple):
+        truth(value)
+
+
+@dataclass(slots=True, eq=False)
+class Breakpoint:
+    """A breakpoint on instructions. ``line`` is where it stands now (from 0), or -1; ``message`` why it is not verified."""
+
+    id: int
+    reason: str
+    places: list[tuple[BodyText, int]] = field(default_factory=list)
+    line: int = -1
+    terms: Terms | None = None
+    message: str = ""
+
+    @property
+    def verified(self) -> bool:
+        """Whether the run can stop there."""
+        return bool(self.places) and self.terms is not None
+
+
+ACCESSES: Final = ("read", "write", "readWrite", "change")
+
+
+@dataclass(slots=True, eq=False)
+class Watch:
+    """A watch on ``size`` bytes at ``start`` of an owner: a buffer, ``slm``, or the registers of a body in one thread.
+
+    ``access`` is one of ``ACCESSES``; with ``change`` the run stops behind a writer that leaves other bytes there.
+    ``content`` gives what is watched, of an activation, to see whether it has changed.
+    """
+
+    id: int
+    title: str
+    access: str
+    owner: Any
+    start: int
+    size: int
+    content: Callable[[Frame], bytes]
+    body: str = ""
+    thread: ThreadKey | None = None
+    terms: Terms | None = None
+    message: str = ""
+
+    @property
+    def verified(self) -> bool:
+        """Whether it is kept."""
+        return self.terms is not None
+
+    @property
+    def reads(self) -> bool:
+        """Whether reading counts."""
+        return self.access in ("read", "readWrite")
+
+    @property
+    def writes(self) -> bool:
+        """Whether writing counts."""
+        return self.access != "read"
+
+    # ---- memory
+
+    def touched(self, access: MemoryAccess) -> bool:
+        """Whether a message touches what is watched, in the way that counts."""
+        counts = (self.reads and access.kind != "write") or (self.writes and access.kind != "read")
+        if not counts or access.space is None or (self.thread is not None and key_of(access) != self.thread):
+            return False
+        owner: Buffer = access.thread.group.slm if self.owner == "slm" else self.owner
+        if isinstance(access.space, Memory):
+            if not owner.address:
+                return False
+            start = owner.address + self.start
+        else:
+            start = _address(owner) - _address(access.space) + self.start
+        return bool(((access.at < start + self.size) & (access.at + access.size > start)).any())
+
+    # ---- registers
+
+    def candidates(self, code: Code) -> dict[int, Callable[[Frame], bool]]:
+        """The instructions of a body that may touch the watched registers, each with its test."""
+        found: dict[int, Callable[[Frame], bool]] = {}
+        for pc, inst in enumerate(code.kernel.instructions):
+            if self.owner == "grf":
+                code.op(pc)  # what it touches is known when it is compiled
+                touches = [t for t in code.touches.get(pc, []) if (self.writes if t.write else self.reads)]
+                touches = [t for t in touches if t.indirect is not None or self._meets(t.places)]
+                if touches:
+                    found[pc] = self._test(touches, Site(code, inst, pc))
+            elif any(
+                isinstance(value, (Predicate, PredicateOperand) if self.owner == "preds" else Address)
+                and value.var == self.start
+                for value in inst.values
+            ):
+                found[pc] = self._in_thread
+        return found
+
+    def _meets(self, places: np.ndarray[Any, np.dtype[Any]]) -> bool:
+        return bool(((places >= self.start) & (places < self.start + self.size)).any())
+
+    def _in_thread(self, f: Frame) -> bool:
+        thread = f.thread
+        return thread is not None and (self.thread is None or (thread.group.id, thread.number) == self.thread)
+
+    def _test(self, touches: list[Touch], site: Site) -> Callable[[Frame], bool]:
+        enable = site.enable()
+
+        def test(f: Frame) -> bool:
+            if not self._in_thread(f):
+                return False
+            active = enable(f)
+            for touch in touches:
+                if touch.indirect is not None:
+                    rows = touch.indirect(f)[:, None] + np.arange(touch.size)
+                else:
+                    rows = touch.places
+                if len(rows) == touch.lanes > 1:
+                    rows = rows[[lane for lane in range(touch.lanes) if active >> lane & 1]]
+                elif not active:
+                    continue
+                if self._meets(rows):
+                    return True
+            return False
+
+        return test
+
+
+def key_of(access: MemoryAccess) -> ThreadKey:
+    """The thread of a message."""
+    return access.thread.group.id, access.thread.number
+
+
+def _address(buffer: Buffer) -> int:
+    """Where the bytes of a buffer lie in this process: buffers can be views of each other."""
+    at: int = buffer.data.__array_interface__["data"][0]
+    return at
+
+
+def watched(cells: Cells, size: int = 0) -> tuple[Any, int, int]:
+    """The owner, start and size of what is to be watched: the elements, or ``size`` bytes from the first on.
+
+    Raises DebugError for what cannot be watched.
+    """
+    if cells.where is None:
+        raise DebugError(f"{cells.name} is computed, and nothing that is written")
+    owner, start = cells.where
+    if owner in ("preds", "addr"):
+        return owner, start, cells.data.size
+    room = owner.data.size - start if isinstance(owner, Buffer) else MOST_WATCHED
+    if size > room:
+        raise DebugError(f"from {cells.name} on there are {room} bytes, not {size}")
+    return owner, start, size or cells.data.nbytes

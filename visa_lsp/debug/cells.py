@@ -1,0 +1,320 @@
+"""What a stopped thread holds, by name: variables, predicates, addresses, masks, arguments, surfaces, shared memory.
+
+A ``Cells`` is a row of elements of one type that can be read where it lies, and mostly written. Knows the layout of
+frames and no expressions. Invariant: reading changes nothing that a run can see.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.values import DTYPE, bf_to_f
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from visa_lsp.debug.places import BodyText
+    from visa_lsp.sim.interp import Code, Thread
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MOST_SHOWN: Final = 4096  # elements that a value shows as text
+
+
+class DebugError(Exception):
+    """What a user asked for cannot be; the message says why."""
+
+
+TYPES: Final = {type_.name: dtype for type_, dtype in DTYPE.items() if not type_.is_packed and type_.name != "bool"}
+_BF: Final = "bf"
+WHOLE: Final = ("preds", "addr")  # what is watched as a whole, by the number of the variable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Elements of one type. ``data`` lies where the run has it, or is a copy where ``put`` writes another way.
+
+    ``where`` names the memory that holds them (``grf``, a buffer) and the byte offset in it, for those who watch it.
+    """
+
+    name: str
+    kind: str
+    type: str
+    data: Array
+    put: Callable[[int, Any], None] | None = None
+    where: tuple[Any, int] | None = None
+    note: str = ""
+
+    def values(self) -> Array:
+        """The elements as numbers."""
+        return bf_to_f(self.data) if self.type == _BF else self.data
+
+    def element(self, index: int) -> Cells:
+        """One element. Raises DebugError where there is none."""
+        if not 0 <= index < self.data.size:
+            count = self.data.size
+            raise DebugError(
+                f"{self.name} has {count} {'element' if count == 1 else 'elements'}, there is no element {index}"
+            )
+        put, where = self.put, self.where
+        return Cells(
+            f"{self.name}[{index}]",
+            self.kind,
+            self.type,
+            self.data[index : index + 1],
+            None if put is None else lambda _at, value: put(index, value),
+            where if where is None or where[0] in WHOLE else (where[0], where[1] + index * self.data.itemsize),
+        )
+
+    def cast(self, type_: str) -> Cells:
+        """The same bytes as elements of another type. Raises DebugError where there are none."""
+        dtype = TYPES[type_]
+        if self.put is not None or self.data.dtype == bool:
+            raise DebugError(f"{self.name} has no bytes that could be {type_}")
+        raw = (
+            np.frombuffer(self.data.tobytes(), np.uint8) if not self.data.flags.contiguous else self.data.view(np.uint8)
+        )
+        count = raw.size // dtype.itemsize
+        if not count:
+            raise DebugError(f"{self.name} has {raw.size} bytes, one {type_} has {dtype.itemsize}")
+        return Cells(
+            f"{self.name}:{type_}", self.kind, type_, raw[: count * dtype.itemsize].view(dtype), None, self.where
+        )
+
+    def store(self, index: int, value: Any) -> None:
+        """Write an element; whole numbers are cut to its type. Raises DebugError where it takes no such value."""
+        if not 0 <= index < self.data.size:
+            self.element(index)
+        if self.put is not None:
+            self.put(index, value)
+            return
+        if self.kind == "mask" or not self.data.flags.writeable:
+            raise DebugError(f"{self.name} cannot be written")
+        dtype = self.data.dtype
+        if self.type == _BF:
+            self.data[index] = np.float32(value).view(np.uint32) >> 16
+        elif dtype.kind == "f":
+            with np.errstate(all="ignore"):
+                self.data[index] = float(value)
+        else:
+            if isinstance(value, float) and not value.is_integer():
+                raise DebugError(f"{value:.9g} is no whole number; {self.name} has type {self.type}")
+            bits = int(value) & (1 << 8 * dtype.itemsize) - 1
+            self.data[index : index + 1] = np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype)
+
+
+def shown(value: Any, style: str = "", size: int = 0) -> str:
+    """A number as text. ``style``: ``x`` bits in hexadecimal, ``d`` signed, ``u`` unsigned, ``f`` the bits as a float, empty as it is."""
+    if isinstance(value, np.generic):
+        if style in ("x", "u", "d", "f") and not isinstance(value, np.bool_):
+            return _restyled(value, style)
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.17g}" if size == 8 else f"{value:.9g}"
+    if isinstance(value, int) and style == "x":
+        return hex(value)
+    return str(value)
+
+
+def _restyled(value: np.generic, style: str) -> str:
+    raw = value.tobytes()
+    if style == "x":
+        return f"0x{int.from_bytes(raw, 'little'):0{2 * len(raw)}x}"
+    if style == "f":
+        if len(raw) == 1:
+            return shown(value.item())
+        return shown(np.frombuffer(raw, f"<f{len(raw)}")[0].item(), size=len(raw))
+    return str(int.from_bytes(raw, "little", signed=style == "d"))
+
+
+def text_of(values: Any, style: str = "") -> str:
+    """Elements as text: one as itself, several in brackets, cut where there are too many."""
+    if isinstance(values, np.ndarray):
+        size, kind = values.dtype.itemsize, values.dtype.kind
+        if (
+            not style and values.ndim == 1 and values.size <= MOST_SHOWN
+        ):  # most of what is shown, and there is much of it
+            if kind in "iu":
+                return str(values.tolist())
+            if kind == "f" and size < 8:
+                return f"[{', '.join([f'{v:.9g}' for v in values.tolist()])}]"
+        parts = [shown(v, style, size) for v in values.reshape(-1)[:MOST_SHOWN]]
+        if values.ndim == 0:
+            return shown(values[()], style, size)
+        return f"[{', '.join(parts)}{', ...' if values.size > MOST_SHOWN else ''}]"
+    if isinstance(values, list):
+        return f"[{', '.join(text_of(v, style) for v in values[:MOST_SHOWN])}]"
+    if isinstance(values, tuple):
+        return f"({', '.join(shown(v, style) for v in values)})"
+    return shown(values, style)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchArgument:
+    """A buffer of the launch: its name for users, and its elements as the launch file has them."""
+
+    title: str
+    name: str
+    array: Array
+
+
+class FrameCells:
+    """The cells of one activation of a thread, by name."""
+
+    def __init__(
+        self, thread: Thread, frame: Frame, body: BodyText, arguments: Mapping[int | str, LaunchArgument]
+    ) -> None:
+        self.thread = thread
+        self.frame = frame
+        self.code: Code = frame.code
+        self.body = body
+        self.names = body.names
+        self.arguments = arguments
+
+    def variable(self, number: int) -> Cells:
+        """A general variable as it is declared. Raises DebugError for one whose alias leads nowhere."""
+        type_ = self.names.types[number]
+        layout = self.code.layout
+        start, size = layout.offset(number), layout.byte_size(number)
+        known = layout.size
+        layout.need(start + size)
+        self.code.grown(known)
+        data = self.frame.regs[start : start + size].view(DTYPE[type_])
+        return Cells(
+            self.names.general[number], "variable", type_.name, data, None, ("grf", start), self._alias(number)
+        )
+
+    def _alias(self, number: int) -> str:
+        declared = self.code.kernel.variable(number)
+        if declared is None or not (declared.alias_index or declared.alias_offset) or declared.alias_scope:
+            return ""
+        base = self.names.general.get(declared.alias_index, "")
+        return f"{base}, byte {declared.alias_offset}"
+
+    def predicate(self, number: int) -> Cells:
+        """The lanes of a predicate, one bit each."""
+        count = max(1, self.code.kernel.predicates[number - 1].num_elements)
+        bits = self.frame.preds[number]
+        data = np.array([bits >> lane & 1 for lane in range(count)], np.uint8)
+
+        def put(lane: int, value: Any) -> None:
+            on = self.frame.preds[number] & ~(1 << lane)
+            self.frame.preds[number] = on | bool(value) << lane
+
+        return Cells(self.names.predicate[number], "predicate", "bool", data, put, ("preds", number), f"{bits:#x}")
+
+    def address(self, number: int) -> Cells:
+        """An address variable: byte numbers in the register file, shown from the variable that they lie in."""
+        base = self.code.layout.address_base[number]
+        count = max(1, self.code.kernel.addresses[number].num_elements)
+        data = self.frame.addr[base : base + count]
+        place = self.code.layout.at(int(data[0]))
+        note = ""
+        if place is not None:
+            note = f"{self.names.general.get(place, '')}, byte {int(data[0]) - self.code.layout.offset(place)}"
+        return Cells(self.names.address[number], "address", "address", data, None, ("addr", number), note)
+
+    def surface_value(self, number: int) -> int:
+        """What a surface variable holds: a place in the binding table, or a negative number for memory of the thread."""
+        return self.frame.surfaces[self.code.layout.surface_base[number]]
+
+    def surface(self, number: int) -> Cells:
+        """The memory that a surface variable stands for. Raises DebugError where that is none, or all addresses."""
+        value, name = self.surface_value(number), self.names.surface[number]
+        space = self.thread.machine.space(self.frame, value)
+        if space is None:
+            raise DebugError(f"{name} is {value:#x} now, to which nothing is bound")
+        if not isinstance(space, Buffer):
+            raise DebugError(f"{name} stands for all addresses; name an argument instead: {self._argument_words()}")
+        return self.buffer(space, name)
+
+    def _argument_words(self) -> str:
+        return ", ".join(a.name or a.title for a in self.arguments.values()) or "there is none"
+
+    def buffer(self, buffer: Buffer, name: str = "") -> Cells:
+        """A buffer, in the type of the argument that it is, else as dwords."""
+        for argument in self.arguments.values():
+            if np.shares_memory(argument.array, buffer.data):
+                data = argument.array.reshape(-1)
+                return Cells(
+                    name or argument.title, "surface", _type_of(data.dtype), data, None, (buffer, 0), argument.title
+                )
+        dwords = buffer.data[: buffer.size & ~3].view("<u4")
+        return Cells(name or buffer.name, "surface", "ud", dwords, None, (buffer, 0), buffer.name)
+
+    def slm(self) -> Cells:
+        """The shared local memory of the group, as dwords."""
+        slm = self.thread.group.slm
+        return Cells("slm", "slm", "ud", slm.data[: slm.size & ~3].view("<u4"), None, (slm, 0))
+
+    def argument(self, key: int | str) -> Cells:
+        """An argument of the launch that is a buffer."""
+        found = self.arguments[key]
+        data = found.array.reshape(-1)
+        owner = next((b for b in self.buffers() if np.shares_memory(b.data, found.array)), None)
+        return Cells(
+            found.name or found.title,
+            "surface",
+            _type_of(data.dtype),
+            data,
+            None,
+            None if owner is None else (owner, 0),
+            found.title,
+        )
+
+    def buffers(self) -> list[Buffer]:
+        """All buffers of the launch, each once."""
+        dispatch = self.thread.machine.dispatch
+        return list({id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values())
+
+    def mask(self, name: str, bits: int) -> Cells:
+        """Lanes as bits."""
+        simd = self.thread.machine.dispatch.simd
+        return Cells(
+            name, "mask", "bool", np.array([bits >> n & 1 for n in range(simd)], np.uint8), None, None, f"{bits:#x}"
+        )
+
+    def items(self) -> list[tuple[int, int, int] | None]:
+        """The global id of the work item of each lane; None where it has none."""
+        return self._ids(0)
+
+    def local_items(self) -> list[tuple[int, int, int] | None]:
+        """The local id of each."""
+        return self._ids(1)
+
+    def _ids(self, which: int) -> list[tuple[int, int, int] | None]:
+        dispatch, thread = self.thread.machine.dispatch, self.thread
+        found = (dispatch.item(thread.group.id, thread.number, lane) for lane in range(dispatch.simd))
+        return [None if ids is None else ids[which] for ids in found]
+
+    def cells(self, name: str) -> Cells:
+        """What a name means. Raises DebugError where it means nothing here."""
+        found = self.find(name)
+        if found is None:
+            raise DebugError(
+                f"'{name}' is no variable, predicate, address, surface or argument of {self.code.kernel.name}"
+            )
+        return found
+
+    def find(self, name: str) -> Cells | None:
+        """What a name of the text means here: a variable of any kind, ``slm``, or an argument."""
+        kind, number = self.body.ids.get(name, ("", 0))
+        make = {"general": self.variable, "predicate": self.predicate, "address": self.address, "surface": self.surface}
+        if kind in make and (kind, number) != ("general", 0):
+            return make[kind](number)
+        if name in ("slm", "%slm"):
+            return self.slm()
+        key = next((key for key, a in self.arguments.items() if name in (a.name, f"arg{key}")), None)
+        return None if key is None else self.argument(key)
+
+
+def _type_of(dtype: np.dtype[Any]) -> str:
+    """The type of this language that a NumPy type is; those it has no word for are shown by NumPy's name."""
+    return next((name for name, known in TYPES.items() if known == dtype and name != _BF), dtype.name)

@@ -1,0 +1,181 @@
+"""When a run that goes on, or back, has come where the user wants it.
+
+A goal is asked between two instructions. Knows places and depths, no breakpoints. Invariant: only a thread that a goal is
+about executes one instruction at a time; the others run on at full speed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.program.traits import Trait
+
+if TYPE_CHECKING:
+    from visa_lsp.debug.breakpoints import ThreadKey
+    from visa_lsp.debug.places import CodePlace, Places
+    from visa_lsp.debug.stepper import Stepper
+    from visa_lsp.sim.interp import Thread
+
+CHUNK: Final = 10_000  # instructions between two looks at whether a pause is wanted
+
+
+def key_of(thread: Thread) -> ThreadKey:
+    """Group and number of a thread: what is the same after a replay."""
+    return thread.group.id, thread.number
+
+
+def depth_of(thread: Thread) -> int:
+    """How many functions and subroutines are open in a thread."""
+    return len(thread.frames) + sum(len(frame.calls) for frame in (thread.frame, *thread.frames))
+
+
+class Goal:
+    """Run until something stops it: there is no goal of its own."""
+
+    reason = "step"
+    breaks = True  # on the way back: whether breakpoints, watches and faults count
+
+    def __init__(self, thread: Thread | None = None, alone: Thread | None = None) -> None:
+        """``thread`` is whom the goal is about, None for nobody; ``alone`` the only one that runs meanwhile."""
+        self.key = None if thread is None else key_of(thread)
+        self.alone = alone
+        self.depth = 0 if thread is None else depth_of(thread)
+
+    @staticmethod
+    def at(key: ThreadKey, body: str, pc: int) -> Goal:
+        """That a thread stands at an instruction."""
+        goal = AtInstruction(body, pc)
+        goal.key = key
+        return goal
+
+    def begin(self, stepper: Stepper) -> None:
+        """The run stands where the user asked."""
+
+    def own(self, stepper: Stepper) -> Thread | None:
+        """The thread that the goal is about, if it executes the next instruction."""
+        thread = stepper.current
+        return thread if thread is not None and self.key is not None and key_of(thread) == self.key else None
+
+    def most(self, stepper: Stepper) -> int:
+        """How many instructions may be executed before the goal is asked again."""
+        return 1 if self.own(stepper) is not None or self.ended(stepper) else CHUNK
+
+    def ended(self, stepper: Stepper) -> bool:
+        """Whether the thread has ended: it will not reach anything."""
+        return self.key is not None and all(key_of(thread) != self.key for thread in stepper.live)
+
+    def meets(self, stepper: Stepper) -> bool:
+        """Whether the thread stands where it is wanted."""
+        thread = self.own(stepper)
+        return thread is not None and self.fits(thread)
+
+    def fits(self, thread: Thread) -> bool:
+        """Whether the place of the goal's own thread is one where it is wanted."""
+        del thread
+        return False
+
+    def reached(self, stepper: Stepper) -> bool:
+        """Whether the run stops here."""
+        if self.ended(stepper):
+            return stepper.current is not None and stands(stepper.current)
+        return self.meets(stepper)
+
+    def thread_at(self, stepper: Stepper) -> Thread | None:
+        """Whom the stop is about."""
+        return self.own(stepper) or stepper.current
+
+
+def stands(thread: Thread) -> bool:
+    """Whether a thread is before something that is executed: no label, no mark, and not behind the end."""
+    frame = thread.frame
+    instructions = frame.code.kernel.instructions
+    if frame.pc >= len(instructions):
+        return False
+    row = instructions[frame.pc].row
+    return not row.opens_label and not row.marks_source
+
+
+class Entry(Goal):
+    """To the first instruction: of a thread, or of the run."""
+
+    reason = "entry"
+
+    def __init__(self, key: ThreadKey | None) -> None:
+        super().__init__()
+        self.key = key
+
+    def fits(self, thread: Thread) -> bool:
+        """Any instruction will do."""
+        return stands(thread)
+
+    def own(self, stepper: Stepper) -> Thread | None:
+        """Any thread, where none is chosen."""
+        thread = stepper.current
+        return thread if thread is not None and self.key in (None, key_of(thread)) else None
+
+    def ended(self, stepper: Stepper) -> bool:
+        """Its group may still have to begin."""
+        del stepper
+        return False
+
+
+class StepGoal(Goal):
+    """To the next instruction of a thread; with ``over`` none of what it calls, with ``out`` behind what it is in."""
+
+    def __init__(
+        self, thread: Thread, alone: Thread | None = None, *, over: bool = False, out: bool = False, breaks: bool = True
+    ) -> None:
+        super().__init__(thread, alone)
+        self.over = over
+        self.out = out
+        self.breaks = breaks
+
+    def fits(self, thread: Thread) -> bool:
+        """Any instruction at a depth that is wanted."""
+        depth = depth_of(thread)
+        if self.out:
+            return depth < self.depth and stands(thread)
+        return (not self.over or depth <= self.depth) and stands(thread)
+
+
+class SourceStepGoal(StepGoal):
+    """To another line of the source that a text was compiled from; where there is none, to the next instruction."""
+
+    def __init__(
+        self, thread: Thread, places: Places, here: CodePlace, alone: Thread | None = None, *, over: bool
+    ) -> None:
+        super().__init__(thread, alone, over=over)
+        self.places = places
+        self.here = here
+
+    def fits(self, thread: Thread) -> bool:
+        """The first instruction of another line."""
+        if not super().fits(thread):
+            return False
+        place = self.places.of(thread.frame.code.kernel).place(thread.frame.pc)
+        if self.here.source is None:
+            return True
+        return place.source is not None and (place.source != self.here.source or depth_of(thread) != self.depth)
+
+
+class ToBarrier(Goal):
+    """Until a thread is about to come to a barrier."""
+
+    reason = "barrier"
+
+    def fits(self, thread: Thread) -> bool:
+        """A barrier of any kind."""
+        return stands(thread) and thread.frame.code.kernel.instructions[thread.frame.pc].row.has(Trait.BARRIER)
+
+
+class AtInstruction(Goal):
+    """That a thread stands at an instruction."""
+
+    def __init__(self, body: str, pc: int) -> None:
+        super().__init__()
+        self.body = body
+        self.pc = pc
+
+    def fits(self, thread: Thread) -> bool:
+        """That instruction, in any activation."""
+        return thread.frame.pc == self.pc and thread.frame.code.kernel.name == self.body

@@ -1,0 +1,241 @@
+"""Going back in time: snapshots of a run every so many instructions, and replay from the last one before a place.
+
+A snapshot holds what instructions can change, by copies that share pages with the snapshot before. Where there are too
+many, or they hold too much, every second one is dropped and the distance doubles, so that memory stays bounded and a
+replay short against the run. Invariant: restoring changes contents only, never which objects there are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
+    from visa_lsp.debug.stepper import Stepper
+    from visa_lsp.sim.group import Barrier, ThreadGroup, Wait
+    from visa_lsp.sim.interp import Code, Thread
+    from visa_lsp.sim.memory import Buffer
+    from visa_lsp.sim.registers import Frame
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+FIRST_DISTANCE: Final = 20_000  # instructions
+MOST_SNAPSHOTS: Final = 160
+MOST_BYTES: Final = 512 << 20
+NEAR: Final = 1_000  # instructions before a place that was gone back to, where another snapshot is put
+_PAGE: Final = 1 << 14
+
+Pages = tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _FrameState:
+    frame: Frame
+    regs: Pages
+    addr: Array
+    fields: tuple[Any, ...]
+    waiting: dict[int, int]
+    calls: list[tuple[int, int, int, dict[int, int], int]]
+    shadow: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _ThreadState:
+    thread: Thread
+    frame: Frame
+    frames: tuple[Frame, ...]
+    pending: Wait | None
+    scratch: Buffer | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """A run between two instructions. ``size`` is what it holds in bytes beyond the snapshot before it."""
+
+    time: int
+    edits: int  # how many changes from outside have been made before
+    stepper: tuple[Any, ...]
+    lists: tuple[list[Thread], list[Thread], list[Thread], dict[int, Wait]]
+    result: tuple[Any, ...]
+    sent: dict[Any, Any]
+    counts: tuple[tuple[Code, list[int]], ...]
+    memory: tuple[tuple[Buffer, Pages, bool], ...]
+    barriers: tuple[tuple[Barrier, tuple[int, ...]], ...]
+    named: tuple[dict[int, Barrier], dict[tuple[int, int], int]]
+    threads: tuple[_ThreadState, ...]
+    frames: tuple[_FrameState, ...]
+    size: int
+
+
+_FIELDS: Final = (
+    "emask", "call_mask", "pc", "thread", "rounding", "keep_df", "keep_f", "keep_hf", "plain",
+)  # fmt: skip
+_STEPPER: Final = ("group", "current", "moved", "used", "alone", "time", "broken")
+_RESULT: Final = ("threads", "groups", "barriers", "reads", "writes")
+_BARRIER: Final = ("expected", "producers", "arrived", "produced", "generation")
+
+
+class _Copier:
+    """Copies of arrays that share the pages which are as in another snapshot."""
+
+    def __init__(self, before: Snapshot | None) -> None:
+        self.known: dict[int, Pages] = {}
+        if before is not None:
+            self.known = {id(buffer): pages for buffer, pages, _ in before.memory}
+            self.known |= {id(state.frame): state.regs for state in before.frames}
+        self.size = 0
+
+    def pages(self, owner: object, data: Array) -> Pages:
+        old = self.known.get(id(owner), ())
+        made = []
+        for number, start in enumerate(range(0, data.size, _PAGE)):
+            raw = data[start : start + _PAGE].tobytes()
+            if number < len(old) and old[number] == raw:
+                made.append(old[number])
+            else:
+                made.append(raw)
+                self.size += len(raw)
+        return tuple(made)
+
+
+def _put(pages: Pages, data: Array) -> None:
+    """Write pages back; what lies behind them is zero, as it was when it did not exist."""
+    start = 0
+    for page in pages:
+        data[start : start + len(page)].data[:] = page
+        start += len(page)
+    data[start:] = 0
+
+
+def captured(stepper: Stepper, edits: int, before: Snapshot | None = None) -> Snapshot:
+    """The state of a run; pages that are as in ``before`` are shared with it."""
+    machine, copier = stepper.machine, _Copier(before)
+    group = stepper.threads[0].group if stepper.threads else None
+    threads = tuple(_ThreadState(t, t.frame, tuple(t.frames), t.pending, t.scratch) for t in stepper.live)
+    frames = tuple(
+        _FrameState(
+            f, copier.pages(f, f.regs), f.addr.copy(), (*(getattr(f, name) for name in _FIELDS), tuple(f.preds), tuple(f.surfaces), tuple(f.samplers)),
+            dict(f.waiting), [(*call[:3], dict(call[3]), call[4]) for call in f.calls], f.shadow,
+        )
+        for t in stepper.live for f in (*t.frames, t.frame)
+    )  # fmt: skip
+    memory = tuple((b, copier.pages(b, b.data), b.written) for b in _buffers(stepper, group))
+    barriers = [group.barrier, *group.named.values()] if group is not None else []
+    return Snapshot(
+        stepper.time,
+        edits,
+        tuple(getattr(stepper, name) for name in _STEPPER),
+        (list(stepper.threads), list(stepper.live), list(stepper.queue), dict(stepper.waits)),
+        (*(getattr(machine.result, name) for name in _RESULT), machine.steps),
+        machine.sent_counts(),
+        tuple((code, list(code.counts)) for code in machine.codes),
+        memory,
+        tuple((b, tuple(getattr(b, name) for name in _BARRIER)) for b in barriers),
+        (dict(group.named), dict(group.signalled)) if group is not None else ({}, {}),
+        threads,
+        frames,
+        copier.size,
+    )
+
+
+def _buffers(stepper: Stepper, group: ThreadGroup | None) -> Iterator[Buffer]:
+    """Every memory that instructions can write, each once."""
+    dispatch = stepper.machine.dispatch
+    own = [] if group is None else [group.slm, *(t.scratch for t in stepper.live if t.scratch is not None)]
+    seen = set()
+    for buffer in (*dispatch.memory.buffers, *dispatch.surfaces.values(), *own):
+        if id(buffer) not in seen:
+            seen.add(id(buffer))
+            yield buffer
+
+
+def restore(stepper: Stepper, snapshot: Snapshot) -> None:
+    """Put a run back to where it was."""
+    machine = stepper.machine
+    for name, value in zip(_STEPPER, snapshot.stepper, strict=True):
+        setattr(stepper, name, value)
+    threads, live, queue, waits = snapshot.lists
+    stepper.threads, stepper.live, stepper.queue, stepper.waits = list(threads), list(live), list(queue), dict(waits)
+    for name, value in zip(_RESULT, snapshot.result, strict=False):
+        setattr(machine.result, name, value)
+    machine.steps = snapshot.result[-1]
+    machine.put_sent_counts(snapshot.sent)
+    counts = {id(code): numbers for code, numbers in snapshot.counts}
+    for code in machine.codes:
+        code.counts[:] = counts.get(id(code), [0] * len(code.counts))
+    for buffer, pages, written in snapshot.memory:
+        _put(pages, buffer.data)
+        buffer.written = written
+    for barrier, numbers in snapshot.barriers:
+        for name, value in zip(_BARRIER, numbers, strict=True):
+            setattr(barrier, name, value)
+    if threads:
+        group = threads[0].group
+        group.named, group.signalled = dict(snapshot.named[0]), dict(snapshot.named[1])
+    machine.free_all_but([state.frame for state in snapshot.frames])
+    for held in snapshot.threads:
+        thread = held.thread
+        thread.frame, thread.frames, thread.pending = held.frame, list(held.frames), held.pending
+        thread.scratch = held.scratch
+    for state in snapshot.frames:
+        _restore_frame(state)
+
+
+def _restore_frame(state: _FrameState) -> None:
+    frame = state.frame
+    _put(state.regs, frame.regs)
+    frame.addr[:] = state.addr
+    *fields, preds, surfaces, samplers = state.fields
+    for name, value in zip(_FIELDS, fields, strict=True):
+        setattr(frame, name, value)
+    frame.preds[:], frame.surfaces[:], frame.samplers[:] = preds, surfaces, samplers
+    frame.waiting = dict(state.waiting)
+    frame.calls = [(*call[:3], dict(call[3]), call[4]) for call in state.calls]
+    frame.shadow = state.shadow
+
+
+class History:
+    """Snapshots by time. The first is that of the start, which is never dropped."""
+
+    def __init__(self, first: Snapshot) -> None:
+        self._kept = [first]
+        self._near: Snapshot | None = None
+        self.distance = FIRST_DISTANCE
+
+    @property
+    def start(self) -> Snapshot:
+        """The snapshot of the start."""
+        return self._kept[0]
+
+    @property
+    def due(self) -> int:
+        """The time from which on another snapshot is wanted."""
+        return self._kept[-1].time + self.distance
+
+    def add(self, stepper: Stepper, edits: int) -> None:
+        """Take a snapshot of a run that is further than all before."""
+        self._kept.append(captured(stepper, edits, self._kept[-1]))
+        if len(self._kept) > MOST_SNAPSHOTS or sum(kept.size for kept in self._kept[1:]) > MOST_BYTES:
+            self._kept[1:] = self._kept[2::2]
+            self.distance *= 2
+
+    def add_near(self, stepper: Stepper, edits: int) -> None:
+        """Take a snapshot in the past, for steps back that are likely to follow."""
+        self._near = captured(stepper, edits, self.before(stepper.time + 1)[0])
+
+    def before(self, time: int) -> list[Snapshot]:
+        """The snapshots before a time, latest first; that of the start always."""
+        found = self._kept[: max(1, bisect_right(self._kept, time - 1, key=lambda kept: kept.time))]
+        if self._near is not None and found[-1].time < self._near.time < time:
+            found = [*found, self._near]
+        return found[::-1]
+
+    def forget_from(self, time: int) -> None:
+        """Drop what lies at a time and behind it: it will not come again as it was."""
+        self._kept[1:] = [kept for kept in self._kept[1:] if kept.time < time]
+        self._near = None

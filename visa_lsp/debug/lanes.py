@@ -1,0 +1,50 @@
+"""The registers of a stopped thread as a table: variables, predicates and addresses against lanes.
+
+Values only, for a view that shows them side by side. Invariant: a row has a text for each lane, or fewer where the
+variable has fewer elements.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.debug.cells import DebugError, shown
+from visa_lsp.sim.faults import KernelFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.debug.cells import Cells, FrameCells
+    from visa_lsp.debug.debugger import Activation, Debugger
+
+
+def lanes_table(debugger: Debugger, at: Activation, style: str = "") -> dict[str, Any]:
+    """The table of an activation: ``lanes``, ``active`` and ``rows`` as the custom request has them."""
+    cells = debugger.cells(at)
+    count = debugger.launch.dispatch.simd
+    rows = []
+    for found in _all(cells):
+        size = found.data.itemsize
+        values = [shown(v, style, size) for v in found.values()[:count]]
+        changed = [False] * len(values)
+        if found.where is not None and found.where[0] == "grf":
+            start = found.where[1]
+            if debugger.changed(at.frame, start, size * len(values)):
+                changed = [debugger.changed(at.frame, start + n * size, size) for n in range(len(values))]
+        rows.append({"name": found.name, "type": found.type, "kind": found.kind, "values": values, "changed": changed})
+    active = at.frame.emask
+    return {"lanes": count, "active": [bool(active >> lane & 1) for lane in range(count)], "rows": rows}
+
+
+def _all(cells: FrameCells) -> Iterator[Cells]:
+    kernel = cells.code.kernel
+    for number in cells.names.general:
+        if kernel.variable(number) is not None:
+            try:
+                yield cells.variable(number)
+            except (KernelFault, DebugError):
+                continue
+    for number in range(1, len(kernel.predicates) + 1):
+        yield cells.predicate(number)
+    for number in range(len(kernel.addresses)):
+        yield cells.address(number)

@@ -1,0 +1,232 @@
+"""The interpreter's machine with traps: it can be stopped before any instruction, access or fault.
+
+A trap stands in the list of ops of its instruction, so that an instruction without one costs what it costs in a plain
+run. Invariant: while nobody attends (a replay), observers hear nothing, no fault is kept and nothing stops; what the
+kernel computes is the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.sim.machine import Machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.dispatch import Dispatch, RecordedMessages, RunResult
+    from visa_lsp.sim.faults import Fault, FaultKind
+    from visa_lsp.sim.group import Wait
+    from visa_lsp.sim.interp import Code, Thread
+    from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
+    from visa_lsp.sim.operands import Op
+    from visa_lsp.sim.registers import Frame
+
+    # What is asked before an instruction: whether the trap springs for this activation.
+    Test = Callable[[Frame], bool]
+    Traps = dict[tuple[int, int], dict[Any, Test]]  # (id of the code, instruction) -> tests by who set them
+
+
+class Trap(Exception):  # noqa: N818 - what was asked for has happened
+    """The thread stands before something that ``hits`` wait for; nothing of the instruction has happened."""
+
+    def __init__(self, hits: tuple[Any, ...]) -> None:
+        super().__init__()
+        self.hits = hits
+
+
+class FaultFound(Exception):  # noqa: N818 - what was asked for has happened
+    """An observer has a finding that the run is to stop at, before the effect."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__()
+        self.fault = fault
+
+
+class TrappedMachine(Machine):
+    """A machine for a caller that steps the threads of its groups."""
+
+    def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = ()) -> None:
+        super().__init__(dispatch, observers)
+        self.stops_at: Callable[[Fault], bool] = lambda _fault: False
+        self.watches: dict[Any, Callable[[MemoryAccess], bool]] = {}  # by who set them
+        self.armed = True  # whether traps and watches spring
+        self.leaving = False  # the next instruction is one that was stopped at
+        self.told: set[Any] = set()  # watches that have sprung for the next instruction
+        self._listeners = self.observers
+        self._traces = self._trace
+        self._traps: Traps = {}
+        self._lists: dict[tuple[int, bool], list[Op]] = {}
+        self._caught: Fault | None = None
+
+    # ---- who hears
+
+    @property
+    def attended(self) -> bool:
+        """Whether observers hear of the run."""
+        return self.observers is self._listeners
+
+    def attend(self, *, wanted: bool) -> None:
+        """Let observers hear of what comes, or not."""
+        self.observers = self._listeners if wanted else ()
+        self.watched = bool(self.observers or self.watches)
+
+    def listen(self, observers: Sequence[Observer]) -> None:
+        """Put other observers in the place of those that there were; nothing is found yet."""
+        self._listeners = tuple(observers)
+        self._traces = any(o.wants_instructions for o in observers)
+        self._trace = self._traces
+        self._faults.clear()
+        self._seen.clear()
+        self._traced.clear()
+        self._lists.clear()
+        self.attend(wanted=True)
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What was found so far, notes among it."""
+        return tuple(self._faults)
+
+    # ---- traps
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """The bodies that have a compiled form."""
+        return tuple(self._codes.values())
+
+    def bodies(self) -> tuple[Kernel, ...]:
+        """The kernel that runs and every function of the program."""
+        return (self.dispatch.kernel, *self.dispatch.functions.values())
+
+    def trap(self, traps: Traps) -> None:
+        """Have these traps and no others."""
+        changed = {key for key in {*self._traps, *traps} if self._traps.get(key) != traps.get(key)}
+        self._traps = traps
+        codes = {id(code): code for code in self.codes}
+        for key in changed:
+            code = codes[key[0]]
+            for attended in (False, True):
+                ops = self._lists.get((key[0], attended))
+                if ops is not None:
+                    ops[key[1]] = self._made(code, key[1], attended=attended)
+
+    def watch(self, watches: dict[Any, Callable[[MemoryAccess], bool]]) -> None:
+        """Ask these, and no others, of each message to memory."""
+        self.watches = watches
+        self.attend(wanted=self.attended)
+
+    def ops_of(self, code: Code) -> list[Op]:
+        """The ops of a body, with its traps; each tells the observers first where one attends."""
+        attended = self.attended
+        found = self._lists.get((id(code), attended))
+        if found is None:
+            found = code.lazily(lambda pc: self._made(code, pc, attended=attended))
+            self._lists[id(code), attended] = found
+        return found
+
+    def _made(self, code: Code, pc: int, *, attended: bool) -> Op:
+        op = code.op(pc)
+        if attended and self._traces:
+            op = self._announced(code, op, pc)
+        tests = self._traps.get((id(code), pc))
+        if not tests:
+            return op
+
+        def trapped(f: Frame) -> int | None:
+            if self.armed and not self.leaving:
+                hits = tuple(who for who, test in tests.items() if who not in self.told and test(f))
+                if hits:
+                    raise Trap(hits)
+            return op(f)
+
+        return trapped
+
+    def accessed(self, access: MemoryAccess) -> None:
+        """Ask the watches, then tell the observers. Raises Trap where one springs."""
+        if self.watches and self.armed:
+            hits = tuple(who for who, test in self.watches.items() if who not in self.told and test(access))
+            if hits:
+                raise Trap(hits)
+        super().accessed(access)
+
+    # ---- faults
+
+    def _add(self, fault: Fault) -> None:
+        if not self.attended:
+            return
+        known = len(self._faults)
+        super()._add(fault)
+        if self._caught is None and len(self._faults) > known and self.stops_at(self._faults[-1]):
+            self._caught = fault
+
+    def _take(self) -> None:
+        super()._take()
+        self.raise_caught()
+
+    def note(self, thread: Thread, kind: FaultKind, message: str) -> None:
+        """Something that only observers of this kind of fault want to hear of."""
+        super().note(thread, kind, message)
+        self.raise_caught()
+
+    def raise_caught(self) -> None:
+        """Raise FaultFound where a fault was found that the run stops at."""
+        if self._caught is not None:
+            fault, self._caught = self._caught, None
+            raise FaultFound(fault)
+
+    def ask_for_rest(self) -> None:
+        """Take the findings that observers kept for the end of the run. Raises FaultFound for one that is stopped at."""
+        for observer in self.observers:
+            observer.finished()
+        self._take()
+
+    def caught(self) -> Fault | None:
+        """The fault that was found and is to be stopped at; it counts as told then."""
+        fault, self._caught = self._caught, None
+        return fault
+
+    # ---- threads
+
+    def begin(self, number: tuple[int, int, int]) -> list[Thread]:
+        """Start a group and tell the observers; its threads."""
+        _, threads = self.start(number)
+        for observer in self.observers:
+            observer.group(number)
+        self.result.threads += len(threads)
+        return threads
+
+    def retire(self, thread: Thread) -> None:
+        """Take back the frames of a thread that has ended."""
+        self._retire(thread)
+
+    def unlock(self, live: Iterable[Thread], waits: dict[int, Wait], total: int) -> None:
+        """All threads wait and none can go on: that is a fault of each, and they go on."""
+        self._unlock([(thread, iter(())) for thread in live], waits, total)
+        self.raise_caught()
+
+    def sent_counts(self) -> dict[tuple[str, int], tuple[RecordedMessages, int]]:
+        """The recorded messages of each instruction, and how many there are now."""
+        return {key: (sent, sent.count) for key, sent in self._sent.items()}
+
+    def put_sent_counts(self, counts: dict[tuple[str, int], tuple[RecordedMessages, int]]) -> None:
+        """Have only so many messages recorded."""
+        self._sent = {key: sent for key, (sent, _) in counts.items()}
+        for sent, count in counts.values():
+            sent.count = count
+
+    def free_all_but(self, live: Iterable[Frame]) -> None:
+        """Have every frame but those in use free for the next activation."""
+        used = {id(frame) for frame in live}
+        for code in self.codes:
+            free = [frame for frame in code.frames if id(frame) not in used]
+            for frame in free:
+                frame.thread = None
+            self._free[id(code)] = free
+
+    def finish(self) -> RunResult:
+        """Close the books; nothing stops any more."""
+        self.stops_at = lambda _fault: False
+        self._caught = None
+        return super().finish()

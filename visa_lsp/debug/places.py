@@ -1,0 +1,218 @@
+"""Where instructions stand: lines of texts, lines of the sources that texts were compiled from, listings of objects.
+
+Knows programs and texts, no run. Lines count from 0 here. Invariant: what is no instruction (labels, marks) is never
+given as a place to stop at.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Protocol
+
+from visa_lsp.program.operand_text import instruction
+from visa_lsp.program.text_form import names_of
+from visa_lsp.program.traits import Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from visa_lsp.program.model import Inst, Kernel
+    from visa_lsp.program.operand_text import OperandNames
+    from visa_lsp.sim.dispatch import Dispatch
+
+_CODE: Final = 1 << 56  # addresses of instructions begin here, far from those of memory
+_BODY: Final = 32  # bits of the number of an instruction
+
+
+class BodyLines(Protocol):
+    """The text that a body comes from."""
+
+    @property
+    def path(self) -> str:
+        """Its file; empty where it has none."""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """Its lines, without their ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """An instruction of a body. ``line`` is that of its text or listing, ``source`` file and line (from 0) of its source."""
+
+    body: str
+    pc: int
+    line: int
+    source: tuple[str, int] | None
+
+
+class BodyText:
+    """A body and its text; one that was not made from a text has a listing, whose ``path`` is empty."""
+
+    def __init__(self, number: int, kernel: Kernel, names: OperandNames, text: BodyLines | None) -> None:
+        self.number = number
+        self.kernel = kernel
+        self.names = names
+        self.listed = text is None or all(inst.line < 0 for inst in kernel.instructions)
+        self.path = "" if self.listed or text is None else os.path.abspath(text.path) if text.path else ""  # noqa: PTH100
+        if self.listed or text is None:
+            self.lines: Sequence[str] = [self.written(pc) for pc in range(len(kernel.instructions))]
+            self.line_of = list(range(len(kernel.instructions)))
+        else:
+            self.lines = text.lines
+            self.line_of = [inst.line for inst in kernel.instructions]
+        self._sources = list(self._marks())
+
+    @cached_property
+    def ids(self) -> dict[str, tuple[str, int]]:
+        """What each name of the text is: its kind and number."""
+        names = self.names
+        tables = {
+            "surface": names.surface, "address": names.address, "predicate": names.predicate, "general": names.general,
+        }  # fmt: skip
+        return {name: (kind, number) for kind, table in tables.items() for number, name in table.items()}
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel or function."""
+        return self.kernel.name
+
+    def written(self, pc: int) -> str:
+        """An instruction or label as text."""
+        inst = self.kernel.instructions[pc]
+        if inst.row.opens_label:
+            number = inst.values[0]
+            return f"{self.names.labels.get(number, f'L{number}') if isinstance(number, int) else ''}:"
+        return f"    {instruction(self.names, inst)}"
+
+    def _marks(self) -> Iterator[tuple[str, int] | None]:
+        """The source place of each instruction, by the marks above it."""
+        file, line = "", -1
+        folder = os.path.dirname(self.path)  # noqa: PTH120
+        for inst in self.kernel.instructions:
+            value = inst.get(inst.row.fields[0].name) if inst.row.marks_source else None
+            if isinstance(value, int):
+                if inst.row.marks_source is Mark.FILE:
+                    file, line = self.kernel.string(value), -1
+                else:
+                    line = value - 1
+            yield (os.path.join(folder, file), line) if file and line >= 0 else None  # noqa: PTH118
+
+    def is_instruction(self, pc: int) -> bool:
+        """Whether something is executed there."""
+        instructions = self.kernel.instructions
+        return pc < len(instructions) and executes(instructions[pc])
+
+    def following(self, pc: int) -> int | None:
+        """The first instruction at or behind a place."""
+        return next((at for at in range(pc, len(self.kernel.instructions)) if self.is_instruction(at)), None)
+
+    def place(self, pc: int) -> CodePlace:
+        """Where an instruction stands; the end of the body counts as its last one."""
+        at = min(pc, len(self.line_of) - 1)
+        if at < 0:
+            return CodePlace(self.name, 0, 0, None)
+        return CodePlace(self.name, pc, max(0, self.line_of[at]), self._sources[at])
+
+    def starts(self) -> dict[str, int]:
+        """The first instruction of the body, and of each subroutine, by name."""
+        found: dict[str, int] = {}
+        first = self.following(0)
+        if first is not None:
+            found[self.name] = first
+        for pc, inst in enumerate(self.kernel.instructions):
+            behind = self.following(pc)
+            if inst.row.opens_label and behind is not None:
+                found.setdefault(self.written(pc).rstrip(":"), behind)
+        return found
+
+
+def executes(inst: Inst) -> bool:
+    """Whether an item of a body is executed, and is neither a label nor a mark."""
+    return not inst.row.opens_label and not inst.row.marks_source
+
+
+class Places:
+    """The texts of all bodies of a program, and what is found in them."""
+
+    def __init__(self, dispatch: Dispatch, texts: Mapping[str, BodyLines]) -> None:
+        bodies = {id(body): body for body in (dispatch.kernel, *dispatch.functions.values())}.values()
+        self.bodies = {
+            body.name: BodyText(number, body, names_of(body, dispatch.platform), texts.get(body.name))
+            for number, body in enumerate(bodies)
+        }
+
+    def of(self, kernel: Kernel) -> BodyText:
+        """The text of a body."""
+        return self.bodies[kernel.name]
+
+    def at_line(self, path: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
+        """The instructions where a run stops for a line: those of the first line at or behind it that has any.
+
+        ``path`` is a text, or a source that texts name. Gives that line and the instructions, none where nothing follows.
+        """
+        found: dict[int, list[tuple[BodyText, int]]] = {}
+        for body, pc, at in self._lines(path):
+            if at >= line:
+                found.setdefault(at, []).append((body, pc))
+        if not found:
+            return line, []
+        best = min(found)
+        return best, found[best]
+
+    def lines(self, path: str) -> list[int]:
+        """All lines of a text or source that have instructions."""
+        return sorted({at for _, _, at in self._lines(path)})
+
+    def at_listing(self, body: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
+        """The same for a line of a listing, which is the number of an instruction."""
+        text = self.bodies.get(body)
+        at = text.following(line) if text is not None and 0 <= line < len(text.line_of) else None
+        return (line, []) if text is None or at is None else (at, [(text, at)])
+
+    def _lines(self, path: str) -> Iterator[tuple[BodyText, int, int]]:
+        wanted = os.path.realpath(path)
+        for body in self.bodies.values():
+            if body.path and os.path.realpath(body.path) == wanted:
+                seen = set()
+                for pc, line in enumerate(body.line_of):
+                    if line >= 0 and line not in seen and body.is_instruction(pc):
+                        seen.add(line)
+                        yield body, pc, line
+                continue
+            before = None
+            for pc in range(len(body.line_of)):
+                place = body.place(pc).source
+                if place is not None and place != before and same_source(place[0], wanted) and body.is_instruction(pc):
+                    yield body, pc, place[1]
+                if body.is_instruction(pc):
+                    before = place
+
+    def start_of(self, name: str) -> list[tuple[BodyText, int]]:
+        """Where functions, kernels and subroutines of a name begin."""
+        return [(body, at) for body in self.bodies.values() if (at := body.starts().get(name)) is not None]
+
+    def names(self) -> list[str]:
+        """The names that ``start_of`` knows."""
+        return sorted({name for body in self.bodies.values() for name in body.starts()})
+
+    def address(self, body: BodyText, pc: int) -> int:
+        """A number for an instruction, such as editors count with."""
+        return _CODE + (body.number << _BODY) + pc
+
+    def at_address(self, address: int) -> tuple[BodyText, int] | None:
+        """The instruction of a number; one behind the end of its body counts, None where there is no body."""
+        number, pc = address - _CODE >> _BODY, address & (1 << _BODY) - 1
+        body = (
+            next((body for body in self.bodies.values() if body.number == number), None) if address >= _CODE else None
+        )
+        return None if body is None else (body, pc)
+
+
+def same_source(named: str, wanted: str) -> bool:
+    """Whether a file that a text names is a file of the editor; compilers note paths of their own machine."""
+    return os.path.realpath(named) == wanted or (
+        not os.path.exists(named) and os.path.basename(named) == os.path.basename(wanted)  # noqa: PTH110, PTH119
+    )

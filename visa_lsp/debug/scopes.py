@@ -1,0 +1,169 @@
+"""What a user sees of a stopped thread, as a tree of rows: scopes, variables with their aliases, elements.
+
+Knows cells and no protocol: whoever shows the rows pages them. Invariant: a row is made when it is asked for, and its
+elements are read only then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.debug.cells import DebugError, text_of
+from visa_lsp.sim.faults import KernelFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from visa_lsp.debug.cells import Cells, FrameCells
+    from visa_lsp.debug.debugger import Activation, Debugger
+
+SCOPES: Final = ("Variables", "Predicates", "Addresses", "Predefined", "Masks", "Arguments", "Surfaces", "SLM")
+_HEAD: Final = 64  # elements that a row shows of many
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """One line of a tree: ``cells`` are its elements, ``rows`` what stands below it by name."""
+
+    name: str
+    value: str
+    type: str = ""
+    cells: Cells | None = None
+    rows: list[Row] = field(default_factory=list)
+    changed: bool = False
+    expression: str = ""  # what gives it again when it is evaluated
+
+
+def rows_of(debugger: Debugger, at: Activation, scope: str, style: str = "") -> list[Row]:
+    """The rows of a scope. ``style`` says how numbers are shown, as in ``cells.shown``."""
+    made = _Rows(debugger, at, style)
+    makers: dict[str, Callable[[], Iterator[Row]]] = {
+        "Variables": made.variables, "Predicates": made.predicates, "Addresses": made.addresses,
+        "Predefined": made.predefined, "Masks": made.masks, "Arguments": made.arguments, "Surfaces": made.surfaces,
+        "SLM": made.slm,
+    }  # fmt: skip
+    return list(makers[scope]())
+
+
+def row_of(name: str, cells: Cells, style: str = "", *, changed: bool = False) -> Row:
+    """The row of some elements; a single one is shown as itself."""
+    one = cells.data.size == 1
+    head = cells if cells.data.size <= _HEAD else None
+    values = (head or cells).values()[:_HEAD]
+    text = text_of(values[0] if one else values, style)
+    if head is None:
+        text = f"{text[:-1]}, ...]"
+    count = "" if one else f" x {cells.data.size}"
+    note = f" ({cells.note})" if cells.note else ""
+    return Row(
+        name,
+        text,
+        f"{cells.type}{count}{note}",
+        None if one and cells.kind != "predicate" else cells,
+        [],
+        changed,
+        name,
+    )
+
+
+def elements(row: Row, start: int, count: int, style: str = "") -> list[Row]:
+    """Some elements of a row as rows of their own."""
+    cells = row.cells
+    if cells is None:
+        return []
+    values = cells.values()[start : start + count if count else None]
+    size = cells.data.itemsize
+    return [
+        Row(f"[{n}]", text_of(value, style) if style or size == 8 else text_of(value), cells.type, expression=f"{row.expression}[{n}]")
+        for n, value in enumerate(values, start)
+    ]  # fmt: skip
+
+
+class _Rows:
+    def __init__(self, debugger: Debugger, at: Activation, style: str) -> None:
+        self.debugger = debugger
+        self.at = at
+        self.style = style
+        self.cells: FrameCells = debugger.cells(at)
+
+    def _row(self, cells: Cells) -> Row:
+        changed = False
+        if cells.where is not None and cells.where[0] == "grf":
+            changed = self.debugger.changed(self.at.frame, cells.where[1], cells.data.nbytes)
+        return row_of(cells.name, cells, self.style, changed=changed)
+
+    def variables(self) -> Iterator[Row]:
+        """Declared variables; aliases stand beneath the variable that they lie in."""
+        made: dict[int, Row] = {}
+        kernel = self.cells.code.kernel
+        for number in self.cells.names.general:
+            if kernel.variable(number) is not None:
+                try:
+                    made[number] = self._row(self.cells.variable(number))
+                except KernelFault as fault:
+                    made[number] = Row(self.cells.names.general[number], fault.message)
+        layout = self.cells.code.layout
+        for number, row in made.items():
+            root = layout.root(number)
+            if root != number and root in made:
+                made[root].rows.append(row)
+        yield from (
+            row for number, row in made.items() if layout.root(number) == number or layout.root(number) not in made
+        )
+
+    def predefined(self) -> Iterator[Row]:
+        """What every kernel has; the null variable holds nothing."""
+        kernel = self.cells.code.kernel
+        for number in self.cells.names.general:
+            if number and kernel.variable(number) is None:
+                yield self._row(self.cells.variable(number))
+
+    def predicates(self) -> Iterator[Row]:
+        """Predicates as lanes."""
+        for number in range(1, len(self.cells.code.kernel.predicates) + 1):
+            yield self._row(self.cells.predicate(number))
+
+    def addresses(self) -> Iterator[Row]:
+        """Address variables as byte numbers, and what lies there."""
+        for number in range(len(self.cells.code.kernel.addresses)):
+            yield self._row(self.cells.address(number))
+
+    def masks(self) -> Iterator[Row]:
+        """Active lanes, those that the thread and the subroutine began with, and who waits where."""
+        frame, thread = self.at.frame, self.at.thread
+        yield self._row(self.cells.mask("active", frame.emask))
+        yield self._row(self.cells.mask("call mask", frame.call_mask))
+        yield self._row(self.cells.mask("dispatched", thread.dispatch_mask))
+        for pc, lanes in sorted(frame.waiting.items()):
+            yield self._row(self.cells.mask(f"waiting at {self._where(pc)}", lanes))
+        for depth, (back, active, *_) in enumerate(reversed(frame.calls), 1):
+            yield self._row(self.cells.mask(f"caller {depth}, goes on at {self._where(back)}", active))
+
+    def _where(self, pc: int) -> str:
+        body = self.debugger.places.of(self.at.frame.code.kernel)
+        return f"line {body.place(pc).line + 1}" if pc < len(body.line_of) else "the end"
+
+    def arguments(self) -> Iterator[Row]:
+        """What the launch gives, buffers with their contents."""
+        for key, argument in self.cells.arguments.items():
+            row = row_of(argument.title, self.cells.argument(key), self.style)
+            row.expression = argument.name or f"arg{key}"
+            yield row
+
+    def surfaces(self) -> Iterator[Row]:
+        """Surface variables, and the memory that they stand for."""
+        for number, name in self.cells.names.surface.items():
+            value = self.cells.surface_value(number)
+            try:
+                row = row_of(name, self.cells.surface(number), self.style)
+            except DebugError as error:
+                row = Row(name, str(error))
+            row.type = f"{row.type}, holds {value}" if row.type else f"holds {value}"
+            yield row
+
+    def slm(self) -> Iterator[Row]:
+        """The shared local memory of the group as dwords."""
+        cells = self.cells.slm()
+        if cells.data.size:
+            yield row_of("slm", cells, self.style)

@@ -1,0 +1,154 @@
+"""The threads of a run in the order in which ``Machine.run`` has them, to be stopped and gone on with anywhere.
+
+Knows no breakpoints and no history. Time is the number of instructions that all threads have executed. Invariant: without
+``alone``, any sequence of ``advance`` executes what a plain run executes, in its order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.debug.machine import FaultFound, Trap
+from visa_lsp.sim.faults import KernelFault
+from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT
+
+if TYPE_CHECKING:
+    from visa_lsp.debug.machine import TrappedMachine
+    from visa_lsp.sim.group import Wait
+    from visa_lsp.sim.interp import Thread as Thread  # noqa: PLC0414 - for rooms that hand threads on and know no simulator
+
+
+class Stepper:
+    """Where a run stands between two instructions.
+
+    ``current`` is the thread whose turn it is: it executes the next instruction. It is None where the run is over, or the
+    thread that runs ``alone`` waits for others.
+    """
+
+    def __init__(self, machine: TrappedMachine) -> None:
+        self.machine = machine
+        self.groups = tuple(machine.group_ids())
+        self.group = -1  # place of the running one in ``groups``
+        self.threads: list[Thread] = []
+        self.live: list[Thread] = []
+        self.waits: dict[int, Wait] = {}
+        self.queue: list[Thread] = []  # whose turn comes before each has had one
+        self.current: Thread | None = None
+        self.moved = True  # somebody had a turn in this round
+        self.used = 0  # instructions of the current turn
+        self.alone: int | None = None  # the number of the only thread of the group that runs
+        self.time = 0
+        self.broken = False  # a fault that no thread survives
+        self.settle()
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to execute."""
+        return self.broken or (not self.live and self.group >= len(self.groups) - 1)
+
+    def settle(self) -> None:
+        """Find whose turn it is; a group that has ended is followed by the next.
+
+        Raises FaultFound where all threads of the group wait for each other.
+        """
+        while self.current is None and not self.over:
+            if not self.live:
+                self._next_group()
+            elif self.alone is not None:
+                if not self._only(self.alone):
+                    return
+            elif self.queue:
+                self._turn(self.queue.pop(0))
+            else:
+                locked, self.moved = not self.moved, False
+                self.queue = list(self.live)
+                if locked:
+                    self.machine.unlock(self.live, self.waits, len(self.threads))
+
+    def _next_group(self) -> None:
+        self.group += 1
+        self.threads = self.machine.begin(self.groups[self.group])
+        self.live, self.queue = list(self.threads), list(self.threads)
+        self.waits.clear()
+        self.moved, self.alone = False, None
+
+    def _turn(self, thread: Thread) -> None:
+        """Give a thread its turn unless it waits."""
+        if thread not in self.live:
+            return
+        wait = self.waits.get(thread.number)
+        if wait is not None:
+            if not wait.ready():
+                return
+            del self.waits[thread.number]
+        self.moved = True
+        self.current, self.used = thread, 0
+
+    def _only(self, number: int) -> bool:
+        """Give the thread that runs alone its turn; False where it waits."""
+        thread = next((t for t in self.live if t.number == number), None)
+        if thread is None:
+            self.alone = None
+            return True
+        self._turn(thread)
+        return self.current is not None
+
+    def run_alone(self, number: int | None) -> None:
+        """Let only one thread of the group run from now on; all of them with None."""
+        self.alone = number
+        if number is not None and (self.current is None or self.current.number != number):
+            if self.current is not None:
+                self.queue.insert(0, self.current)
+            self.current = None
+        self.settle()
+
+    def advance(self, most: int) -> None:
+        """Execute up to ``most`` instructions of the current thread, fewer where its turn ends.
+
+        Raises Trap and FaultFound where the thread stands before what was waited for, and KernelFault where it can
+        execute no more.
+        """
+        thread, machine = self.current, self.machine
+        if thread is None:
+            return
+        if machine.leaving or machine.told:
+            most = 1
+        before = machine.executed(thread.frame) if most > 1 else 0
+        try:
+            signal, used = thread.slice(machine.quantum - self.used, most)
+        except (Trap, FaultFound, KernelFault):
+            frame = thread.frame  # the instruction where it stands has been counted, and has not happened
+            frame.code.counts[frame.pc] -= 1
+            self._count(machine.executed(frame) - before if most > 1 else 0)
+            raise
+        machine.leaving = False
+        machine.told.clear()
+        self._count(used)
+        if signal != PAUSED:
+            self._hand_over(thread, signal)
+
+    def _count(self, used: int) -> None:
+        self.time += used
+        self.used += used
+
+    def _hand_over(self, thread: Thread, signal: int | None) -> None:
+        """A slice has ended: what ``Thread.run`` and ``Machine.go_on`` do then."""
+        used, self.used = self.used, 0
+        self.machine.spend(used)
+        if signal == SWITCH:
+            return
+        self.current = None
+        if signal == END:
+            self.live.remove(thread)
+            self.machine.retire(thread)
+            if not self.live:
+                self.machine.result.groups += 1
+        elif signal == WAIT:
+            assert thread.pending is not None
+            self.waits[thread.number] = thread.pending
+        self.settle()
+
+    def place(self, thread: Thread) -> int:
+        """The instruction that a thread stands at; one that waits stands at its barrier still."""
+        pc = thread.frame.pc
+        return pc - 1 if thread.number in self.waits and thread in self.live else pc
