@@ -36,8 +36,9 @@ ALLOWED = {
     "analysis.disk": {"line_classes"},
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
-    "cli.check": {"common", "files", "progress", "rules", "settings"},
+    "cli.check": {"baselines", "common", "files", "progress", "rules", "settings"},
     "cli.launch": {"common", "described", "files", "progress"},
+    "cli.stats": {"asm", "assemble", "baselines", "common", "files", "progress"},
     "cli.services": {
         "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "words", "zebins",
         "zeinfo",

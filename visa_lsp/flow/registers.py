@@ -22,6 +22,7 @@ from visa_lsp.flow.pressure import Pressure, Size
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.flow.storage import storage_of
+from visa_lsp.isa import predefined
 from visa_lsp.isa.operands import align_bytes
 
 if TYPE_CHECKING:
@@ -60,12 +61,14 @@ class RegisterUse(Struct, frozen=True, dict=True):
     @cached_property
     def flags(self) -> Pressure:
         """Predicates; weights are flag registers of 16 bits."""
-        return Pressure(self.graph, _sizes(Space.PREDICATE, self.kernel.predicates, 1, _FLAG_BITS))
+        return Pressure(
+            self.graph, _sizes(Space.PREDICATE, self.kernel.predicates, predefined.FIRST_PREDICATE, _FLAG_BITS)
+        )
 
     @cached_property
     def addresses(self) -> Pressure:
         """Address variables; weights are elements."""
-        return Pressure(self.graph, _sizes(Space.ADDRESS, self.kernel.addresses, 0, 1))
+        return Pressure(self.graph, _sizes(Space.ADDRESS, self.kernel.addresses, predefined.FIRST_ADDRESS, 1))
 
     @cached_property
     def grf_rows(self) -> list[int]:
