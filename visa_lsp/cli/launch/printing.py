@@ -20,7 +20,7 @@ of the source that the text was compiled from, where its ``FILE`` and ``LOC`` li
 ``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
 hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
 mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``assumed``
-(sentences; empty for a launch file), ``ok``; without a launch file also ``launch_text``, the text of one that says the same. What is only
+(sentences; empty for a launch file), ``ok``, with ``--counts`` and ``--profile`` also ``profile``, as module ``profile`` says; without a launch file also ``launch_text``, the text of one that says the same. What is only
 written (``--init``) has ``launch``, ``ok``, ``written`` (files), ``assumed`` and ``launch_text``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
 object, several give an array.
 """
@@ -32,6 +32,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.cli.launch.comparison import base64_of, difference_lines, expectation_values, finite, numbers
+from visa_lsp.cli.launch.profile import profile_lines, profile_values
 from visa_lsp.sim.faults import items_text
 
 if TYPE_CHECKING:
@@ -114,6 +115,9 @@ def print_text(outcome: Outcome) -> None:
         print(f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors lists more")
     for sent in report.sent:
         _print_sent(report, sent)
+    if report.profile is not None:
+        for line in profile_lines(report.profile, report.sources):
+            print(f"  {line}")
     print(f"  {'ok' if report.ok else 'FAILED'}")
 
 
@@ -215,6 +219,7 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
         "printed": report.printed,
         "notes": list(report.notes),
         "assumed": list(report.assumed),
+        **({"profile": profile_values(report.profile)} if report.profile is not None else {}),
         "ok": report.ok,
     }
 

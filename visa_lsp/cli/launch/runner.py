@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.beside import kernels_in
 from visa_lsp.cli.launch.linking import with_callees
 from visa_lsp.cli.launch.options import RunOptions
+from visa_lsp.cli.launch.profile import profile_of
 from visa_lsp.cli.launch.program import (
     TextProblems,
     decoded,
@@ -34,6 +35,7 @@ from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import CHECKERS, checkers
+from visa_lsp.sim.observers.profile import Profiler
 from visa_lsp.sim.printf import text_of as text_printed
 
 if TYPE_CHECKING:
@@ -87,15 +89,19 @@ def run_module(
     program: a wrong engine, platform, argument or ze_info, or a listener that cannot follow the run. What the kernel
     does wrong is in the report.
     """
-    engine_name, run = _engine(
-        "interp" if options.listeners and options.engine == "auto" else options.engine, options.budget
-    )
-    if options.listeners and engine_name != "interp":
+    profiler = Profiler() if options.profile else None
+    listeners = options.listeners if profiler is None else (*options.listeners, profiler)
+    engine_name, run = _engine("interp" if listeners and options.engine == "auto" else options.engine, options.budget)
+    if listeners and engine_name != "interp":
         raise LaunchError("instructions can be followed with --engine interp only")
-    observers = (*observers_named(options.checks), *options.listeners)
+    observers = (*observers_named(options.checks), *listeners)
     texts = dict(sources or {})
     where = choose_platform(launch, options, [kernel.name for kernel in module.kernels])
     said = list(notes)
+    if profiler is not None and options.engine == "auto":
+        said.append(
+            "--profile: the interpreter runs, which alone sees lanes and messages; --counts goes with any engine"
+        )
     module = linked(module)
     defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):
@@ -137,6 +143,7 @@ def run_module(
         texts,
         result.sent,
         values=_values(launch, prepared),
+        profile=profile_of(module.bodies, result.executions, profiler) if options.counts or profiler else None,
     )
 
 
