@@ -40,8 +40,8 @@ ALLOWED = {
     "cli.launch": {"common", "described", "files", "progress"},
     "cli.stats": {"asm", "assemble", "baselines", "common", "files", "progress"},
     "cli.services": {
-        "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "words", "zebins",
-        "zeinfo",
+        "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "stats", "words",
+        "zebins", "zeinfo",
     },
     "ide.index": set(),
     "ide.prose": {"index"},

@@ -22,6 +22,7 @@ from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble
 
 if TYPE_CHECKING:
+    from visa_lsp.cli.assemble import Program
     from visa_lsp.program.model import Module
 
 
@@ -33,17 +34,20 @@ def figures_of_file(path: str, platform: str | None, stdin_filename: str | None 
     name = (stdin_filename or STDIN_NAME) if path == STDIN else path
     data = read_bytes(path)
     if data.startswith(OBJECT_MAGIC):
-        return figures_of_module(_module_of_object(data, name, platform), platform, name)
+        return _figures_of_module(_module_of_object(data, name, platform), platform, name)
     source = decode(name, data)
     program = program_of_text(source.text, platform)
     report(name, program)
-    if program.module is None:
-        return None
-    return figures_of_module(program.module, platform, name, grf_in_comment(source.text))
+    return figures_of_text(source.text, program, platform, name)
 
 
-def figures_of_module(module: Module, platform: str | None, path: str, said: int | None = None) -> list[KernelFigures]:
-    """The figures of each body of a program; ``said`` is the size of a GRF row that its text tells in a comment."""
+def figures_of_text(text: str, program: Program, platform: str | None, name: str) -> list[KernelFigures] | None:
+    """The figures of each kernel and function of a text and its program; None where it has errors."""
+    return None if program.module is None else _figures_of_module(program.module, platform, name, grf_in_comment(text))
+
+
+def _figures_of_module(module: Module, platform: str | None, path: str, said: int | None = None) -> list[KernelFigures]:
+    """The figures of each body; ``said`` is the size of a GRF row that the text tells in a comment."""
     chosen = platform_named(platform) if platform else None
     grf_bytes = chosen.grf_bytes if chosen is not None else said or grf_of(module).bytes
     return [figures_of(body, grf_bytes, path) for body in module.bodies]
