@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import json
 
 from lsp_client import at, line_of, plain
 from lsprotocol import types
 
+from benchmarks.inputs import kernel as long_kernel
+from visa_lsp.cli.main import main
 from visa_lsp.zeinfo.pack import pack_zebin
 
 
@@ -250,6 +254,44 @@ async def test_commands_that_show(client, kernel, tmp_path):
     page = await command(client, "visa.explain", {"word": "mad"})
     assert "Multiply, then add" in page["markdown"]
     assert "did you mean `mad`" in (await command(client, "visa.explain", "maad"))["error"]
+
+
+async def test_stats_are_those_of_the_command_line(client, kernel, tmp_path, capsys):
+    path = tmp_path / "saxpy.visaasm"
+    path.write_text(kernel.text)
+    answer = await command(client, "visa.stats", {"uri": kernel.uri, "platform": "TGLLP"})
+    assert answer["ok"], answer
+    assert main(["stats", str(path), "--platform", "TGLLP", "--format", "json"]) == 0
+    [mine], [theirs] = answer["kernels"], json.loads(capsys.readouterr().out)["kernels"]
+    assert mine | {"path": ""} == theirs | {"path": ""}
+    assert (await command(client, "visa.assemble", kernel.uri))["ok"]
+    of_object = await command(client, "visa.stats", (tmp_path / "saxpy.isa").as_uri())
+    assert of_object["kernels"][0]["pressure"]["max"] == mine["pressure"]["max"]
+    gone = await command(client, "visa.stats", (tmp_path / "gone.isa").as_uri())
+    assert (gone["ok"], "gone.isa" in gone["error"]) == (False, True)
+
+
+async def test_an_edit_ends_the_counting_of_a_text(client, kernel):
+    uri = kernel.uri.replace("saxpy", "long")
+    item = types.TextDocumentItem(uri, "visa", 1, long_kernel(20_000))
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    counting = asyncio.ensure_future(command(client, "visa.stats", uri))
+    edit = types.TextDocumentContentChangePartial(lines(2, 2), "// edited\n")
+    while not counting.done():  # whenever the counting begins, an edit comes behind it
+        item.version += 1
+        identifier = types.VersionedTextDocumentIdentifier(item.version, uri)
+        client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [edit]))
+        await asyncio.wait([counting], timeout=0.2)
+    assert counting.result() == {"ok": False, "error": "the text was edited", "edited": True}
+
+
+async def test_a_text_with_errors_has_findings_instead_of_figures(client, kernel):
+    uri = kernel.uri.replace("saxpy", "bad")
+    item = types.TextDocumentItem(uri, "visa", 1, kernel.text.replace("mad (M1", "mdd (M1"))
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    answer = await command(client, "visa.stats", uri)
+    assert (answer["ok"], answer["error"]) == (False, "the text has errors")
+    assert answer["diagnostics"][0]["line"] == line_of(kernel.text, "mad (M1") + 1
 
 
 async def test_objects_are_shown_as_their_disassembly(client, kernel, tmp_path):

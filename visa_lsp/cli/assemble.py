@@ -35,21 +35,38 @@ class Assembled:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def assemble_text(text: str, platform: str | None = None) -> Assembled:
-    """Check, lower and encode a text. Without a platform the register size is what the text says or shows, else TGLLP's."""
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A text checked and lowered: ``module`` is None exactly when a diagnostic is an error."""
+
+    analysis: Analysis
+    module: Module | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def program_of_text(text: str, platform: str | None = None) -> Program:
+    """Check and lower a text. Without a platform the register size is what the text says or shows, else TGLLP's."""
     analysis = Analysis.of(text, platform)
     diagnostics = _shown(analysis)
     if has_errors(diagnostics):
-        return Assembled(analysis, None, None, diagnostics)
+        return Program(analysis, None, diagnostics)
     bound = analysis.bound if platform_named(platform or "") else with_shown_grf(analysis.document, analysis.bound)
     module = lower(bound)
     if module is None:
         # Binding found a problem that no rule calls an error: say so at its place instead of failing in silence.
-        problems = tuple(
+        diagnostics += tuple(
             Diagnostic(NO_OBJECT_FORM, analysis.document.span(p.place.line, p.place.span), f"no object: {p.kind}")
             for p in analysis.bound.problems
         )
-        return Assembled(analysis, None, None, diagnostics + problems)
+    return Program(analysis, module, diagnostics)
+
+
+def assemble_text(text: str, platform: str | None = None) -> Assembled:
+    """Check, lower and encode a text; of platforms as ``program_of_text``."""
+    program = program_of_text(text, platform)
+    analysis, module, diagnostics = program.analysis, program.module, program.diagnostics
+    if module is None:
+        return Assembled(analysis, None, None, diagnostics)
     try:
         return Assembled(analysis, module, encode(module), diagnostics)
     except CodecError as error:

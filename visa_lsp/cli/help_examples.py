@@ -60,6 +60,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("visa-lsp zeinfo emit saxpy.visaasm -o saxpy.zeinfo.yaml", "write it beside the text"),
         ("visa-lsp zeinfo emit saxpy.visaasm --platform DG2", "make it for a platform"),
     ),
+    "visa-lsp stats": (
+        ("visa-lsp stats mandelbrot.visaasm", "the registers that a kernel takes, and where the most"),
+        ("visa-lsp stats saxpy.visaasm mandelbrot.visaasm --max-pressure 64", "a table; exit 1 above 64 GRF rows"),
+        ("visa-lsp stats mandelbrot.visaasm --format json", "the figures of each line, for a program"),
+    ),
     "visa-lsp explain": (
         ("visa-lsp explain mad", "an instruction: operands, types, what to take care of"),
         ("visa-lsp explain V101 %r0", "a finding's code and a predefined variable"),

@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "dis": "make a text from an object",
     "run": "run a kernel on the simulator",
     "zeinfo": "check ze_info, alone and against the kernels, or make it",
+    "stats": "count what kernels hold, and the registers that they take",
     "explain": "explain an instruction, a finding, a variable, or a word of the glossary",
     "dap": "debug a kernel on the simulator: a debug adapter for editors",
 }
@@ -65,6 +66,12 @@ def _zeinfo() -> Command:
     return add_arguments, zeinfo_command
 
 
+def _stats() -> Command:
+    from visa_lsp.cli.stats.command import add_arguments, stats_command
+
+    return add_arguments, stats_command
+
+
 def _explain() -> Command:
     from visa_lsp.cli.explain import add_arguments, explain_command
 
@@ -90,6 +97,7 @@ LOADERS: Final = {
     "dis": _dis,
     "run": _run,
     "zeinfo": _zeinfo,
+    "stats": _stats,
     "explain": _explain,
     "dap": _dap,
     "": _server,

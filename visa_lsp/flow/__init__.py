@@ -9,6 +9,8 @@ The room knows rows and values of the program, no text and no machine. Bound tex
 * ``storage``, ``accesses``: where variables lie, and which bytes of them an instruction reads and writes;
 * ``masks``: sets of bytes of many variables as one integer; ``liveness``, ``reaching``: what is read later, what was
   written before; ``values``: whose values may become part of which variable; ``usage``: what is read or written at all;
+* ``registers``: how many registers a body takes at each step, by the rules of life of ``pressure``; ``pointers``: what
+  indirect operands may touch;
 * ``solve``: the only place where something is repeated until it no longer changes.
 
 Invariants. Every step is in exactly one block. An access covers at least the bytes that the instruction may touch

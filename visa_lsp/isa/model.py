@@ -469,6 +469,8 @@ class ExecStyle(Enum):
 
 # Families of rows that compute, with vector operands: the others move or steer.
 COMPUTING: Final = frozenset({"arith", "math", "logic", "compare", "mov"})
+# Families of rows that send a message to a unit: memory, images, samplers.
+SENDING: Final = frozenset({"data_port", "svm", "sampler", "media", "lsc"})
 
 
 class Instruction(Struct, frozen=True, eq=False):

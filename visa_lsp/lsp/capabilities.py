@@ -29,6 +29,7 @@ SHOW_ZE_INFO: Final = "visa.showZeInfo"
 EXPLAIN: Final = "visa.explain"
 INSTRUCTIONS_OF: Final = "visa.instructionsOf"
 WORDS: Final = "visa.words"
+STATS: Final = "visa.stats"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"

@@ -23,6 +23,7 @@ OFFERED = {
             "visa.zebin",
             "visa.run",
             "visa.runAll",
+            "visa.stats",
             "visa.showControlFlow",
             "visa.showZeInfo",
             "visa.explain",

@@ -89,12 +89,16 @@ class RecordedMessages:
 
 @dataclass(slots=True)
 class RunResult:
-    """What a run did: counts, bytes that messages moved, and its faults in the order they were found."""
+    """What a run did: counts, bytes that messages moved, and its faults in the order they were found.
+
+    ``executions`` has for each body that was reached how often each of its instructions was executed, by its name.
+    """
 
     threads: int = 0
     groups: int = 0
     instructions: dict[str, int] = field(default_factory=dict)
     steps: int = 0
+    executions: dict[str, tuple[int, ...]] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     barriers: int = 0
     reads: int = 0

@@ -220,6 +220,7 @@ class Machine:
                 self._take()
         counts: Counter[str] = Counter()
         for code in self._codes.values():
+            self.result.executions[code.kernel.name] = tuple(code.counts[: len(code.kernel.instructions)])
             for inst, count in zip(code.kernel.instructions, code.counts, strict=False):
                 if count and not inst.row.opens_label and not inst.row.marks_source:
                     counts[inst.row.mnemonic] += count

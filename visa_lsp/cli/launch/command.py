@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.cli.common import CliError, foreign, whole_number
-from visa_lsp.cli.files import read_bytes, refuse_input, replacing
+from visa_lsp.cli.files import check_output, read_bytes, refuse_input, replacing, write_output
 from visa_lsp.cli.launch.printing import Outcome, as_json, print_text
 from visa_lsp.cli.progress import Progress
 from visa_lsp.reading import MOST_OBJECT, opened_file
@@ -95,6 +95,17 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         help="print the instructions that a thread executes, with values; GROUP is X or X:Y:Z; default 0,0",
     )
+    parser.add_argument("--counts", action="store_true", help="tell how often each instruction is executed")
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="also tell active lanes, branches that split them, and what messages do to memory; the interpreter runs",
+    )
+    parser.add_argument(
+        "--profile-out",
+        metavar="FILE",
+        help="write the profile for speedscope as well; --profile unless --counts is given",
+    )
     parser.add_argument(
         "--init",
         action="store_true",
@@ -113,7 +124,7 @@ def _count_of_steps(text: str) -> int:
 
 
 def run_command(args: Namespace) -> int:
-    """Run what the command line asks for; gives the exit status."""
+    """Run what the command line asks for; gives the exit status. ``CliError`` where its profile cannot be written."""
     if find_spec("numpy") is None:
         print("visa-lsp run: running kernels needs NumPy: pip install 'visa-lsp[run]'", file=sys.stderr)
         return 2
@@ -131,6 +142,9 @@ def run_command(args: Namespace) -> int:
         rest.remove(first)
         launches = [name for name in args.inputs if name not in programs]
         tasks = [(first, tuple(Path(p) for p in rest)), *((name, ()) for name in launches)]
+    if args.profile_out and not args.profile_out.endswith(".json"):
+        raise CliError(f"--profile-out {args.profile_out}: a profile is a .json file")
+    check_output(args.profile_out, args.inputs)
     outcomes = []
     for name, files in tasks:
         outcome = _launch(name, args, files, several=len(tasks) > 1)
@@ -143,7 +157,20 @@ def run_command(args: Namespace) -> int:
     elif len(tasks) > 1:
         passed = sum(o.status == 0 for o in outcomes)
         print(f"{len(outcomes)} launches: {passed} passed, {len(outcomes) - passed} failed")
+    if args.profile_out:
+        _write_profile(args, outcomes)
     return max(outcome.status for outcome in outcomes)
+
+
+def _write_profile(args: Namespace, outcomes: list[Outcome]) -> None:
+    """Write what ran for speedscope; ``CliError`` where that cannot be written."""
+    from visa_lsp.cli.launch.profile import speedscope
+
+    reports = [(outcome.name, outcome.report) for outcome in outcomes if outcome.report is not None]
+    value = speedscope((name, r.profile, r.sources) for name, r in reports if r.profile is not None)
+    write_output(
+        args.profile_out, (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "replace"), args.inputs
+    )
 
 
 def _with_launch_file(programs: list[str]) -> str | None:
@@ -179,7 +206,8 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
             options = runner.RunOptions(
                 path, args.platform, args.engine, args.checks, listeners, args.budget, more,
                 first_fault=args.first_fault, told=told if line.wanted else None, repeat=args.repeat,
-                threads=args.threads,
+                threads=args.threads, counts=args.counts,
+                profile=args.profile or bool(args.profile_out and not args.counts),
             )  # fmt: skip
             if path is not None and (args.init or not launch_path.is_file()):
                 done = _proposed(name, path, launch_path, options, args)

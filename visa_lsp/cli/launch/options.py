@@ -21,9 +21,10 @@ class RunOptions:
 
     ``path`` is where it comes from, for its siblings and for messages; ``checks`` is ``all``, ``none`` or a list by commas;
     ``listeners`` hear of the run beside the checkers; ``files`` are further files of the program; ``finder`` knows what
-    lies beside it. ``first_fault`` ends the run at its first fault; ``told`` hears now and then how many groups there are,
-    how many are done, and how many steps. ``repeat``: how often it is run, each time from the same memory; ``threads``: of this machine, on which groups may run at the same time. ``began``:
-    when loading began, on the clock of ``perf_counter``.
+    lies beside it. ``first_fault`` ends the run at its first fault; ``counts`` keeps how often each instruction is executed,
+    ``profile`` also lanes and messages; ``told`` hears now and then how many groups there are, how many are done, and how
+    many steps. ``repeat``: how often it is run, each time from the same memory; ``threads``: of this machine, on which
+    groups may run at the same time. ``began``: when loading began, on the clock of ``perf_counter``.
     """
 
     path: Path | None = None
@@ -35,6 +36,8 @@ class RunOptions:
     files: tuple[Path, ...] = ()
     finder: Beside = field(default_factory=Beside)
     first_fault: bool = False
+    counts: bool = False
+    profile: bool = False
     told: Callable[[int, int, int], None] | None = None
     repeat: int = 1
     threads: int = 1

@@ -22,7 +22,7 @@ hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instru
 mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``assumed``
 (sentences; empty for a launch file), ``time`` (wall seconds: ``load`` from the text to its dispatch, ``compile`` for making
 machine code, ``run`` with those of the kernel alone, run by run), ``replayed_groups`` (how many groups the interpreter ran again
-because a check had stopped compiled code), ``ok``; without a launch file also ``launch_text``, the text of one that says the same. What is only
+because a check had stopped compiled code), ``ok``, with ``--counts`` and ``--profile`` also ``profile``, as module ``profile`` says; without a launch file also ``launch_text``, the text of one that says the same. What is only
 written (``--init``) has ``launch``, ``ok``, ``written`` (files), ``assumed`` and ``launch_text``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
 object, several give an array.
 """
@@ -34,6 +34,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.cli.launch.comparison import base64_of, difference_lines, expectation_values, finite, numbers
+from visa_lsp.cli.launch.profile import profile_lines, profile_values
 from visa_lsp.sim.faults import items_text
 
 if TYPE_CHECKING:
@@ -120,6 +121,9 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
         yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors lists more"
     for sent in report.sent:
         yield from _sent_lines(report, sent)
+    if report.profile is not None:
+        for line in profile_lines(report.profile, report.sources):
+            yield f"  {line}"
     yield f"  {'ok' if report.ok else 'FAILED'}"
 
 
@@ -254,6 +258,7 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
         "assumed": list(report.assumed),
         "time": asdict(report.time),
         "replayed_groups": report.replayed_groups,
+        **({"profile": profile_values(report.profile)} if report.profile is not None else {}),
         "ok": report.ok,
     }
 

@@ -15,6 +15,7 @@ from visa_lsp.isa.model import Mark
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from visa_lsp.cli.launch.profile import RunProfile
     from visa_lsp.cli.launch.program import BodySource
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import RecordedMessages
@@ -113,6 +114,7 @@ class RunReport:
     assumed: tuple[str, ...] = ()  # what nobody has said of the launch, a sentence each
     time: RunTime = RunTime()
     replayed_groups: int = 0  # run again by the interpreter, where a check has stopped compiled code
+    profile: RunProfile | None = None
 
     def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:
         """The report with what was assumed, which is not said again in a note."""

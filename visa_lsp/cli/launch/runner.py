@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.beside import kernels_in
 from visa_lsp.cli.launch.linking import with_callees
 from visa_lsp.cli.launch.options import RunOptions
+from visa_lsp.cli.launch.profile import profile_of
 from visa_lsp.cli.launch.program import (
     TextProblems,
     decoded,
@@ -36,6 +37,7 @@ from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import CHECKERS, checkers
+from visa_lsp.sim.observers.profile import Profiler
 from visa_lsp.sim.printf import text_of as text_printed
 
 if TYPE_CHECKING:
@@ -140,9 +142,15 @@ class ReadyRun:
         """What the kernel has printed so far."""
         return text_printed(self.prepared.printf, self.prepared.dispatch.memory) if self.prepared.printf else ""
 
-    def report(self, result: RunResult, engine: str, time: RunTime | None = None) -> RunReport:
+    def report(
+        self, result: RunResult, engine: str, time: RunTime | None = None, profiler: Profiler | None = None
+    ) -> RunReport:
         """What came of the run."""
         prepared, config, said = self.prepared, self.launch.config, list(self.notes)
+        if profiler is not None and self.options.engine == "auto":
+            said.append(
+                "--profile: the interpreter runs, which alone sees lanes and messages; --counts goes with any engine"
+            )
         if result.side_by_side > 1:
             said.append(
                 f"groups ran side by side on {result.side_by_side} threads: nothing orders the atomics of different groups"
@@ -177,6 +185,9 @@ class ReadyRun:
             values=self.values,
             time=time or RunTime(self.loading),
             replayed_groups=result.replayed_groups,
+            profile=profile_of(self.module.bodies, result.executions, profiler)
+            if self.options.counts or profiler
+            else None,
         )
 
 
@@ -214,10 +225,9 @@ def carried_out(run: ReadyRun) -> RunReport:
     listener that cannot follow the run.
     """
     options = run.options
-    engine_name, engine = _engine(
-        "interp" if options.listeners and options.engine == "auto" else options.engine, options.budget
-    )
-    if options.listeners and engine_name != "interp":
+    follows = bool(options.listeners) or options.profile
+    engine_name, engine = _engine("interp" if follows and options.engine == "auto" else options.engine, options.budget)
+    if follows and engine_name != "interp":
         raise LaunchError("instructions can be followed with --engine interp only")
     observers_named(options.checks)
     for listener in options.listeners:
@@ -226,22 +236,25 @@ def carried_out(run: ReadyRun) -> RunReport:
     dispatch = run.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
     told = options.told and partial(options.told, prod(dispatch.groups))
     dispatch = replace(dispatch, first_fault=options.first_fault, told=told, host_threads=options.threads)
-    result, time = _timed(dispatch, engine, options, run.loading)
-    return run.report(result, engine_name, time)
+    result, time, profiler = _timed(dispatch, engine, options, run.loading)
+    return run.report(result, engine_name, time, profiler)
 
 
-def _timed(dispatch: Dispatch, engine: Engine, options: RunOptions, loading: float) -> tuple[RunResult, RunTime]:
-    """What the last of the runs has done, and how long loading, compiling and each of them took."""
+def _timed(
+    dispatch: Dispatch, engine: Engine, options: RunOptions, loading: float
+) -> tuple[RunResult, RunTime, Profiler | None]:
+    """What the last of the runs has done, how long loading, compiling and each of them took, and who has watched the last."""
     before = Contents(dispatch) if options.repeat > 1 else None
     compiling, running = 0.0, []
     while True:
-        observers = (*observers_named(options.checks), *options.listeners)
+        profiler = Profiler() if options.profile else None
+        observers = (*observers_named(options.checks), *options.listeners, *((profiler,) if profiler else ()))
         began = perf_counter()
         result = engine(dispatch, observers)
         running.append(perf_counter() - began - result.compile_seconds)
         compiling += result.compile_seconds
         if before is None or len(running) == options.repeat:
-            return result, RunTime(loading, compiling, tuple(running))
+            return result, RunTime(loading, compiling, tuple(running)), profiler
         before.restore()
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from visa_lsp.cli.services.serving import finder_of, findings, launch_template
+from visa_lsp.cli.services.serving import finder_of, findings, launch_template, stats
 
 if TYPE_CHECKING:
     from visa_lsp.cli.launch.file import LaunchFile
@@ -52,11 +52,14 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     """Run a program as its launch file says; the answer holds buffers, expectations and faults as values.
 
     Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
-    completed from ze_info), ``template`` (options of ``launch_template``, which is asked instead), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``opened`` (texts by
+    completed from ze_info), ``template`` (options of ``launch_template``, which is asked instead), ``stats`` (options of ``stats``, likewise), ``profile``
+    (``counts`` or ``lanes``), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``opened`` (texts by
     path). Without a text the program is the object ``path``; where that is none either, what the launch file names.
     """
     if "template" in options:
         return launch_template(text or "", path, options["template"], tries=True)
+    if "stats" in options:
+        return stats(text, path, options["stats"]["platform"])
     if find_spec("numpy") is None:
         return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
     from visa_lsp.cli.launch import runner
@@ -80,6 +83,8 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
             options.get("engine", "auto"),
             options.get("checks", "all"),
             finder=finder_of(options.get("opened")),
+            counts=options.get("profile") == "counts",
+            profile=options.get("profile") == "lanes",
         )
         more["source"] = str(source) if source else None
         if options.get("quick") is not None:

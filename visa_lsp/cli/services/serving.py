@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from visa_lsp.cli.exits import CliError
 from visa_lsp.cli.files import replacing
-from visa_lsp.cli.services.apart import run_all_in_subprocess, run_in_subprocess
+from visa_lsp.cli.services.apart import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
 from visa_lsp.reading import MOST_OBJECT, read_file
 from visa_lsp.text import LineIndex
 
@@ -35,6 +35,7 @@ def services() -> Services:
         assemble_text,
         run_in_subprocess,
         run_all_in_subprocess,
+        stats_in_subprocess,
         disassemble,
         zebin,
         ze_info,
@@ -92,6 +93,24 @@ def write_whole(target: Path, data: bytes, source: str | None) -> None:
     """Write a file, complete or not at all, and never over ``source``, the text that it is made from."""
     with replacing(target, [source] if source else []) as stream:
         stream.write(data)
+
+
+def stats(text: str | None, path: str | None, platform: str | None) -> Result:
+    """The figures of a text, or of the object ``path``, as ``stats --format json`` has them."""
+    from visa_lsp.cli.assemble import program_of_text
+    from visa_lsp.cli.stats.inputs import figures_of_file, figures_of_text
+    from visa_lsp.cli.stats.printing import as_json
+
+    try:
+        if text is None:
+            return {"ok": True, **as_json(figures_of_file(path or "", platform) or ())}
+        program = program_of_text(text, platform)
+        kernels = figures_of_text(text, program, platform, path or "")
+    except CliError as error:
+        return {"ok": False, "error": str(error)}
+    if kernels is None:
+        return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, program.diagnostics)}
+    return {"ok": True, **as_json(kernels)}
 
 
 def disassemble(text: str | None, path: str | None, platform: str | None) -> Result:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.features.live_ranges import live_words
 from visa_lsp.ide.features.source_lines import source_at
 from visa_lsp.ide.index.focus import MANY, focus_at
 from visa_lsp.ide.index.token_at import TokenContext, spot_at
@@ -25,6 +26,7 @@ from visa_lsp.isa.predefined import IMPLICIT_INPUTS
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
 from visa_lsp.program.model import Immediate
+from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -88,13 +90,16 @@ def hover(
 
     ``arguments`` tells for a kernel, by variable, what its inputs hold, as Markdown.
     """
-    analysis = focus_at(analysis, offset, uses=True, family=True, most=MANY)
+    whole, analysis = analysis, focus_at(analysis, offset, uses=True, family=True, most=MANY)
     spot = spot_at(analysis, offset)
     if spot is None:
         return None
     markdown = _explain(analysis, spot, arguments)
     if markdown is None:
         return None
+    if isinstance(spot.statement, tree.Decl):
+        life = _life(whole, spot)
+        markdown += f"  \n{life}" if life else ""
     marks = spot.bound is not None and spot.bound.row is not None and spot.bound.row.marks_source is not None
     source = source_at(analysis.document, spot.line) if marks else None
     if source is not None:
@@ -205,6 +210,14 @@ def _name(analysis: Analysis, spot: TokenContext, arguments: Callable[[str], Map
     about = f"operand {describe_slot(slot)}"
     access = _access(spot)
     return f"{text}\n\n---\n\n{about}" + (f"\n\n{access}" if access else "")
+
+
+def _life(whole: Analysis, spot: TokenContext) -> str:
+    """Where a general variable is live, for its declaration; empty where that is not counted."""
+    symbol = spot.symbol
+    if symbol is None or spot.body is None or symbol.kind is not SymbolKind.GENERAL or symbol.predefined:
+        return ""
+    return live_words(whole, spot.body.name, symbol.base()[0].name)
 
 
 def _access(spot: TokenContext) -> str | None:

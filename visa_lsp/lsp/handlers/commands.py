@@ -29,6 +29,7 @@ from visa_lsp.lsp.capabilities import (
     SHOW_CONTROL_FLOW,
     SHOW_REFERENCES,
     SHOW_ZE_INFO,
+    STATS,
     WORDS,
     ZEBIN,
 )
@@ -52,6 +53,7 @@ SCHEME: Final = "visa-disassembly"
 UNTRUSTED: Final = "the workspace is not trusted: nothing is written or run in it"
 _LAUNCH: Final = (".launch.yaml", ".launch.yml")
 _MOST_VALUES: Final = 8
+_LOOK_FOR_EDITS: Final = 0.1  # seconds
 _DEEPEST: Final = 20
 _LONGEST: Final = 86400  # seconds
 _DIGITS: Final = 10
@@ -65,6 +67,7 @@ def register(server: VisaServer) -> None:
         (ZEBIN, on_zebin),
         (RUN, on_run),
         (RUN_ALL, on_run_all),
+        (STATS, on_stats),
         (SHOW_CONTROL_FLOW, on_control_flow),
         (SHOW_ZE_INFO, on_ze_info),
         (EXPLAIN, on_explain),
@@ -286,6 +289,38 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
         options["launchText"] = opened.analysis.document.text
     options["launch"] = path
     options["opened"] = _opened(ls, Language.VISA, Language.ZEINFO)
+
+
+async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Count what the kernels of a text or an object hold, and the registers that they take, line by line.
+
+    Ended by an edit of the text, which leaves the answer with ``edited``, and by a cancelled request.
+    """
+    uri, stop = "", Stop()
+
+    def prepare() -> Callable[[], Result]:
+        nonlocal uri
+        options = _options(arguments)
+        uri = options["uri"]
+        text, path = None if _is_object(uri) else _text(ls, uri), ls.files.path_of(uri)
+        if text is None and path is None:
+            raise BadArgument("an object has to be a file")
+        platform = _platform(ls, options) if options.get("platform") or not _is_object(uri) else None
+        return lambda: ls.services.stats(text, path, platform, stop)
+
+    counting = asyncio.ensure_future(_answer(ls, "vISA: counting", token, prepare))
+    await asyncio.sleep(0)  # it is prepared: the text is that of this moment
+    before = ls.documents.get(uri)
+    try:
+        while not (await asyncio.wait([counting], timeout=_LOOK_FOR_EDITS))[0]:
+            if ls.documents.get(uri) is not before:
+                stop.ask()
+                await asyncio.wait([counting])
+                return {"ok": False, "error": "the text was edited", "edited": True}
+    except asyncio.CancelledError:
+        stop.ask()
+        raise
+    return counting.result()
 
 
 async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result:

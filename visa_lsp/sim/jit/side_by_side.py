@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from operator import add
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
@@ -99,6 +100,9 @@ def _sum(results: Sequence[RunResult]) -> RunResult:
         for name in ("threads", "groups", "steps", "barriers", "reads", "writes"):
             setattr(whole, name, getattr(whole, name) + getattr(one, name))
         whole.ended |= one.ended
+        for body, some in one.executions.items():
+            known = whole.executions.get(body, (0,) * len(some))
+            whole.executions[body] = tuple(map(add, known, some))
     whole.instructions = dict(counts)
     faults = sorted((fault for one in results for fault in one.faults), key=lambda fault: fault.group[::-1])
     whole.faults = tuple({fault_key(fault): fault for fault in reversed(faults)}.values())[::-1]

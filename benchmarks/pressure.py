@@ -1,0 +1,173 @@
+"""Register pressure against the finalizer's own estimate, on every text of the corpora that it finishes.
+
+The finalizer prints its estimate for each instruction with ``-dumpRPE``; without its local allocation, so that the estimate is
+made for every kernel. A second pass without copy propagation and hoisting shows how much of the difference comes from what it
+rewrites before it counts. Two figures agree that differ by no more than 10 % or 4 GRF rows. Lines are compared by rank
+within a kernel. Exit 1 where a limit of ``LIMITS`` does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.measure import PEER, percentile, table
+from visa_lsp.flow.registers import registers_of
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.sema.lower import assemble
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_ROOT: Final = Path(__file__).resolve().parents[1]
+CORPORA: Final = (_ROOT.parent / "shared" / "corpus" / "dev", _ROOT / "tests" / "own" / "dev")
+PASSES: Final = {"as it comes": (), "no rewriting": ("-nocopyprop", "-nodefhoist")}
+NEAR, NEAR_ROWS = 0.1, 4
+_LEAST_LINES: Final = 5
+# Of a pass: the share of peaks that agree, their rank correlation, that of lines: the median and the lowest tenth.
+LIMITS: Final = {"as it comes": (0.88, 0.98, 0.92, 0.75), "no rewriting": (0.94, 0.98, 0.92, 0.75)}
+_FILE_NAMED: Final = re.compile(r"(?m)^\s*\.kernel_attr\s+OutputAsmPath\b.*$")  # the finalizer would write there
+_COUNTED: Final = re.compile(r"^\[(\d+)\] .*//[^$\n]*\$(\d+):", re.MULTILINE)
+_PEAK: Final = re.compile(r"max pressure: (\d+)")
+_TABLE: Final = "\nBB 0:"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the finalizer says of a kernel: its peak, and GRF rows by the ordinal of the instruction."""
+
+    peak: int
+    rows: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A text, both peaks, and the rank correlation of its lines (None where there is none)."""
+
+    path: Path
+    ours: int
+    theirs: int
+    lines: float | None
+
+    @property
+    def near(self) -> bool:
+        """Whether the peaks agree."""
+        return abs(self.ours - self.theirs) <= max(NEAR_ROWS, NEAR * self.theirs)
+
+
+def estimate(text: str, platform: str, options: Sequence[str] = ()) -> Estimate | None:
+    """The finalizer's estimate for a text of one kernel; None where it does not finish it."""
+    assert PEER is not None
+    with tempfile.TemporaryDirectory(prefix="visa-pressure-") as folder:
+        (Path(folder) / "x.visaasm").write_text(_FILE_NAMED.sub("", text), encoding="utf-8", errors="surrogateescape")
+        command = [PEER, "x.visaasm", "-platform", platform, "-output", "-dumpRPE", "-nolocalra", *options]
+        done = subprocess.run(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=120
+        )
+    printed = done.stdout.decode("utf-8", "replace")
+    peaks = list(_PEAK.finditer(printed))
+    if done.returncode or not peaks:
+        return None
+    # It may allocate several times; the last table counts.
+    start = max(0, printed.rfind(_TABLE, 0, peaks[-1].start()))
+    rows: dict[int, int] = {}
+    for found in _COUNTED.finditer(printed, start, peaks[-1].start()):
+        rows[int(found[2])] = max(rows.get(int(found[2]), 0), int(found[1]))
+    return Estimate(int(peaks[-1][1]), rows)
+
+
+def texts(corpora: Iterable[Path] = CORPORA) -> list[tuple[Path, str]]:
+    """The texts of the corpora with their platforms."""
+    found = [path for corpus in corpora for path in sorted(corpus.glob("[A-Z]*/*.visaasm"))]
+    return [(path, path.parent.name) for path in found if platform_named(path.parent.name) is not None]
+
+
+def ours(text: str, platform: str) -> list[int] | None:
+    """Our GRF rows for each instruction of a text of one kernel; None where there is no program."""
+    chosen, module = platform_named(platform), assemble(text, platform).module
+    if module is None or chosen is None or len(module.bodies) != 1:
+        return None
+    return registers_of(module.bodies[0], chosen.grf_bytes).grf_rows
+
+
+def compare(path: Path, rows: list[int], theirs: Estimate) -> Compared:
+    """Both figures of a text."""
+    both = [(rows[number], found) for number, found in theirs.rows.items() if number < len(rows)]
+    lines = correlation([a for a, _ in both], [b for _, b in both]) if len(both) >= _LEAST_LINES else None
+    return Compared(path, max(rows, default=0), theirs.peak, lines)
+
+
+def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """The rank correlation (Spearman) of two series; None where one of them does not change."""
+    try:
+        return statistics.correlation(_ranks(one), _ranks(other))
+    except statistics.StatisticsError:
+        return None
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """The rank of each value; equal values share the mean of theirs."""
+    places: dict[float, list[int]] = {}
+    for place, value in enumerate(sorted(values)):
+        places.setdefault(value, []).append(place)
+    return [statistics.fmean(places[value]) for value in values]
+
+
+def figures(compared: Sequence[Compared]) -> tuple[float, float, float, float]:
+    """The share of peaks that agree, their rank correlation, that of lines: the median and the lowest tenth."""
+    lines = [one.lines for one in compared if one.lines is not None]
+    near = sum(one.near for one in compared) / len(compared)
+    peaks = correlation([one.ours for one in compared], [one.theirs for one in compared])
+    return near, peaks or 0.0, statistics.median(lines), percentile(lines, 0.1)
+
+
+def _distance(one: Compared) -> tuple[bool, float]:
+    return one.near, -abs(one.ours - one.theirs) / max(1, one.theirs)
+
+
+def main(corpora: Sequence[Path], show: int) -> int:
+    """Compare, print, and say whether the limits hold."""
+    if PEER is None:
+        print("GenX_IR is not installed (apt-get install libigc-tools): nothing to compare")
+        return 0
+    inputs = [(path, platform, path.read_text("utf-8", "surrogateescape")) for path, platform in texts(corpora)]
+    known = [
+        (path, platform, text, rows) for path, platform, text in inputs if (rows := ours(text, platform)) is not None
+    ]
+    status, rows_of_table = 0, []
+    worst: dict[str, list[Compared]] = {}
+    for name, options in PASSES.items():
+        answers = [(path, rows, estimate(text, platform, options)) for path, platform, text, rows in known]
+        compared = [compare(path, rows, theirs) for path, rows, theirs in answers if theirs is not None]
+        if not compared:
+            print(f"{name}: the finalizer finished none of {len(known)} texts")
+            return 1
+        found = figures(compared)
+        status |= any(value < limit for value, limit in zip(found, LIMITS[name], strict=True))
+        words = [f"{value:.3f} (at least {limit})" for value, limit in zip(found, LIMITS[name], strict=True)]
+        rows_of_table.append([name, len(compared), *words])
+        worst[name] = sorted(compared, key=_distance)[:show]
+    head = ["finalizer", "texts", "peaks near", "rank of peaks", "rank of lines, median", "lowest tenth"]
+    table(f"register pressure: ours against the finalizer's ({len(known)} texts)", head, rows_of_table)
+    for name, some in worst.items():
+        cells = [[f"{one.path.parent.name}/{one.path.name}", one.ours, one.theirs] for one in some]
+        table(f"farthest off, {name}", ["text", "ours", "finalizer"], cells)
+    return status
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pressure")
+    parser.add_argument(
+        "corpora", nargs="*", type=Path, default=CORPORA, metavar="FOLDER", help="with a folder of texts per platform"
+    )
+    parser.add_argument(
+        "--show", type=int, default=10, metavar="N", help="how many of the texts that are farthest off are listed"
+    )
+    given = parser.parse_args()
+    raise SystemExit(main(given.corpora, given.show))

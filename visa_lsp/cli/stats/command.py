@@ -1,0 +1,107 @@
+"""The command ``visa-lsp stats``: what the kernels of texts and objects take and hold, as vISA alone tells it.
+
+Exit status: 0 nothing wrong, 1 a text with errors, or a kernel that is worse than asked for, 2 wrong usage or an unreadable
+file. Loads neither NumPy nor pygls. Invariant: what is worse, and what is wrong with a text, goes to stderr, so that
+stdout is the report alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.cli.common import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    EXIT_USAGE,
+    CliError,
+    add_platform,
+    complain,
+    printable,
+    whole_number,
+)
+from visa_lsp.cli.files import check_output
+from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.stats.inputs import figures_of_file, platform_of_launch
+from visa_lsp.cli.stats.limits import complaints, read_known, write_known
+from visa_lsp.cli.stats.printing import as_json, page, table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from visa_lsp.cli.stats.figures import KernelFigures
+
+_DEFAULT_BASELINE: Final = "visa-lsp-stats.json"
+_SUFFIX: Final = ".json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
+    parser.add_argument("--launch", metavar="FILE", help="take the platform that this launch file names")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument(
+        "--max-pressure", metavar="N", type=whole_number(0), help="exit 1 where a kernel takes more GRF rows"
+    )
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="exit 1 where a kernel takes more GRF rows than FILE knows of it"
+    )
+    parser.add_argument(
+        "--write-baseline", nargs="?", const="", metavar="FILE",
+        help=f"write what each kernel takes to FILE (default: --baseline, or {_DEFAULT_BASELINE})",
+    )  # fmt: skip
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    add_platform(parser)
+
+
+def stats_command(args: argparse.Namespace) -> int:
+    """Report the figures of each input."""
+    baseline = _baseline_to_write(args)
+    known = read_known(args.baseline) if args.baseline and baseline is None else None
+    platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
+    status = EXIT_OK
+    kernels: list[KernelFigures] = []
+    with Progress(wanted=len(args.inputs) > 1) as line:
+        for number, path in enumerate(args.inputs):
+            if line.is_due():
+                line.show(f"{number} of {len(args.inputs)} inputs")
+            try:
+                found = figures_of_file(path, platform, args.stdin_filename)
+            except CliError as error:
+                complain(str(error))
+                status = EXIT_USAGE
+                continue
+            if found is None:
+                status = max(status, EXIT_FINDINGS)
+            else:
+                kernels += found
+    _print(kernels, args.format)
+    if baseline is not None:
+        count = write_known(baseline, kernels, args.inputs)
+        print(f"{baseline}: {count} kernel{'s' * (count != 1)}", file=sys.stderr)
+    for words in complaints(kernels, args.max_pressure, known, args.baseline or ""):
+        print(printable(words), file=sys.stderr)
+        status = max(status, EXIT_FINDINGS)
+    return status
+
+
+def _baseline_to_write(args: argparse.Namespace) -> str | None:
+    """The file for ``--write-baseline``; None without it. ``CliError`` for one that may be something else."""
+    if args.write_baseline is None:
+        return None
+    path: str = args.write_baseline or args.baseline or _DEFAULT_BASELINE
+    if not path.endswith(_SUFFIX):
+        raise CliError(f"--write-baseline {path}: a baseline is a {_SUFFIX} file")
+    check_output(path, args.inputs)
+    return path
+
+
+def _print(kernels: list[KernelFigures], form: str) -> None:
+    if form == "json":
+        from msgspec import json
+
+        print(json.format(json.encode(as_json(kernels)), indent=2).decode())
+    elif len(kernels) == 1:
+        print(printable("\n".join(page(kernels[0]))))
+    elif kernels:
+        print("\n".join(table(kernels)))

@@ -1,0 +1,127 @@
+"""What there is to count in a kernel: instructions, messages, blocks, loops, and the registers that it takes line by line.
+
+Knows programs, no files and no form of a report. Lines count from 1; a program without lines has none. Invariant: pressure
+is in GRF rows as ``flow.registers`` counts them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.flow.registers import registers_of
+from visa_lsp.flow.steps import Space, number_of, space_of
+from visa_lsp.isa import predefined
+from visa_lsp.isa.model import SENDING, FlowClass
+
+if TYPE_CHECKING:
+    from visa_lsp.flow.pressure import Pressure
+    from visa_lsp.flow.registers import RegisterUse
+    from visa_lsp.program.model import Kernel
+
+_NO_CODE: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE})
+
+
+class LineFigures(Struct, frozen=True):
+    """A line with what is taken behind it, or while it writes, and in how many loops it stands."""
+
+    line: int
+    pressure: int
+    loop_depth: int
+
+
+class PeakVariable(Struct, frozen=True):
+    """A variable of the peak: the GRF rows that it takes, the first and last line of its life around the peak."""
+
+    name: str
+    rows: float
+    first: int | None
+    last: int | None
+
+
+class Peak(Struct, frozen=True):
+    """The most that is taken, the first line where it is, and what takes it, the largest first."""
+
+    max: int
+    line: int | None
+    variables: tuple[PeakVariable, ...] = ()
+
+
+class KernelFigures(Struct, frozen=True):
+    """A kernel or function of the input ``path``. ``variables`` counts declared general variables, aliases with them."""
+
+    path: str
+    name: str
+    grf_bytes: int
+    instructions: int
+    variables: int
+    blocks: int
+    loops: int
+    sends: int
+    by_family: dict[str, int]
+    pressure: Peak
+    flags: Peak
+    addresses: Peak
+    lines: tuple[LineFigures, ...]
+
+
+def figures_of(kernel: Kernel, grf_bytes: int, path: str) -> KernelFigures:
+    """Count what is in a kernel where a GRF row has ``grf_bytes``."""
+    use = registers_of(kernel, grf_bytes)
+    code = [inst for inst in kernel.instructions if inst.row.flow not in _NO_CODE]
+    families = Counter(inst.row.family for inst in code)
+    rows = use.grf_rows
+    lines = tuple(
+        LineFigures(inst.line + 1, rows[step], use.depth(step))
+        for step, inst in enumerate(kernel.instructions)
+        if inst.line >= 0
+    )
+    return KernelFigures(
+        path,
+        kernel.name,
+        grf_bytes,
+        len(code),
+        len(kernel.variables),
+        len(use.graph.blocks),
+        len(use.loops.by_head),
+        sum(families[family] for family in SENDING),
+        dict(sorted(families.items())),
+        _peak(use, use.general, max(rows, default=0), grf_bytes),
+        _peak(use, use.flags, max(use.flags.at, default=0), 1),
+        _peak(use, use.addresses, max(use.addresses.at, default=0), 1),
+        lines,
+    )
+
+
+def _peak(use: RegisterUse, pressure: Pressure, most: int, unit: int) -> Peak:
+    step = pressure.peak
+    if step < 0:
+        return Peak(0, None)
+    live = pressure.live(step)
+    around = {
+        variable: next((first, last) for first, last in runs if first <= step <= last)
+        for variable, runs in pressure.ranges(live).items()
+    }
+    variables = [
+        PeakVariable(_name(use.kernel, key), weight / unit, *(_line(use.kernel, end) for end in around[key]))
+        for key, weight in sorted(live.items(), key=lambda item: -item[1])
+    ]
+    return Peak(most, _line(use.kernel, step), tuple(variables))
+
+
+def _line(kernel: Kernel, step: int) -> int | None:
+    line = kernel.instructions[step].line
+    return line + 1 if line >= 0 else None
+
+
+def _name(kernel: Kernel, key: int) -> str:
+    number = number_of(key)
+    match space_of(key):
+        case Space.PREDICATE:
+            return kernel.string(kernel.predicates[number - predefined.FIRST_PREDICATE].name_index)
+        case Space.ADDRESS:
+            return kernel.string(kernel.addresses[number - predefined.FIRST_ADDRESS].name_index)
+        case _:
+            return kernel.variable_name(number)

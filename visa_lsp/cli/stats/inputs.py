@@ -1,0 +1,79 @@
+"""Texts and objects to programs whose instructions have lines; the size of a GRF row that counts for them.
+
+The lines of an object are those of the text that ``dis`` prints of it. The size is the platform's where one is told, else what
+the program shows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from visa_lsp.cli.asm import report
+from visa_lsp.cli.assemble import program_of_text
+from visa_lsp.cli.common import OBJECT_MAGIC, STDIN, STDIN_NAME, CliError, decode, foreign
+from visa_lsp.cli.files import read_bytes
+from visa_lsp.cli.stats.figures import KernelFigures, figures_of
+from visa_lsp.codec.decode import decode as decode_object
+from visa_lsp.codec.errors import CodecError
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.grf import grf_in_comment, grf_of
+from visa_lsp.program.text_form import module_text
+from visa_lsp.sema.lower import assemble
+
+if TYPE_CHECKING:
+    from visa_lsp.cli.assemble import Program
+    from visa_lsp.program.model import Module
+
+
+def figures_of_file(path: str, platform: str | None, stdin_filename: str | None = None) -> list[KernelFigures] | None:
+    """The figures of each kernel and function of a file; None where its text has errors, which are told on stderr.
+
+    Raises CliError where the file cannot be read or is neither text nor object.
+    """
+    name = (stdin_filename or STDIN_NAME) if path == STDIN else path
+    data = read_bytes(path)
+    if data.startswith(OBJECT_MAGIC):
+        return _figures_of_module(_module_of_object(data, name, platform), platform, name)
+    source = decode(name, data)
+    program = program_of_text(source.text, platform)
+    report(name, program)
+    return figures_of_text(source.text, program, platform, name)
+
+
+def figures_of_text(text: str, program: Program, platform: str | None, name: str) -> list[KernelFigures] | None:
+    """The figures of each kernel and function of a text and its program; None where it has errors."""
+    return None if program.module is None else _figures_of_module(program.module, platform, name, grf_in_comment(text))
+
+
+def _figures_of_module(module: Module, platform: str | None, path: str, said: int | None = None) -> list[KernelFigures]:
+    """The figures of each body; ``said`` is the size of a GRF row that the text tells in a comment."""
+    chosen = platform_named(platform) if platform else None
+    grf_bytes = chosen.grf_bytes if chosen is not None else said or grf_of(module).bytes
+    return [figures_of(body, grf_bytes, path) for body in module.bodies]
+
+
+def _module_of_object(data: bytes, name: str, platform: str | None) -> Module:
+    """The program of an object, with the lines of its text where the text can be read back."""
+    try:
+        module = decode_object(data)
+    except CodecError as error:
+        raise CliError(f"{name}: {foreign(name, data) or error}") from None
+    chosen = platform_named(platform) if platform else None
+    return assemble(module_text(module, chosen), platform).module or module
+
+
+def platform_of_launch(path: str) -> str | None:
+    """The platform that a launch file names; None where it names none. ``CliError`` where the file has a mistake."""
+    from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.launchfile.read import read_launch
+    from visa_lsp.launchfile.source import launch_source
+
+    source = launch_source(decode(path, read_bytes(path)).text)
+    if source.error is not None:
+        raise CliError(f"{path}:{source.error.line}:{source.error.column}: {source.error.message}")
+    launch, found = read_launch(source, LaunchFolder(Path(path)))
+    if found:
+        line, column = source.index.position(found[0].span.start)
+        raise CliError(f"{path}:{line + 1}:{column + 1}: {found[0].message}")
+    return launch.platform

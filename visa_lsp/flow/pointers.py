@@ -1,0 +1,51 @@
+"""Which variables an indirect operand may touch, by the addresses that were taken; blind to the order of instructions.
+
+An address variable may point at whatever its address was taken of, wherever that stands, and at what those point at that it is
+computed from. Invariant: one that nothing is known of may point at every variable whose address is taken.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.flow.solve import closure
+from visa_lsp.flow.steps import AccessPurpose, Space, space_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.flow.steps import Step
+
+
+def pointed_at(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
+    """For each step with indirect operands, by its number: the variables that these may touch."""
+    indirect = [number for number, step in enumerate(steps) if step.indirect_read or step.indirect_write]
+    if not indirect:
+        return {}
+    points: dict[int, set[int]] = {}
+    computed_from: dict[int, set[int]] = {}
+    anything: set[int] = set()
+    for step in steps:
+        addresses = [access for access in step.accesses if space_of(access.variable) is Space.ADDRESS]
+        taken = {access.variable for access in step.accesses if access.purpose is AccessPurpose.TAKEN}
+        anything |= taken
+        for access in addresses:
+            if access.writes:
+                points.setdefault(access.variable, set()).update(taken)
+                read = (one.variable for one in addresses if not one.writes)
+                computed_from.setdefault(access.variable, set()).update(read)
+
+    def reached(variable: int) -> set[int]:
+        found: set[int] = set()
+        for one in closure([variable], lambda at: computed_from.get(at, ())):
+            found |= points.get(one, set())
+        return found or anything
+
+    by_variable: dict[int, set[int]] = {}
+    pointed: dict[int, frozenset[int]] = {}
+    for number in indirect:
+        through = {a.variable for a in steps[number].accesses if a.purpose is AccessPurpose.ADDRESSES}
+        for variable in through - by_variable.keys():
+            by_variable[variable] = reached(variable)
+        pointed[number] = frozenset().union(*(by_variable[variable] for variable in through))
+    return pointed

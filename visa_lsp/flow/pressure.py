@@ -1,0 +1,275 @@
+"""Which variables are live behind each step of a body, and what they take together, as the finalizer counts it.
+
+Variables are taken as a whole, and a write ends the life of what was in one before where it fills the variable: alone, or
+with what is written behind it and not read in between. A variable of one block is also filled by its first write where only
+what was written is read. A write that fills a variable only with others happens while its sources are still there. What a
+variable takes, and which count, is for the caller to say: ``registers`` says it for the register files.
+
+Invariant: the sum of a step is that of the variables that ``Pressure.live`` tells for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.flow.pointers import pointed_at
+from visa_lsp.flow.solve import solve
+from visa_lsp.flow.steps import AccessPurpose
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from visa_lsp.flow.graph import Block, Graph
+
+_IN_SEVERAL: Final = -1
+
+
+class Size(NamedTuple):
+    """A variable: all its bits, as accesses count them, what it takes, and whether one instruction can write all of it."""
+
+    bits: int
+    weight: int
+    at_once: bool = True
+
+
+class Live(NamedTuple):
+    """A step, the sum of the weights behind it or while it writes, and the variables that make the sum.
+
+    The set is the working state: it holds until the next one is asked for.
+    """
+
+    step: int
+    sum: int
+    variables: set[int]
+
+
+class _Write(NamedTuple):
+    variable: int
+    bits: int  # that it surely overwrites
+    whole: bool  # alone, and as one instruction
+
+
+class _Touch(NamedTuple):
+    """What a step does to variables that count; ``pointed``: what it may read or write indirectly."""
+
+    writes: tuple[_Write, ...]
+    reads: tuple[tuple[int, int], ...]  # (variable, bits)
+    taken: tuple[int, ...]
+    pointed: frozenset[int]
+
+    @property
+    def variables(self) -> Iterator[int]:
+        """All of them, some more than once."""
+        yield from (write.variable for write in self.writes)
+        yield from (variable for variable, _ in self.reads)
+        yield from self.taken
+        yield from self.pointed
+
+
+_NOTHING: Final = _Touch((), (), (), frozenset())
+
+
+class Pressure:
+    """What the variables of ``sizes``, given by their keys, take in a body. ``at``: the sum of weights at each step.
+
+    ``inputs`` have a value at the start. ``waiting`` are the blocks in which lanes wait elsewhere, so that a masked write
+    leaves their part of a variable. The graph must have been made with ``calls_end_blocks``.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        sizes: Mapping[int, Size],
+        inputs: frozenset[int] = frozenset(),
+        waiting: frozenset[int] = frozenset(),
+    ) -> None:
+        self.graph = graph
+        self._sizes = sizes
+        self._touches = list(_touches(graph, sizes, waiting))
+        self._blocks = self._touching_blocks()
+        outer = inputs.union(*(touch.taken for touch in self._touches if touch.taken))
+        self._shared = shared = [v for v, blocks in self._blocks.items() if len(blocks) > 1 or v in outer]
+        self._bit = {variable: 1 << number for number, variable in enumerate(shared)}
+        self._ends: dict[int, tuple[_Write, ...]] = {}  # by step: the writes that end the life of what was there before
+        self._out = self._live_out(sum(self._bit.get(variable, 0) for variable in inputs))
+        self.at = [0] * len(graph.steps)
+        for block in graph.blocks:
+            for live in self._behind_steps(block):
+                self.at[live.step] = live.sum
+
+    @property
+    def peak(self) -> int:
+        """The first of the steps with the highest sum; -1 in a body without steps."""
+        return self.at.index(max(self.at)) if self.at else -1
+
+    def live(self, step: int) -> dict[int, int]:
+        """The variables that make the sum of a step, each with its weight."""
+        block = self.graph.blocks[self.graph.block_of[step]]
+        found = next(live.variables for live in self._behind_steps(block) if live.step == step)
+        return {variable: self._sizes[variable].weight for variable in sorted(found)}
+
+    def ranges(self, variables: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+        """For each of some variables the runs of steps, first and last, in whose sums it is; in the order of the body."""
+        runs: dict[int, list[tuple[int, int]]] = {variable: [] for variable in variables}
+        bits = sum(self._bit.get(variable, 0) for variable in runs)
+        touching = {block for variable in runs for block in self._blocks.get(variable, ())}
+        for block in self.graph.blocks:
+            if block.number not in touching and not self._out[block.number] & bits:
+                continue
+            within = [(live.step, runs.keys() & live.variables) for live in self._behind_steps(block)]
+            for step, found in reversed(within):
+                for variable in found:
+                    of = runs[variable]
+                    if of and of[-1][1] == step - 1:
+                        of[-1] = (of[-1][0], step)
+                    else:
+                        of.append((step, step))
+        return runs
+
+    def _touching_blocks(self) -> dict[int, set[int]]:
+        found: dict[int, set[int]] = {}
+        for touch, block in zip(self._touches, self.graph.block_of, strict=True):
+            if touch is not _NOTHING:
+                for variable in touch.variables:
+                    found.setdefault(variable, set()).add(block)
+        return found
+
+    def _live_out(self, start: int) -> list[int]:
+        """For each block the shared variables that are needed behind it and may have been written before, as bits."""
+        graph = self.graph
+        blocks = [self._summary(block) for block in graph.blocks]
+        written, needed = [0] * len(blocks), [0] * len(blocks)
+        ahead, behind = graph.flow_successors, graph.flow_predecessors
+
+        def before(number: int) -> int:
+            found = start if number == 0 else 0
+            for one in behind[number]:
+                found |= written[one]
+            return found
+
+        def later(number: int) -> int:
+            found = 0
+            for one in ahead[number]:
+                found |= needed[one]
+            return found
+
+        solve(written, graph.order, ahead, lambda n: blocks[n].written | before(n))
+        solve(needed, graph.order[::-1], behind, lambda n: blocks[n].needed | later(n) & ~blocks[n].filled)
+        return [later(number) & written[number] for number in range(len(blocks))]
+
+    def _summary(self, block: Block) -> _Summary:
+        """What a block does to shared variables. The writes that end a life are kept on the way."""
+        found = _Summary()
+        filled: dict[int, int] = {}  # by variable: the bits that are written from here on before they are read
+        bit, sizes = self._bit, self._sizes
+        for step in range(block.last, block.first - 1, -1):
+            touch = self._touches[step]
+            if touch is _NOTHING:
+                continue
+            writes, reads, taken, pointed = touch
+            for variable, bits, whole in writes:
+                known = filled.get(variable)
+                if known is None:
+                    known = 0 if variable in bit else sizes[variable].bits
+                filled[variable] = sizes[variable].bits if whole else known | bits
+                found.write(bit.get(variable, 0), ends=whole)
+            for variable, bits in reads:
+                known = filled.get(variable)
+                if known is None:
+                    known = 0 if variable in bit else sizes[variable].bits
+                filled[variable] = known & ~bits
+                found.needed |= bit.get(variable, 0)
+            for variable in taken:
+                found.write(bit[variable], ends=False)
+            for variable in pointed:
+                filled[variable] = 0
+                found.needed |= bit[variable]
+            ended = tuple(
+                write for write in writes if write.whole or filled[write.variable] == sizes[write.variable].bits
+            )
+            if ended:
+                self._ends[step] = ended
+            for write in ended:
+                if not write.whole:
+                    found.write(bit.get(write.variable, 0), ends=True)
+        return found
+
+    def _behind_steps(self, block: Block) -> Iterator[Live]:
+        """From the last step of a block to its first: what is live behind it, or while it writes."""
+        sizes = self._sizes
+        live: set[int] = set()
+        left = self._out[block.number]
+        while left:
+            live.add(self._shared[(left & -left).bit_length() - 1])
+            left &= left - 1
+        total = sum(sizes[variable].weight for variable in live)
+        for step in range(block.last, block.first - 1, -1):
+            touch = self._touches[step]
+            if touch is _NOTHING:
+                yield Live(step, total, live)
+                continue
+            ended = self._ends.get(step, ())
+            together = any(not write.whole for write in ended)
+            if not together:
+                yield Live(step, total, live)
+            read = {variable for variable, _ in touch.reads} | touch.pointed
+            for variable in read - live:
+                live.add(variable)
+                total += sizes[variable].weight
+            if together:
+                yield Live(step, total, live)
+            for write in ended:
+                if write.variable in live and write.variable not in read:
+                    live.discard(write.variable)
+                    total -= sizes[write.variable].weight
+
+
+class _Summary:
+    """Shared variables as bits: those that a block writes, those that it fills, those that it needs from before."""
+
+    __slots__ = ("filled", "needed", "written")
+
+    def __init__(self) -> None:
+        self.written = self.filled = self.needed = 0
+
+    def write(self, bit: int, *, ends: bool) -> None:
+        """A write; one that does not end what was there before needs it."""
+        self.written |= bit
+        if ends:
+            self.filled |= bit
+            self.needed &= ~bit
+        else:
+            self.needed |= bit
+
+
+def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -> Iterator[_Touch]:
+    """What each step does to the variables of ``sizes``."""
+    pointed = pointed_at(graph.steps)
+    for number, (step, block) in enumerate(zip(graph.steps, graph.block_of, strict=True)):
+        writes: list[_Write] = []
+        reads: list[tuple[int, int]] = []
+        taken: list[int] = []
+        for access in step.accesses:
+            variable = access.variable
+            size = sizes.get(variable)
+            if size is None:
+                continue
+            if access.purpose is AccessPurpose.TAKEN:
+                taken.append(variable)
+            elif not access.writes:
+                reads.append((variable, _between(access.possible)))
+            elif step.guarded or (block in waiting and not step.no_mask):
+                writes.append(_Write(variable, 0, whole=False))
+            else:
+                # How much a message writes is not looked at: its result counts as all that lies behind its start.
+                whole = access.certain == size.bits and size.at_once
+                writes.append(_Write(variable, _between(access.certain or access.possible), whole))
+        found = frozenset(pointed[number] & sizes.keys()) if number in pointed else _NOTHING.pointed
+        yield (
+            _Touch(tuple(writes), tuple(reads), tuple(taken), found) if writes or reads or taken or found else _NOTHING
+        )
+
+
+def _between(bits: int) -> int:
+    """All bits from the lowest to the highest: what lies between the elements of a region counts as touched."""
+    return (1 << bits.bit_length()) - (bits & -bits)

@@ -1,0 +1,69 @@
+"""From where to where a variable is live, and whether it is part of the most registers that are taken: for its hover.
+
+Counted for whole bodies, so of no long text, and once for a snapshot. Invariant: a text with errors has no answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.flow.registers import registers_of
+from visa_lsp.flow.steps import Space, variable_key
+from visa_lsp.isa import predefined
+from visa_lsp.sema.lower import lower
+
+if TYPE_CHECKING:
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.flow.registers import RegisterUse
+
+_LONG: Final = 1_000  # lines: to bind and count them takes some 60 ms, once
+_MOST_RUNS: Final = 4
+
+
+class BodyRegisters:
+    """The registers of each body of a snapshot by its name, and its variables by theirs; None while nobody has asked."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[RegisterUse, dict[str, int]]] | None = None
+
+
+def live_words(analysis: Analysis, body: str, variable: str) -> str:
+    """``live in lines 3 to 9; part of the peak of 19 GRF rows at line 5``; empty where it is not counted.
+
+    ``variable`` is the name of a general variable that has storage of its own.
+    """
+    if analysis.document.line_count > _LONG:
+        return ""
+    use, numbers = _registers(analysis).get(body, (None, {}))
+    if use is None or variable not in numbers:
+        return ""
+    key = variable_key(Space.GENERAL, numbers[variable])
+    runs = use.general.ranges([key])[key]
+    if not runs:
+        return ""
+    lines = [inst.line + 1 for inst in use.kernel.instructions]
+    spans = [
+        f"line {lines[first]}" if first == last else f"lines {lines[first]} to {lines[last]}"
+        for first, last in runs[:_MOST_RUNS]
+    ]
+    more = f" and {len(runs) - _MOST_RUNS} more times" if len(runs) > _MOST_RUNS else ""
+    words = f"live in {', '.join(spans)}{more}"
+    peak = use.general.peak
+    if any(first <= peak <= last for first, last in runs):
+        words += f"; part of the peak of {use.grf_rows[peak]} GRF rows at line {lines[peak]}"
+    return words
+
+
+def _registers(analysis: Analysis) -> dict[str, tuple[RegisterUse, dict[str, int]]]:
+    kept = analysis.views.part(BodyRegisters)
+    if kept.found is None:
+        module = lower(analysis.bound)
+        grf_bytes = {body.name: body.platform.grf_bytes for body in analysis.bound.bodies}
+        kept.found = {
+            kernel.name: (
+                registers_of(kernel, grf_bytes[kernel.name]),
+                {kernel.string(v.name_index): n for n, v in enumerate(kernel.variables, predefined.FIRST_VARIABLE)},
+            )
+            for kernel in (module.bodies if module is not None else ())
+        }
+    return kept.found

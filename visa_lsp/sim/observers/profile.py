@@ -1,0 +1,245 @@
+"""The listener behind ``run --profile``: active lanes of instructions, what branches split, what messages do to memory.
+
+Counts only, no time: cache lines are 64 bytes of addresses that a message touches, whether or not a cache holds them. Shared
+local memory is taken to have 16 banks of 4 bytes, each of which gives one dword at a time and the same dword to any number of
+lanes. A message that the machine carries out in several accesses, such as one of four channels, is one message here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.liveness import Liveness
+from visa_lsp.flow.program_steps import steps_of
+from visa_lsp.flow.steps import number_of
+from visa_lsp.isa import predefined
+from visa_lsp.isa.model import FlowClass, PredicateUse
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.program.model import Predicate
+from visa_lsp.sim.memory import Buffer, Image
+from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.operands import predicate_bits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.program.model import Inst, Kernel
+    from visa_lsp.sim.interp import Code, Thread
+    from visa_lsp.sim.observers.hooks import MemoryAccess
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+CACHE_LINE: Final = 64
+BANKS, BANK_BYTES = 16, 4
+_NO_CODE: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE})
+
+
+@dataclass(slots=True)
+class MessageCounts:
+    """What the messages of one instruction do. ``distinct`` bytes are counted once a message, whoever asks for them.
+
+    ``broadcasts``: messages whose lanes, two or more, all ask for the same place. ``conflicts``: of shared local memory, the
+    rounds of its banks beyond those that so many dwords need. ``same_place``: lanes of an atomic whose address another
+    lane of the message has too, but for one each.
+    """
+
+    kind: str
+    memory: str
+    messages: int = 0
+    lanes: int = 0
+    bytes: int = 0
+    distinct: int = 0
+    cache_lines: int = 0
+    broadcasts: int = 0
+    conflicts: int = 0
+    same_place: int = 0
+    unused: bool = False
+
+    @property
+    def coalescing(self) -> float:
+        """The share of the touched cache lines that was asked for: 1 where every byte of them was."""
+        return self.distinct / (self.cache_lines * CACHE_LINE) if self.cache_lines else 1.0
+
+
+@dataclass(slots=True)
+class InstructionProfile:
+    """One instruction: how often threads execute it, with how many lanes of how many; of a branch what it splits.
+
+    ``slots`` are the lanes that its execution size has, all executions together, ``active`` those that it works for.
+    ``splits``: executions in which a branch sends some of its lanes one way and some another; ``taken`` the lanes whose
+    predicate holds.
+    """
+
+    executions: int = 0
+    active: int = 0
+    slots: int = 0
+    is_branch: bool = False
+    splits: int = 0
+    taken: int = 0
+    message: MessageCounts | None = None
+
+
+@dataclass(slots=True)
+class BodyProfile:
+    """A kernel or function and what its instructions did, by place."""
+
+    kernel: Kernel
+    instructions: dict[int, InstructionProfile] = field(default_factory=dict)
+
+
+class Profiler(Observer):
+    """Counts for every instruction; ``bodies`` has what came of it, in the order in which bodies were first reached."""
+
+    wants_instructions = True
+
+    def __init__(self) -> None:
+        self._bodies: dict[int, BodyProfile] = {}
+        self._notes: dict[tuple[int, int], Callable[[Frame], None]] = {}
+        self._unused: dict[int, frozenset[int]] = {}
+        self._accesses: list[MemoryAccess] = []  # of the instruction that is being executed
+
+    @property
+    def bodies(self) -> list[BodyProfile]:
+        """What every body did that was reached."""
+        return list(self._bodies.values())
+
+    def concerns(self, code: Code, pc: int) -> bool:
+        """Instructions, but not labels and marks."""
+        inst = code.kernel.instructions[pc]
+        if inst.row.flow in _NO_CODE:
+            return False
+        body = self._bodies.setdefault(id(code), BodyProfile(code.kernel))
+        body.instructions[pc] = profile = InstructionProfile()
+        self._notes[id(code), pc] = _lane_counter(inst, pc, profile)
+        return True
+
+    def instruction(self, thread: Thread, pc: int) -> None:
+        """Count the lanes before an instruction."""
+        frame = thread.frame
+        self._notes[id(frame.code), pc](frame)
+
+    def read(self, access: MemoryAccess) -> None:
+        """Keep an access until its message is done."""
+        self._accesses.append(access)
+
+    def write(self, access: MemoryAccess) -> None:
+        """Keep an access until its message is done."""
+        self._accesses.append(access)
+
+    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+        """Count the message that an instruction was."""
+        if not self._accesses:
+            return
+        profile = self._bodies[id(frame.code)].instructions[pc]
+        if profile.message is None:
+            first = self._accesses[0]
+            profile.message = MessageCounts(first.kind, _memory_of(first, thread))
+            profile.message.unused = first.kind == "read" and pc in self._unused_loads(frame.code)
+        _count_message(profile.message, self._accesses)
+        self._accesses.clear()
+
+    def _unused_loads(self, code: Code) -> frozenset[int]:
+        found = self._unused.get(id(code))
+        if found is None:
+            found = self._unused[id(code)] = unused_results(code)
+        return found
+
+
+def _lane_counter(inst: Inst, pc: int, profile: InstructionProfile) -> Callable[[Frame], None]:
+    control = next(
+        (c for c in (inst.get("exec"), inst.get("n")) if isinstance(c, ExecControl)), ExecControl(1, 0, no_mask=True)
+    )
+    at, full, no_mask = control.mask_offset, (1 << control.exec_size) - 1, control.no_mask
+    pred = inst.get("pred")
+    guard = pred if isinstance(pred, Predicate) and inst.row.predicate_use is PredicateUse.GUARDS else None
+    bits = predicate_bits(guard, at, full) if guard is not None else None
+    flow = inst.row.flow
+    steers = flow.branches or flow.structured or flow.returns
+    profile.is_branch = bits is not None and steers
+
+    def count(f: Frame) -> None:
+        # Lanes that wait at this place join before it is executed.
+        mask = full if no_mask else (f.emask | f.waiting.get(pc, 0)) >> at & full
+        profile.executions += 1
+        profile.slots += control.exec_size
+        if bits is not None:
+            held = mask & bits(f)
+            if steers:
+                profile.taken += held.bit_count()
+                profile.splits += 0 < held < mask
+            else:
+                mask = held
+        profile.active += mask.bit_count()
+
+    return count
+
+
+def _memory_of(access: MemoryAccess, thread: Thread) -> str:
+    space = access.space
+    if space is thread.group.slm and space is not None:
+        return "slm"
+    if isinstance(space, Image):
+        return "image"
+    if isinstance(space, Buffer) and (space.private or space is thread.scratch):
+        return "scratch"
+    return "global" if space is not None else "nothing"
+
+
+def _count_message(counts: MessageCounts, accesses: list[MemoryAccess]) -> None:
+    first = accesses[0]
+    # Buffers begin at pages, so that offsets in them have the same cache lines as addresses.
+    starts = np.concatenate([np.asarray(access.at, np.int64) for access in accesses])
+    ends = starts + np.concatenate([np.full(access.at.size, access.size, np.int64) for access in accesses])
+    counts.messages += 1
+    counts.lanes += max(access.at.size for access in accesses)
+    counts.bytes += int((ends - starts).sum())
+    counts.distinct += distinct_bytes(starts, ends)
+    counts.cache_lines += pieces(starts, ends, CACHE_LINE).size
+    counts.broadcasts += first.at.size > 1 and all((access.at == access.at[0]).all() for access in accesses)
+    if counts.memory == "slm":
+        counts.conflicts += bank_conflicts(starts, ends)
+    if counts.kind == "atomic":
+        counts.same_place += first.at.size - np.unique(first.at).size
+
+
+def distinct_bytes(starts: Array, ends: Array) -> int:
+    """How many bytes lie in at least one of the ranges from ``starts`` up to ``ends``, each of shape (n,)."""
+    order = np.argsort(starts, kind="stable")
+    starts, ends = starts[order], np.maximum.accumulate(ends[order])
+    covered = np.concatenate([starts[:1], ends[:-1]])
+    return int(np.maximum(0, ends - np.maximum(starts, covered)).sum())
+
+
+def pieces(starts: Array, ends: Array, size: int) -> Array:
+    """The numbers of the aligned pieces of ``size`` bytes that ranges touch, each once, sorted."""
+    first, last = starts // size, (ends - 1) // size
+    longest = int((last - first).max(initial=0))
+    touched = [first + step for step in range(longest + 1)]
+    return np.unique(np.concatenate([piece[piece <= last] for piece in touched]))
+
+
+def bank_conflicts(starts: Array, ends: Array) -> int:
+    """The rounds that the banks of shared local memory need beyond those that so many dwords need at best."""
+    dwords = pieces(starts, ends, BANK_BYTES)
+    rounds = int(np.bincount(dwords % BANKS).max(initial=0))
+    return rounds - -(-dwords.size // BANKS)
+
+
+def unused_results(code: Code) -> frozenset[int]:
+    """The places of instructions none of whose results is read by what may come behind them, as the text tells it."""
+    kernel = code.kernel
+    graph = graph_of(steps_of(kernel, code.storage), calls_end_blocks=True)
+    liveness = Liveness(graph)
+    found: set[int] = set()
+    for block in graph.blocks:
+        for number, live in liveness.behind_steps(block.number):
+            writes = [access for access in graph.steps[number].accesses if access.writes]
+            declared = all(number_of(access.variable) >= predefined.FIRST_VARIABLE for access in writes)
+            if writes and declared and not any(live.get(a.variable, 0) & a.possible for a in writes):
+                found.add(number)
+    return frozenset(found)
