@@ -24,6 +24,7 @@ ALLOWED = {
     "checks": L2,
     "codec": {"text", "diagnostics", "isa", "program"},
     "sim": {"text", "diagnostics", "isa", "program", "flow"},
+    "toolchain": {"text", "diagnostics", "reading"},
     "zeinfo": {"text", "diagnostics", "program", "flow"},
     "beside": {"reading", "zeinfo"},
     "launchfile": {"text", "diagnostics", "isa", "program", "zeinfo", "reading", "beside"},
@@ -37,6 +38,7 @@ ALLOWED = {
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
     "cli.check": {"common", "files", "progress", "rules", "settings"},
+    "cli.gen": {"check", "common", "files", "parsing", "tools"},
     "cli.launch": {"common", "described", "files", "progress"},
     "cli.services": {
         "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "words", "zebins",

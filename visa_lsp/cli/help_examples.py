@@ -42,6 +42,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
             "run several like tests, for a program",
         ),
     ),
+    "visa-lsp gen": (
+        ("visa-lsp gen saxpy.visaasm", "print the machine code of each line (with Intel's finalizer)"),
+        ("visa-lsp gen saxpy.visaasm --html saxpy.html", "write a page that shows both side by side"),
+        ("visa-lsp gen mandelbrot.visaasm --compare-options '' -noschedule", "compare two sets of options"),
+    ),
     "visa-lsp zeinfo": (
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "judge ze_info, and compare it with mandelbrot.visaasm"),
         ("visa-lsp zeinfo emit saxpy.visaasm", "print the ze_info of a text that is written by hand"),

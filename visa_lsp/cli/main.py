@@ -18,16 +18,19 @@ from visa_lsp.cli.keeping import keeping
 from visa_lsp.cli.plain import Plain, is_plain
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Callable, Sequence
 
-    Command = tuple[Callable[[ArgumentParser], None], Callable[[Namespace], int]]
+    from visa_lsp.cli.parsing import CommandParser
+
+    Command = tuple[Callable[[CommandParser], None], Callable[[Namespace], int]]
 
 COMMANDS: Final = {
     "check": "report what is wrong in texts (also: visa-lsp --check)",
     "asm": "make an object from a text",
     "dis": "make a text from an object",
     "run": "run a kernel on the simulator",
+    "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
     "zeinfo": "check ze_info, alone and against the kernels, or make it",
     "explain": "explain an instruction, a finding, a variable, or a word of the glossary",
     "dap": "debug adapter (not part of this version)",
@@ -59,6 +62,12 @@ def _run() -> Command:
     return add_arguments, run_command
 
 
+def _gen() -> Command:
+    from visa_lsp.cli.gen.command import add_arguments, gen_command
+
+    return add_arguments, gen_command
+
+
 def _zeinfo() -> Command:
     from visa_lsp.cli.zeinfo import add_arguments, zeinfo_command
 
@@ -83,6 +92,7 @@ LOADERS: Final = {
     "asm": _asm,
     "dis": _dis,
     "run": _run,
+    "gen": _gen,
     "zeinfo": _zeinfo,
     "explain": _explain,
     "": _server,
