@@ -38,8 +38,9 @@ ALLOWED = {
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
     "cli.check": {"common", "files", "progress", "rules", "settings"},
+    "cli.compile": {"build", "check", "common", "files", "launch", "parsing", "progress", "tools"},
     "cli.gen": {"check", "common", "files", "parsing", "tools"},
-    "cli.launch": {"common", "described", "files", "progress"},
+    "cli.launch": {"build", "common", "compile", "described", "files", "parsing", "progress"},
     "cli.services": {
         "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "words", "zebins",
         "zeinfo",
@@ -79,7 +80,7 @@ THIRD_PARTY = {
 # What takes long to load, and the modules of ``cli`` that load it at once: all others do so when they need it, if at all.
 LATE = {
     "numpy": {
-        "launch.arrays", "launch.file", "launch.forms", "launch.init", "launch.linking",
+        "launch.arrays", "launch.file", "launch.forms", "launch.init", "launch.linking", "launch.opencl",
         "launch.program", "launch.program_info", "launch.proposal", "launch.runner", "launch.zebin",
     },
     "llvmlite": set(),

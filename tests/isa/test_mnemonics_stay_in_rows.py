@@ -69,7 +69,7 @@ OTHERS = (
     ("inlay_hints.py", {"not"}, "the modifier `(not)` of a source"),
     ("highlight.py", {"label", "mod"}, "kinds of words that a page colours"),
     ("highlight.py", {"if", "else", "while", "do", "break"}, "words of OpenCL C"),
-    ("toolchain", {"line", "label", "max"}, "words of what the finalizer says"),
+    ("toolchain", {"line", "label", "max", "file"}, "words of what the tools say"),
     ("cli", {"FILE"}, "stands for an argument in the help"),
     ("hover.py", {"not"}, "the modifier `(not)` of a source"),
     ("special_words.py", {"not"}, "the modifier `(not)` of a source"),

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "dis": "make a text from an object",
     "run": "run a kernel on the simulator",
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
+    "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
     "zeinfo": "check ze_info, alone and against the kernels, or make it",
     "explain": "explain an instruction, a finding, a variable, or a word of the glossary",
     "dap": "debug adapter (not part of this version)",
@@ -68,6 +69,12 @@ def _gen() -> Command:
     return add_arguments, gen_command
 
 
+def _compile() -> Command:
+    from visa_lsp.cli.compile.command import add_arguments, compile_command
+
+    return add_arguments, compile_command
+
+
 def _zeinfo() -> Command:
     from visa_lsp.cli.zeinfo import add_arguments, zeinfo_command
 
@@ -93,6 +100,7 @@ LOADERS: Final = {
     "dis": _dis,
     "run": _run,
     "gen": _gen,
+    "compile": _compile,
     "zeinfo": _zeinfo,
     "explain": _explain,
     "": _server,
