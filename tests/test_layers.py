@@ -42,7 +42,7 @@ ALLOWED = {
     "cli.gen": {"check", "common", "files", "parsing", "tools"},
     "cli.launch": {"build", "common", "compile", "described", "files", "parsing", "progress"},
     "cli.services": {
-        "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "words", "zebins",
+        "assemble", "check", "common", "described", "exits", "explain", "files", "gen", "launch", "rules", "settings", "tools", "words", "zebins",
         "zeinfo",
     },
     "ide.index": set(),

@@ -136,10 +136,12 @@ def test_options_of_the_finalizer_may_begin_with_a_dash(run, folder, monkeypatch
     monkeypatch.setenv("SAID", str(folder / "said"))
     assert run("gen", "k.visaasm", "--tool", tool, "--options", "-noschedule -x 'a b'")[0] == 0
     assert run("gen", "k.visaasm", "--tool", tool, "--options", "-noschedule")[0] == 0
-    first, pressure, alone, _ = (folder / "said").read_text().splitlines()
-    assert first == "['-output', '-printregusage', '-noschedule', '-x', 'a b']"
-    assert pressure == "['-output', '-dumpRPE', '-nolocalra', '-noschedule', '-x', 'a b']"
-    assert alone.endswith("'-noschedule']")
+    said = (folder / "said").read_text().splitlines()
+    assert {
+        "['-output', '-printregusage', '-noschedule', '-x', 'a b']",
+        "['-output', '-printregusage', '-noschedule']",
+    } <= {*said}
+    assert "['-output', '-dumpRPE', '-nolocalra', '-noschedule', '-x', 'a b']" in said
 
 
 def test_two_results_are_compared_in_sum_and_by_line(run, folder, tool):

@@ -23,6 +23,7 @@ OFFERED = {
             "visa.zebin",
             "visa.run",
             "visa.runAll",
+            "visa.gen",
             "visa.showControlFlow",
             "visa.showZeInfo",
             "visa.explain",

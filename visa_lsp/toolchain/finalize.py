@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.reading import MIB, read_file
@@ -107,21 +109,33 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
     if not bodies:
         return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "there is no kernel here for the finalizer"),))
     copy = guarded_copy(codes, bodies)
+    # Pressure is told by runs of their own, meanwhile; they are ended where there is no machine code.
+    needless = Event()
+    aside = replace(call, stop=lambda: needless.is_set() or (call.stop is not None and call.stop()))
     end = time.monotonic() + call.seconds
-    with own_folder() as folder:
-        ran = _run(copy, call, folder, call.seconds, "-printregusage")
-        problem = misuse(ran.said)
-        if problem:
-            raise ToolError(problem)
-        listings = {number: text for number in range(len(bodies)) if (text := _read(folder / listing_name(number)))}
-        written = sorted(folder.glob(_ERRORS))[:_MOST_ERROR_FILES]
-        errors = "\n".join(_read(path, _MOST_ERRORS) for path in written)
-    kernels = []
-    for number, text in listings.items():
-        found = _pressure(codes, bodies, number, call, end) if with_pressure else Pressure()
-        kernels.append(_tied(bodies, number, read_listing(text), found))
-    findings = _findings(codes, copy, bodies, set(listings), ran, errors)
-    return Finalized(tuple(kernels), findings, bodies)
+    with ThreadPoolExecutor(1) as pool:
+        asked = [
+            pool.submit(_pressure, guarded_copy(codes, bodies, number), aside, end)
+            for number in range(len(bodies) if with_pressure else 0)
+        ]
+        try:
+            with own_folder() as folder:
+                ran = _run(copy, call, folder, call.seconds, "-printregusage")
+                texts = {number: _read(folder / listing_name(number)) for number in range(len(bodies))}
+                written = sorted(folder.glob(_ERRORS))[:_MOST_ERROR_FILES]
+                errors = "\n".join(_read(path, _MOST_ERRORS) for path in written)
+            kernels = tuple(
+                _tied(bodies, number, read_listing(text), asked[number].result() if asked else Pressure())
+                for number, text in texts.items()
+                if text
+            )
+        finally:
+            needless.set()
+    problem = misuse(ran.said)
+    if problem:
+        raise ToolError(problem)
+    done = {number for number, text in texts.items() if text}
+    return Finalized(kernels, _findings(codes, copy, bodies, done, ran, errors), bodies)
 
 
 def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *more: str) -> Ran:
@@ -138,10 +152,8 @@ def _read(path: Path, most: int = _MOST_LISTING) -> str:
         return ""
 
 
-def _pressure(
-    codes: Sequence[str], bodies: Sequence[TextBody], number: int, call: FinalizerCall, end: float
-) -> Pressure:
-    """The pressure of one body, from a run of its own.
+def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> Pressure:
+    """The pressure of the one body of a copy.
 
     The finalizer tells it where it colours a graph, and then gives other registers than it would have given.
     """
@@ -149,7 +161,7 @@ def _pressure(
     if left <= 0 or (call.stop is not None and call.stop()):
         return Pressure()
     with own_folder() as folder:
-        ran = _run(guarded_copy(codes, bodies, number), call, folder, left, "-dumpRPE", "-nolocalra")
+        ran = _run(copy, call, folder, left, "-dumpRPE", "-nolocalra")
     return Pressure() if ran.failure else read_pressure(ran.said)
 
 

@@ -23,6 +23,8 @@ from visa_lsp.toolchain.tools import FINALIZER
 from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.cli.check.report import ReportedFinding
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.toolchain.finalize import Finalized
@@ -58,7 +60,7 @@ def read_input(path: str, stdin_filename: str | None, platform: str | None) -> S
     is_object = data.startswith(OBJECT_MAGIC)
     asked = platform or settings_for(path).platform
     text = _disassembled(name, data, asked) if is_object else decode(name, data).text
-    return Source(name, text, asked or _platform_of(path, text), is_object)
+    return Source(name, text, asked or platform_for(path, text), is_object)
 
 
 def _disassembled(name: str, data: bytes, platform: str | None) -> str:
@@ -72,8 +74,8 @@ def _disassembled(name: str, data: bytes, platform: str | None) -> str:
         raise CliError(f"{name}: {foreign(name, data) or error}") from None
 
 
-def _platform_of(path: str, text: str) -> str:
-    """What a zebin of the folder says, else what the text shows of its registers, else the default."""
+def platform_for(path: str, text: str) -> str:
+    """The platform of a text where nobody names one: a zebin's of its folder, else what its registers show, else the default."""
     if is_file_name(path):
         # It loads the reader of YAML, which most runs do not need.
         from visa_lsp.beside import Beside, kernels_in
@@ -107,13 +109,23 @@ def _has_long_registers(text: str) -> bool:
     return shown is not None and shown.bytes == LONG
 
 
-def made(source: Source, tool: str | None, options: tuple[str, ...], seconds: float, path: str = STDIN) -> GenDocument:
-    """Make the machine code of a text. Raises CliError where the tool is missing or refuses the call."""
+def made(
+    source: Source,
+    tool: str | None,
+    options: tuple[str, ...],
+    seconds: float,
+    path: str = STDIN,
+    stop: Callable[[], bool] | None = None,
+) -> GenDocument:
+    """Make the machine code of a text; ``path`` is where its settings are looked for, ``stop`` whether nobody waits any more.
+
+    Raises CliError where the tool is missing or refuses the call.
+    """
     chosen = tool_for(FINALIZER, tool, settings_for(path))
     document = Document.parse(source.text)
     codes = [code for chunk in document.chunks for code in chunk.codes()]
     try:
-        result = finalize(codes, FinalizerCall(chosen, source.platform, options, seconds))
+        result = finalize(codes, FinalizerCall(chosen, source.platform, options, seconds, stop))
     except ToolError as error:
         raise CliError(f"{source.name}: {error}") from None
     return GenDocument(source, chosen, options, result, reported(source.name, source.text, result.findings))
