@@ -93,9 +93,22 @@ def test_findings_go_to_standard_error_and_end_with_1(run, folder):
     assert (finding["line"], finding["source"], finding["code"]) == (5, "finalizer", "V920")
 
 
+def test_a_doubt_without_a_place_leaves_the_exit_status(run, folder):
+    tool = fake_tool(folder / "bin", "listing(); print('WARNING: an access may leave its variable')")
+    status, _, err = run("gen", "k.visaasm", "--tool", tool)
+    assert status == 0
+    assert err == "k.visaasm:2:1: information V923 finalizer-remark: an access may leave its variable\n"
+    tool = fake_tool(folder / "bin", "listing(); print('near line 6: saturation is not supported')")
+    status, _, err = run("gen", "k.visaasm", "--tool", tool)
+    assert status == 1
+    assert err == "k.visaasm:5:5: warning V921 finalizer-warning: saturation is not supported\n"
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (["--html", "-", "--format", "json"], "to one place"),
+        (["--html", "x", "-o", "x"], "to one place"),
         (["--tool", "a", "--tool", "b", "--tool", "c"], "--tool is given once, or twice"),
         (["--tool", "a", "--tool", "b", "--html", "x.html"], "one finalizer"),
         (["--tool", "a", "--tool", "b", "--compare-options", "", "-x"], "not both"),

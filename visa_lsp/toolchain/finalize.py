@@ -19,7 +19,7 @@ from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing
 from visa_lsp.toolchain.pressure import Pressure, read_pressure
 from visa_lsp.toolchain.process import ToolError, own_folder, run_program
-from visa_lsp.toolchain.rules import FINALIZER_ERROR, FINALIZER_FAILURE, FINALIZER_WARNING
+from visa_lsp.toolchain.rules import FINALIZER_ERROR, FINALIZER_FAILURE, FINALIZER_REMARK, FINALIZER_WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -208,7 +208,7 @@ def _findings(
         ]
     elif ran.failure:
         found.append(ToolFinding(FINALIZER_WARNING, bodies[0].line, f"the finalizer {ran.failure}, with its work done"))
-    found += [ToolFinding(FINALIZER_WARNING, _place(c, codes, copy, bodies), c.message) for c in warnings_in(ran.said)]
+    found += [ToolFinding(FINALIZER_REMARK, bodies[0].line, c.message) for c in warnings_in(ran.said)]
     return tuple(sorted(found, key=lambda finding: finding.line))
 
 

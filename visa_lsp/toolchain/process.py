@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MOST_SAID: Final = 32 * MIB
 MOST_WRITTEN: Final = 1024 * MIB
 _MOST_FILES: Final = 10_000
+_LARGEST: Final = 4 * MOST_WRITTEN  # file that it can write, seen by us or not
 _LOOK: Final = 0.25  # seconds between two looks at what was written
 
 
@@ -76,6 +77,7 @@ def run_program(
             words = getattr(error, "strerror", None) or error
             raise ToolError(f"{command[0]}: cannot be started: {words}") from None
         try:
+            _limit(process.pid, seconds)
             failure = _waited(process, folder, said, seconds, stop)
         finally:
             _end(process)
@@ -105,6 +107,21 @@ def _waited(
             return "was ended, for nobody waits for it any more"
         if too_much := _too_much(folder, said):
             return too_much
+
+
+def _limit(pid: int, seconds: float) -> None:
+    """Bound a program for the case that we are killed and cannot end it: its time, the size of its files, no memory dump."""
+    if sys.platform == "linux":
+        import resource
+
+        time_of_all_threads = int(seconds * (os.cpu_count() or 1)) + 1
+        limits = (
+            (resource.RLIMIT_CPU, time_of_all_threads), (resource.RLIMIT_FSIZE, _LARGEST), (resource.RLIMIT_CORE, 0),
+        )  # fmt: skip
+        for what, most in limits:
+            # It may have ended already, or have a lower limit.
+            with contextlib.suppress(OSError, ValueError):
+                resource.prlimit(pid, what, (most, most))
 
 
 def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:

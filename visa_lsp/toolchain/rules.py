@@ -26,10 +26,10 @@ FINALIZER_ERROR: Final = _rule(
 )  # fmt: skip
 FINALIZER_WARNING: Final = _rule(
     "V921", "finalizer-warning", Severity.WARNING,
-    "The finalizer has a doubt about a text, and makes machine code all the same. Where it does not say which line it means, "
-    "the finding stands at the head of the kernel.",
-    "what the instruction asks for may not be what the machine code does.",
-    "mov (M1, 8) V33(9,0)<1> V34(0,0)<1;1,0>", "mov (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0>", _FINALIZER,
+    "The finalizer has something against a line, and makes machine code all the same.",
+    "what the instruction asks for is not what the machine code does.",
+    "and.sat (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0> V35(0,0)<1;1,0>",
+    "and (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0> V35(0,0)<1;1,0>", _FINALIZER,
 )  # fmt: skip
 FINALIZER_FAILURE: Final = _rule(
     "V922", "finalizer-failure", Severity.ERROR,
@@ -37,6 +37,13 @@ FINALIZER_FAILURE: Final = _rule(
     "this is the finalizer's own fault, not one that the text has to have. Texts that a compiler printed without optimisation "
     "are known to bring it down.",
     '.kernel "crashes"', '.kernel "works"', _FINALIZER,
+)  # fmt: skip
+FINALIZER_REMARK: Final = _rule(
+    "V923", "finalizer-remark", Severity.INFORMATION,
+    "The finalizer has a doubt about a text, and does not say which line it means. The finding stands at the head of the text, and "
+    "leaves the exit status as it is: texts that compilers print have some too.",
+    "an access may leave its variable.",
+    "mov (M1, 8) V33(9,0)<1> V34(0,0)<1;1,0>", "mov (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0>", _FINALIZER,
 )  # fmt: skip
 COMPILER_ERROR: Final = _rule(
     "V930", "compiler-error", Severity.ERROR,
@@ -51,4 +58,6 @@ COMPILER_WARNING: Final = _rule(
     "#warning unfinished", "// unfinished", _COMPILER,
 )  # fmt: skip
 
-RULES: Final = (FINALIZER_ERROR, FINALIZER_WARNING, FINALIZER_FAILURE, COMPILER_ERROR, COMPILER_WARNING)
+RULES: Final = (
+    FINALIZER_ERROR, FINALIZER_WARNING, FINALIZER_FAILURE, FINALIZER_REMARK, COMPILER_ERROR, COMPILER_WARNING,
+)  # fmt: skip

@@ -15,6 +15,7 @@ from visa_lsp.cli.gen.document import GenDocument, made, read_input
 from visa_lsp.cli.gen.printing import as_json, as_text, figures
 from visa_lsp.cli.parsing import seconds_argument
 from visa_lsp.cli.tools import split_options, tell
+from visa_lsp.diagnostics import Severity
 from visa_lsp.toolchain.finalize import SECONDS
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def gen_command(args: argparse.Namespace) -> int:
         documents.append(found)
         for document in found:
             tell(document.findings)
-            if document.findings:
+            if any(f.severity in (Severity.ERROR, Severity.WARNING) for f in document.findings):
                 status = max(status, EXIT_FINDINGS)
     if documents:
         _write(args, documents)
@@ -95,6 +96,8 @@ def _judge(args: argparse.Namespace) -> None:
         raise CliError("gen: --html shows one finalizer with one set of options")
     if args.source and not args.html:
         raise CliError("gen: --source goes with --html")
+    if args.html is not None and args.html == (args.output or (STDIN if args.format else None)):
+        raise CliError("gen: the page and the report go to one place; name another with -o")
 
 
 def _made(args: argparse.Namespace, source: Source, path: str) -> tuple[GenDocument, ...]:
