@@ -1,5 +1,7 @@
 """Listings, pressure and complaints as the tools print them, cut down to what matters."""
 
+from visa_lsp.toolchain.bodies import bodies_of, guarded_copy
+from visa_lsp.toolchain.build_log import messages_in
 from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.listing import read_listing
 from visa_lsp.toolchain.pressure import read_pressure
@@ -131,3 +133,17 @@ def test_unknown_platforms_and_options_are_the_users_mistakes():
     assert misuse(said) == "the finalizer knows no platform 'XYZ' (known: BDW, SKL)"
     assert misuse("-foo: unrecognized option\nUSAGE: GenX_IR\n") == "the finalizer knows no option '-foo'"
     assert misuse("near line 3: syntax error") == ""
+
+
+def test_hostile_words_are_read_without_going_back_and_forth():
+    """Each of these has many beginnings of something that never ends; going back for each would take hours."""
+    many = 300_000
+    assert bodies_of([".kernel_attr " * many]) == ()
+    assert ".kernel_attr" in guarded_copy([".kernel_attr " * many], ()).text
+    assert read_listing("add // " * many).lines[0].number is None
+    assert read_listing("add // $1 R{" * many).lines
+    assert read_listing("//.declare V (1) size=1 type=d (" * many).registers == {}
+    assert complaints_in("near line " * many, "/---!!!" * many + "Violating Instruction:" * many) == ()
+    assert messages_in("1:1:" * many) == ()
+    assert misuse(": unrecognized " * many) == ""
+    assert read_pressure("BB 0:" * many).peak is None

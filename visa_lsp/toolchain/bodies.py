@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BODY: Final = re.compile(r'\s*\.(kernel|global_function)\b\s*(?:"([^"]*)"|(\S+))?')
 # The finalizer takes both for the file that it is to write, in these letters.
-_NAMES_A_FILE: Final = re.compile(r"\.kernel_attr.*(?:OutputAsmPath|AsmName)")
+_FILE_NAMES: Final = ("OutputAsmPath", "AsmName")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,10 @@ def _counts(code: str) -> bool:
     return bool(words) and not words.startswith(".")
 
 
+def _names_a_file(code: str) -> bool:
+    return ".kernel_attr" in code and any(name in code for name in _FILE_NAMES)
+
+
 def listing_name(number: int) -> str:
     """The file that the finalizer writes for the body of this place in the text."""
     return f"{number}.asm"
@@ -79,7 +83,7 @@ def guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: int | N
     out, lines = [], []
     for at, code in enumerate(codes):
         # Left out or not, a line stays a line; one that the finalizer would join to the next stays by itself.
-        leaves = at in left_out or _NAMES_A_FILE.search(code) is not None
+        leaves = at in left_out or _names_a_file(code)
         out.append("" if leaves else code + " " if code.endswith("\\") else code)
         lines.append(at)
         if at in heads and at not in left_out:

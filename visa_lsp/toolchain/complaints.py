@@ -20,7 +20,8 @@ _SUPPORTED: Final = re.compile(r"supported platforms are: (.+)")
 _BLOCK: Final = re.compile(r"^/-{3,}!!!.*?(?=^\\-{3,}|\Z)", re.MULTILINE | re.DOTALL)
 _ROUTINE: Final = re.compile(r"Error in CISA routine with name: (.*)")
 _MESSAGE: Final = re.compile(r"Error Message: (.*)")
-_VIOLATING: Final = re.compile(r"Violating Instruction:.*?/// \$(\d{1,9})\s*$", re.MULTILINE | re.DOTALL)
+_VIOLATING: Final = "Violating Instruction:"
+_NUMBER: Final = re.compile(r"/// \$(\d{1,9})\s*$", re.MULTILINE)
 _DECLARATION: Final = re.compile(r":\s+Error in [\w ]+ decl: (\.decl .*)$")
 _NAMED: Final = re.compile(r"(?:Input|label:) ([\w$@?-]+)")
 _NUMBERED: Final = re.compile(r"([A-Z])(\d{1,9})")
@@ -102,7 +103,7 @@ def _of_verifier(errors: str) -> Iterator[Complaint]:
         body = routine[1].strip() if routine else None
         declared = _DECLARATION.search(words)
         named = _NAMED.search(words)
-        number = _VIOLATING.search(block)
+        number = _NUMBER.search(block.partition(_VIOLATING)[2])
         yield Complaint(
             _lower(words[: declared.start()] if declared else words),
             body=body, number=int(number[1]) if number else None,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.process import Ran
 
 SECONDS: Final = 60.0
-_MOST_LISTING: Final = 256 * MIB
+_MOST_LISTING: Final = 64 * MIB  # a thousand instructions fill some 150 KB
 _MOST_ERRORS: Final = 4 * MIB
 _TEXT: Final = "text.visaasm"
 _ERRORS: Final = "*.errors.txt"

@@ -14,11 +14,14 @@ from visa_lsp.text import lines_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NUMBER: Final = re.compile(r"//.*\$(\d{1,9})(?:\s+R\{.*)?\s*$")  # what follows tells of bank conflicts
+# Behind the number of the instruction may stand what is told of bank conflicts.
+_NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R\{.*)?\s*$")
+_LONGEST: Final = 10_000  # a line of Gen has some 200 characters
 _LABEL: Final = re.compile(r"([^\s/(][^\s]*):\s*(?://.*)?$")
 # Labels of a function that stands in the listing of the kernel that calls it have its number among the functions.
 _OF_FUNCTION: Final = re.compile(r"L_f(\d{1,6})_|.*_f(\d{1,6})_\d+_$")
-_DECLARE: Final = re.compile(r"//\.declare (\S+) \(\d+\)\s.*?size=(\d{1,9}) type=\w+.*?\((\S[^()]*)\)[^()]*$")
+_DECLARE: Final = re.compile(r"//\.declare (\S+) \(\d{1,9}\)\s")
+_SIZE: Final = re.compile(r" size=(\d{1,9}) ")
 _HEADER: Final = re.compile(
     r"//\.(kernel|platform|thread_config|instCount|RA type|spill size|GRF count)[ \t]+(.*?)\s*$"
 )
@@ -70,8 +73,13 @@ def read_listing(text: str) -> GenListing:
         if not line.startswith("//."):
             continue
         if match := _DECLARE.match(line):
-            registers[match[1]] = match[3]
-            sizes[match[1]] = int(match[2])
+            # The last bracket is the place; of a variable that is never used it is missing.
+            opens = line.rfind("(")
+            size = _SIZE.search(line)
+            place = line[opens + 1 :].partition(")")[0].strip()
+            if opens > match.end() and place and size is not None:
+                registers[match[1]] = place
+                sizes[match[1]] = int(size[1])
         elif match := _HEADER.match(line):
             head.setdefault(match[1], match[2])
         elif match := _FOOTER.match(line):
@@ -103,7 +111,8 @@ def _gen_lines(text: str) -> Iterator[GenLine]:
                 function = int(match[1] or match[2])
             yield GenLine(line.rstrip(), None, is_label=True, function=function)
             continue
-        number = _NUMBER.search(line)
+        # Before the remark a `$2` is a token of the scoreboard.
+        number = _NUMBER.search(line[:_LONGEST].partition("//")[2])
         yield GenLine(line.rstrip(), int(number[1]) if number else None, function=function)
 
 

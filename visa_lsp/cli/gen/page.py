@@ -157,6 +157,8 @@ def _visa_column(
 
 def _gen_column(document: GenDocument, source: TiedSource | None, hue: dict[int, int]) -> Iterator[str]:
     yield _column("gen", "Gen")
+    if not document.result.kernels:
+        yield '<div class="head">no machine code: the findings say why</div>'
     for kernel in document.result.kernels:
         yield f'<div class="head">{_text(kernel.body.name)}: {_text(figures(kernel))}</div>'
         yield from _gen_lines(kernel, document.source.platform, source, hue)
