@@ -26,6 +26,7 @@ ALLOWED = {
     "checks": L2,
     "codec": {"text", "diagnostics", "isa", "program"},
     "sim": {"text", "diagnostics", "isa", "program", "flow"},
+    "toolchain": {"text", "diagnostics", "reading"},
     "zeinfo": {"text", "diagnostics", "program", "flow"},
     "beside": {"reading", "zeinfo"},
     "launchfile": {"text", "diagnostics", "isa", "program", "zeinfo", "reading", "beside"},
@@ -39,11 +40,13 @@ ALLOWED = {
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
     "cli.check": {"baselines", "common", "files", "progress", "rules", "settings"},
-    "cli.launch": {"common", "described", "exits", "files", "progress"},
+    "cli.compile": {"build", "check", "common", "files", "launch", "parsing", "progress", "tools"},
+    "cli.gen": {"check", "common", "files", "parsing", "tools"},
+    "cli.launch": {"build", "common", "compile", "described", "exits", "files", "parsing", "progress"},
     "cli.stats": {"asm", "assemble", "baselines", "common", "files", "progress"},
     "cli.services": {
-        "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "stats", "words",
-        "zebins", "zeinfo",
+        "assemble", "check", "common", "described", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
+        "tools", "words", "zebins", "zeinfo",
     },
     "ide.index": set(),
     "ide.prose": {"index"},
@@ -85,7 +88,7 @@ THIRD_PARTY = {
 # What takes long to load, and the modules of ``cli`` that load it at once: all others do so when they need it, if at all.
 LATE = {
     "numpy": {
-        "launch.arrays", "launch.debugging", "launch.file", "launch.forms", "launch.init", "launch.linking",
+        "launch.arrays", "launch.debugging", "launch.file", "launch.forms", "launch.init", "launch.linking", "launch.opencl",
         "launch.program", "launch.program_info", "launch.proposal", "launch.runner", "launch.zebin",
     },
     "llvmlite": set(),

@@ -1,7 +1,7 @@
 """What is said about a text: findings, their severity, the other places they point at, and their fixes.
 
 Frozen values only. A rule's code is stable and never used twice; hundreds name the family:
-0 syntax, 1 names, 2 operands, 3 regions, 4 types, 5 flow, 6 memory, 7 ze_info, 8 launch files.
+0 syntax, 1 names, 2 operands, 3 regions, 4 types, 5 flow, 6 memory, 7 ze_info, 8 launch files, 9 what other programs say.
 """
 
 from __future__ import annotations

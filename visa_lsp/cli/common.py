@@ -102,8 +102,19 @@ def foreign(name: str, data: bytes) -> str:
             "this is native code as a compiler writes it down (.asm), not vISA; the vISA text lies beside it (.visaasm)"
         )
     if suffix in _OPENCL or re.search(_KERNEL, head):
-        return f"this is OpenCL C, not vISA; {_COMPILE.format('-file ' + _word(name, 'K.cl'))}"
+        return f"this is OpenCL C, not vISA; {_opencl(_word(name, 'K.cl'))}"
     return ""
+
+
+def is_opencl(path: str) -> bool:
+    """Whether a name is that of OpenCL C."""
+    return os.path.splitext(path)[1].lower() in _OPENCL  # noqa: PTH122 - the library for paths is not loaded for this
+
+
+def _opencl(word: str) -> str:
+    return _COMPILE.format(f"-file {word}").replace(
+        "compile it first: ", f"compile it first: `visa-lsp compile {word}`, or "
+    )
 
 
 def _word(name: str, otherwise: str) -> str:
@@ -196,6 +207,7 @@ __all__ = [
     "complain",
     "decode",
     "did_you_mean",
+    "is_opencl",
     "platform_argument",
     "platform_problem",
     "printable",

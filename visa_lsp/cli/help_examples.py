@@ -42,6 +42,19 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
             "run several like tests, for a program",
         ),
     ),
+    "visa-lsp gen": (
+        ("visa-lsp gen saxpy.visaasm", "print the machine code of each line (with Intel's finalizer)"),
+        ("visa-lsp gen saxpy.visaasm --html saxpy.html", "write a page that shows both side by side"),
+        ("visa-lsp gen mandelbrot.visaasm --compare-options '' -noschedule", "compare two sets of options"),
+    ),
+    "visa-lsp compile": (
+        (
+            "visa-lsp compile scale.cl -o built",
+            "write text, machine code, zebin and a launch file (with Intel's ocloc)",
+        ),
+        ("visa-lsp compile scale.cl -o built --device tgllp,pvc", "the same for two devices, with a table"),
+        ("visa-lsp run scale.cl", "compile it and run it, with a launch that is made up"),
+    ),
     "visa-lsp zeinfo": (
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "judge ze_info, and compare it with mandelbrot.visaasm"),
         ("visa-lsp zeinfo emit saxpy.visaasm", "print the ze_info of a text that is written by hand"),

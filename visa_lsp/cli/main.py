@@ -18,16 +18,20 @@ from visa_lsp.cli.keeping import keeping
 from visa_lsp.cli.plain import Plain, is_plain
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Callable, Sequence
 
-    Command = tuple[Callable[[ArgumentParser], None], Callable[[Namespace], int]]
+    from visa_lsp.cli.parsing import CommandParser
+
+    Command = tuple[Callable[[CommandParser], None], Callable[[Namespace], int]]
 
 COMMANDS: Final = {
     "check": "report what is wrong in texts (also: visa-lsp --check)",
     "asm": "make an object from a text",
     "dis": "make a text from an object",
     "run": "run a kernel on the simulator",
+    "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
+    "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
     "zeinfo": "check ze_info, alone and against the kernels, or make it",
     "stats": "count what kernels hold, and the registers that they take",
     "explain": "explain an instruction, a finding, a variable, or a word of the glossary",
@@ -58,6 +62,18 @@ def _run() -> Command:
     from visa_lsp.cli.launch.command import add_arguments, run_command
 
     return add_arguments, run_command
+
+
+def _gen() -> Command:
+    from visa_lsp.cli.gen.command import add_arguments, gen_command
+
+    return add_arguments, gen_command
+
+
+def _compile() -> Command:
+    from visa_lsp.cli.compile.command import add_arguments, compile_command
+
+    return add_arguments, compile_command
 
 
 def _zeinfo() -> Command:
@@ -96,6 +112,8 @@ LOADERS: Final = {
     "asm": _asm,
     "dis": _dis,
     "run": _run,
+    "gen": _gen,
+    "compile": _compile,
     "zeinfo": _zeinfo,
     "stats": _stats,
     "explain": _explain,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp import __version__
 from visa_lsp.cli.common import add_platform
@@ -11,11 +11,35 @@ from visa_lsp.cli.exits import EXIT_USAGE
 from visa_lsp.cli.help_examples import example_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+_LONGEST: Final = 86_400
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser whose complaints are one line, and whose help ends with examples."""
+    """A parser whose complaints are one line, and whose help ends with examples.
+
+    ``dashed`` are the options whose values may begin with a dash, with how many words follow each: options of other programs.
+    """
+
+    dashed: Mapping[str, int] = {}
+
+    # Narrower than the library's, which has overloads that nobody here calls.
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """As the library does it, but for the words that follow a ``dashed`` option: they are its values, whatever they are."""
+        return super().parse_known_args(None if args is None else self._joined(args), namespace)
+
+    def _joined(self, args: Sequence[str]) -> list[str]:
+        out: list[str] = []
+        rest = list(args)
+        while rest:
+            word = rest.pop(0)
+            count = self.dashed.get(word, 0)
+            if word == "--" or count > len(rest):
+                return [*out, word, *rest]
+            out += [f"{word}={value}" for value in rest[:count]] or [word]
+            del rest[:count]
+        return out
 
     def format_help(self) -> str:
         """The help, and below it lines to be typed."""
@@ -47,3 +71,14 @@ def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[Comm
     add_arguments(parser)
     add_platform(parser)
     return parser
+
+
+def seconds_argument(text: str) -> float:
+    """The ``type`` of an argparse option that takes a time limit. Raises ArgumentTypeError where it is none."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, up to {_LONGEST}")
+    return seconds

@@ -15,6 +15,7 @@ from visa_lsp.checks.support.pages import rule_page
 from visa_lsp.diagnostics import Rule, Severity
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
 from visa_lsp.launchfile.rules import RULES as LAUNCH_RULES
+from visa_lsp.toolchain.rules import RULES as TOOL_RULES
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def known_rules() -> tuple[Rule, ...]:
         NO_OBJECT_FORM,
         *ZE_INFO_RULES,
         *LAUNCH_RULES,
+        *TOOL_RULES,
     )
     return tuple(sorted(rules, key=lambda rule: rule.code))
 

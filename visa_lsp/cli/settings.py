@@ -38,6 +38,8 @@ _TYPES: Final = {
     "exit-zero": "true or false",
     "statistics": "true or false",
     "baseline": "a file's name",
+    "finalizer": "a program's name or path",
+    "ocloc": "a program's name or path",
 }
 
 
@@ -56,6 +58,8 @@ class FolderSettings(Struct, frozen=True):
     exit_zero: bool = False
     statistics: bool = False
     baseline: str | None = None
+    finalizer: str | None = None
+    ocloc: str | None = None
     root: str = "."
     origin: str | None = None
     given: frozenset[str] = frozenset()
@@ -163,6 +167,8 @@ def _value(key: str, value: Any, where: str, path: Path, known: Sequence[Rule]) 
     if key == "format" and value not in FORMATS:
         raise CliError(f"{where}: unknown format {value!r}{did_you_mean(value, FORMATS)} (known: {', '.join(FORMATS)})")
     if key == "baseline":
+        return str(path.parent / value)
+    if key in ("finalizer", "ocloc") and ("/" in value or "\\" in value):
         return str(path.parent / value)
     return value
 

@@ -24,6 +24,7 @@ OFFERED = {
             "visa.run",
             "visa.runAll",
             "visa.stats",
+            "visa.gen",
             "visa.showControlFlow",
             "visa.showZeInfo",
             "visa.explain",

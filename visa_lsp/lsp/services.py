@@ -83,6 +83,8 @@ class Services:
     * ``zeinfo(text, path, platform, opened)`` and ``launch_template(text, path, options)``: ``platform``, ``kernel``, ``quick``,
       ``opened``; both take the other texts of the folder from ``opened`` where it has them
     * ``explain(word, platform)``, and ``words()`` that it knows
+    * ``gen(text, path, options, stop)``: the machine code of a text by the finalizer; ``platform``, ``tool``, ``options``,
+      ``html``
     * ``file_rules(path, ignore, extend)``: the settings of a file, with those of the editor laid over them
     """
 
@@ -96,4 +98,5 @@ class Services:
     launch_template: Callable[[str, str | None, dict[str, Any]], Result]
     explain: Callable[[str, str | None], Result]
     words: Callable[[], Result]
+    gen: Callable[[str, str | None, dict[str, Any], Stop], Result]
     file_rules: Callable[[str, tuple[str, ...], tuple[str, ...]], FileRules] = _plain_rules

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 import sys
+import weakref
 from collections import OrderedDict
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,17 +28,31 @@ from visa_lsp.lsp.transport.wire import serve_stdio
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from typing import BinaryIO
 
     from visa_lsp.ide.features.inline_values import RunValues
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.services import Services
+    from visa_lsp.syntax.document import Document
     from visa_lsp.text import Encoding
 
 logger = logging.getLogger(__name__)
 P = TypeVar("P")
 R = TypeVar("R")
+
+
+class MachineCode:
+    """What the finalizer has said of a document: figures by kernel, or why there are none. It holds for that snapshot alone."""
+
+    def __init__(self, document: Document, figures: Mapping[str, str], problem: str = "") -> None:
+        self._document = weakref.ref(document)
+        self._figures = figures
+        self._problem = problem
+
+    def title(self, document: Document, kernel: str) -> str:
+        """The figures of a kernel in words; empty where the text has changed since."""
+        return self._figures.get(kernel, self._problem) if self._document() is document else ""
 
 
 class VisaServer(LanguageServer):
@@ -51,6 +66,7 @@ class VisaServer(LanguageServer):
         self.pending: dict[str, asyncio.Handle | asyncio.Task[None]] = {}
         self.idle = Idle(self)
         self.runs: dict[str, tuple[str, RunValues]] = {}
+        self.machine_code: dict[str, MachineCode] = {}
         self.cursors: dict[str, int] = {}  # the lines of the cursors, of clients that tell them
         self.shown: set[str] = set()
         self.sent_tokens: OrderedDict[str, Any] = OrderedDict()

@@ -341,10 +341,13 @@ class Site:
         full = (1 << lanes) - 1
 
         def store(f: Frame, mask: int, value: Array) -> None:
+            target = f.views[view]
+            if value.base is not None and value.strides != target.strides:
+                value = value.copy()  # lanes of the same registers: NumPy may overwrite some before it has read them
             if mask == full:
-                f.views[view][...] = value
+                target[...] = value
             elif mask:
-                np.copyto(f.views[view], value, casting="unsafe", where=lane_mask(mask, lanes))
+                np.copyto(target, value, casting="unsafe", where=lane_mask(mask, lanes))
 
         if self.code.layout.root(operand.var) != CR0:
             return store

@@ -22,6 +22,7 @@ _FAMILIES: Final = {
     "6": "Memory",
     "7": "ze_info",
     "8": "Launch files",
+    "9": "What other programs say",
 }
 _YAML: Final = ("V7", "V8")
 _HEADINGS: Final = ("Why:", "Example:", "Instead:", "Authority:")

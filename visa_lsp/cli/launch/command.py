@@ -17,18 +17,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from visa_lsp.cli.common import CliError, foreign, whole_number
+from visa_lsp.cli.common import CliError, foreign, is_opencl, whole_number
 from visa_lsp.cli.files import check_output, read_bytes, refuse_input, replacing, write_output
 from visa_lsp.cli.launch.printing import Outcome, as_json, print_text
 from visa_lsp.cli.progress import Progress
 from visa_lsp.reading import MOST_OBJECT, opened_file
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from visa_lsp.cli.launch.file import LaunchFile
+    from visa_lsp.cli.launch.opencl import CompiledProgram
     from visa_lsp.cli.launch.options import RunOptions
     from visa_lsp.cli.launch.report import BufferReport, RunReport
+    from visa_lsp.cli.parsing import CommandParser
     from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.observers.trace import Tracer
 
@@ -36,13 +38,14 @@ _SUFFIXES: Final = (".yaml", ".yml")
 _TEXTS: Final = (".visaasm", ".isaasm")
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declare the options of the command."""
+    parser.dashed = {"--options": 1}
     parser.add_argument(
         "inputs",
         nargs="+",
         metavar="IN",
-        help="a text, an object or a launch file; - is standard input; texts and objects after the first that have no launch file belong to its program",
+        help="a text, an object, OpenCL C (with Intel's ocloc) or a launch file; - is standard input; texts and objects after the first that have no launch file belong to its program",
     )
     parser.add_argument(
         "--launch",
@@ -114,6 +117,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--expect", action="store_true", help="with --init: run, and have the launch file expect what came of it"
     )
+    parser.add_argument("--ocloc", metavar="PATH", help="the compiler for OpenCL C; default: ocloc on PATH")
+    parser.add_argument(
+        "--options", metavar="S", action="append", help="options for the source of OpenCL C, in one word"
+    )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
 
 
@@ -131,7 +138,7 @@ def run_command(args: Namespace) -> int:
     if args.expect and not args.init:
         print("visa-lsp run: --expect goes with --init", file=sys.stderr)
         return 2
-    programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES]
+    programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES and not is_opencl(p)]
     tasks: list[tuple[str, tuple[Path, ...]]] = [(name, ()) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
         print("visa-lsp run: --launch goes with the files of one program, and launch files need none", file=sys.stderr)
@@ -192,12 +199,17 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
     """Run one input with the further files of its program; user mistakes become an outcome."""
     from visa_lsp.cli.launch import runner
 
+    folder_of_build = contextlib.ExitStack()
     try:
         listeners: tuple[Observer, ...] = ()
         if args.trace:
             listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
         path, launch_path = _paths(name, args)
-        with Progress(wanted=not args.trace) as line:
+        build: CompiledProgram | None = None
+        if path is not None and is_opencl(str(path)):
+            build, launch_path = _compiled(name, path, launch_path, args, folder_of_build)
+            path = build.path
+        with folder_of_build, Progress(wanted=not args.trace) as line:
 
             def told(of: int, done: int, steps: int) -> None:
                 if line.is_due():
@@ -214,9 +226,13 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
                 if not isinstance(done, tuple):
                     return done
                 launch, report, text = done
+                if build is not None:
+                    report = build.named_after(name, report.with_assumed((*build.assumed, *report.assumed)))
             else:
                 launch, report = _as_written(name, path, launch_path, options, args)
                 text = ""
+                if build is not None:
+                    report = build.named_after(name, report)
         report = report.with_most(args.max_errors)
     except (FileNotFoundError, CliError) as error:
         return Outcome(name, error=str(error), status=2)
@@ -242,6 +258,25 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
             words = getattr(error, "strerror", None) or error
             return Outcome(name, error=f"{folder}: cannot be written: {words}", status=2)
     return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+
+
+def _compiled(
+    name: str, path: Path, launch_path: Path, args: Namespace, folder: contextlib.ExitStack
+) -> tuple[CompiledProgram, Path]:
+    """Compile OpenCL C as its launch file asks for it; without one, that of its first kernel counts, if there is one."""
+    from visa_lsp.cli.launch.file import read_launch_file
+    from visa_lsp.cli.launch.opencl import compiled
+
+    launch = None
+    if launch_path.is_file() and not args.init:
+        launch = read_launch_file(launch_path, named=bool(args.launch))
+    kernel = launch.config.kernel if launch is not None else None
+    platform = args.platform or (launch.platform if launch is not None else None)
+    build = folder.enter_context(compiled(name, args, kernel, platform))
+    if launch is None and not args.launch and not args.init:
+        beside = path.with_name(f"{build.path.stem}.launch.yaml")
+        launch_path = beside if beside.is_file() else launch_path
+    return build, launch_path
 
 
 def _as_written(
@@ -321,7 +356,8 @@ def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
             raise FileNotFoundError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
         if path.suffix in _SUFFIXES:
             return None, path
-        _refuse_foreign(path)
+        if not is_opencl(name):
+            _refuse_foreign(path)
     if args.launch:
         launch = Path(args.launch)
         if args.init:

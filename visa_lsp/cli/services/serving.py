@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.beside import Beside
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.lsp.services import FileRules, Result, Services
+    from visa_lsp.lsp.services import FileRules, Result, Services, Stop
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.emit.document import Doubt
     from visa_lsp.zeinfo.facts import KernelText
@@ -42,6 +42,7 @@ def services() -> Services:
         launch_template,
         explain,
         words,
+        gen,
         file_rules,
     )
 
@@ -271,6 +272,13 @@ def explain(word: str, platform: str | None) -> Result:
         hint = f"; did you mean `{meant}`?" if meant else ""
         return {"ok": False, "error": f"nothing is known of `{word}`{hint}", "suggestion": meant}
     return {"ok": True, "word": word, "markdown": text}
+
+
+def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+    """The machine code of a text."""
+    from visa_lsp.cli.services.machine_code import machine_code
+
+    return machine_code(text, path, options, stop)
 
 
 def words() -> Result:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """A line of text above ``line``. ``action`` is run, assemble, disassemble, or counts (nothing happens)."""
+    """A line of text above ``line``. ``action`` is run, assemble, disassemble, gen, or counts (nothing happens)."""
 
     line: int
     action: str
@@ -35,6 +35,8 @@ def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
         counts = index.counts(group)
         size = f"{_many(counts.instructions, 'instruction')}, {_many(counts.variables, 'variable')}"
         found.append(Lens(group.opener, "counts", size, group.name))
+        if group.is_kernel:
+            found.append(Lens(group.opener, "gen", "Machine Code", group.name))
         if is_function_used(analysis, group.name):
             found.append(Lens(group.opener, "references", "", group.name))
     return tuple(found)

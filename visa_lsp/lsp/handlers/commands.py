@@ -22,6 +22,7 @@ from visa_lsp.lsp.capabilities import (
     ASSEMBLE,
     DISASSEMBLE,
     EXPLAIN,
+    GEN,
     INSTRUCTIONS_OF,
     LAUNCH_TEMPLATE,
     RUN,
@@ -36,11 +37,13 @@ from visa_lsp.lsp.capabilities import (
 from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.services import Stop
+from visa_lsp.lsp.session import MachineCode
 from visa_lsp.reading import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo.document import HeldArgument
     from visa_lsp.lsp.services import Result, RunJob
     from visa_lsp.lsp.session import VisaServer
@@ -68,6 +71,7 @@ def register(server: VisaServer) -> None:
         (RUN, on_run),
         (RUN_ALL, on_run_all),
         (STATS, on_stats),
+        (GEN, on_gen),
         (SHOW_CONTROL_FLOW, on_control_flow),
         (SHOW_ZE_INFO, on_ze_info),
         (EXPLAIN, on_explain),
@@ -440,6 +444,42 @@ def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
 def _listed(values: list[Any]) -> str:
     """The first of some values."""
     return ", ".join(str(v) for v in values[:_MOST_VALUES]) + (", …" if len(values) > _MOST_VALUES else "")
+
+
+# ---- machine code ----
+
+
+async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Give the machine code of a text by the finalizer, line by line; its lens tells the figures from then on.
+
+    A cancelled request ends the finalizer.
+    """
+    stop = Stop()
+    asked: list[OpenDocument] = []
+
+    def prepare() -> Callable[[], Result]:
+        options = _options(arguments)
+        uri = options["uri"]
+        opened = ls.documents.get(uri)
+        if opened is not None:
+            asked.append(opened)
+        if platform := _platform(ls, options):
+            options["platform"] = platform
+        text, path = _text(ls, uri), ls.files.path_of(uri)
+        return lambda: ls.services.gen(text, path, dict(options), stop)
+
+    try:
+        answer = _refused(ls) or await _answer(ls, "vISA: machine code", token, prepare)
+    except asyncio.CancelledError:
+        stop.ask()
+        raise
+    for opened in asked:
+        problem = str(answer.get("error") or "no machine code")
+        ls.machine_code[opened.key] = MachineCode(opened.analysis.document, answer.get("figures", {}), problem)
+        workspace = ls.client_capabilities.workspace
+        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+            ls.workspace_code_lens_refresh(None)
+    return answer
 
 
 async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -> Result:

@@ -16,7 +16,7 @@ from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.features.inline_values import inline_values
 from visa_lsp.ide.launch.document import LaunchDocument
 from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, RUN, SHOW_REFERENCES
+from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, GEN, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.session import guarded
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.session import VisaServer
 
-_COMMAND: Final = {"run": RUN, "assemble": ASSEMBLE, "disassemble": DISASSEMBLE}
+_COMMAND: Final = {"run": RUN, "assemble": ASSEMBLE, "disassemble": DISASSEMBLE, "gen": GEN}
 _TYPE_HINT: Final = types.InlayHintKind.Type.value
 
 
@@ -111,7 +111,10 @@ async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[typ
             if lens.action != "disassemble" and not ls.documents.trusted:
                 continue
             argument = {"uri": opened.key, "kernel": lens.name}
-            found.append(types.CodeLens(place, types.Command(lens.title, _COMMAND[lens.action], arguments=[argument])))
+            known = ls.machine_code.get(opened.key) if lens.action == "gen" else None
+            title = known.title(opened.analysis.document, lens.name) if known is not None else ""
+            command = types.Command(title or lens.title, _COMMAND[lens.action], arguments=[argument])
+            found.append(types.CodeLens(place, command))
         elif lens.action == "references":
             found.append(types.CodeLens(place, data={"uri": opened.key, "name": lens.name}))
         else:

@@ -226,5 +226,6 @@ def did_close(ls: VisaServer, params: types.DidCloseTextDocumentParams) -> None:
     """Forget a document and clear its findings."""
     ls.documents.close(params.text_document.uri)
     ls.runs.pop(params.text_document.uri, None)
+    ls.machine_code.pop(params.text_document.uri, None)
     ls.cursors.pop(params.text_document.uri, None)
     clear(ls, params.text_document.uri)

@@ -1,0 +1,285 @@
+"""The command ``compile`` and ``run K.cl``: files, findings in every format, devices; with a fake compiler and the real one."""
+
+# ruff: noqa: F811 - a fixture is asked for by its name
+
+import io
+import json
+import re
+import shutil
+import sys
+import types
+
+import pytest
+from check_support import run  # noqa: F401 - a fixture
+from corpus import BESIDE, HAS_MORE, OWN
+from fake_tools import fake_tool
+
+from visa_lsp.cli.build import built, read_source
+from visa_lsp.cli.check.formats.table import FORMATS
+from visa_lsp.cli.rules import rule_called
+
+needs_compiler = pytest.mark.skipif(
+    shutil.which("ocloc") is None, reason="ocloc is not installed: apt-get install intel-opencl-icd"
+)
+SOURCE = "kernel void scale(global float *x, float f) {\n  x[get_global_id(0)] *= f;\n}\n"
+DEVICES = {"TGLLP": "tgllp", "DG2": "acm-g10", "PVCXT": "pvc"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cl").write_text(SOURCE)
+    return tmp_path
+
+
+@pytest.fixture
+def compiler(folder):
+    """A compiler that says these words and ends with this status; its zebin is that of a real one."""
+
+    def make(words="", status=245, more=""):
+        return fake_tool(folder / "bin", f"print({words!r}); {more}\nsys.exit({status})", "ocloc")
+
+    return make
+
+
+# ---- a compiler that is not there, or has a bad day
+
+
+def test_without_the_compiler_the_way_to_get_it_is_told(run, folder, monkeypatch):
+    monkeypatch.setenv("PATH", str(folder))
+    for command in ("compile", "run"):
+        status, out, err = run(command, "k.cl")
+        assert status == 2
+        assert "apt-get install intel-opencl-icd" in out + err
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("os.kill(os.getpid(), signal.SIGABRT)", "the compiler crashed (aborted)"),
+        ("time.sleep(1000)", "the compiler did not end within 1 seconds"),
+        ("", "the compiler ended with status 245: unheard of"),
+    ],
+)
+def test_a_compiler_that_fails_is_told_in_words(run, folder, compiler, more, words):
+    status, out, _ = run("compile", "k.cl", "--ocloc", compiler("unheard of", more=more), "--timeout", "1")
+    assert status == 1
+    assert out == f"k.cl:1:1: error V930 compiler-error: {words}\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["bin", "k.cl"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("Unrecognized build options: -x\nBuild failed with error code: -11", "the compiler knows no option '-x'"),
+        ("Error: Cannot get HW Info for device foo.", "the compiler knows no device 'foo'"),
+    ],
+)
+def test_an_unknown_device_or_option_is_the_users_mistake(run, folder, compiler, words, said):
+    status, out, err = run("compile", "k.cl", "--ocloc", compiler(words))
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+LOG = """\
+In file included from 1:2:
+/somewhere/h.h:7:3: warning: something odd
+1:2:5: error: use of undeclared identifier 'get_global_id'
+  x[get_global_id(0)] *= f;
+    ^
+1:1:12: note: declared here
+1:1:1: fatal error: too many errors
+Build failed with error code: -11
+Command was: ocloc compile
+"""
+
+
+def test_messages_stand_at_their_words(run, folder, compiler):
+    status, out, _ = run("compile", "k.cl", "--ocloc", compiler(LOG), "--format", "json")
+    assert status == 1
+    found = [(f["line"], f["column"], f["end_column"], f["severity"], f["message"]) for f in json.loads(out)]
+    assert found == [
+        (1, 1, 7, "error", "too many errors"),
+        (2, 1, 28, "warning", "/somewhere/h.h:7:3: something odd"),
+        (2, 5, 18, "error", "use of undeclared identifier 'get_global_id'"),
+    ]
+
+
+def test_notes_belong_to_their_error(run, folder, compiler):
+    _, out, _ = run("compile", "k.cl", "--ocloc", compiler(LOG), "--format", "full", "--color", "never")
+    assert "note: declared here" in out
+    assert "1 | kernel void scale" in out
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_of_check_tells_what_the_compiler_says(run, folder, compiler, name):
+    status, out, _ = run("compile", "k.cl", "--ocloc", compiler(LOG), "--format", name)
+    assert status == 1
+    assert "too many errors" in out
+
+
+def test_columns_count_bytes_and_places_beyond_the_text_are_clamped(run, folder, compiler):
+    (folder / "k.cl").write_text("/* é */ foo;\n")
+    _, out, _ = run(
+        "compile", "k.cl", "--ocloc", compiler("1:1:10: error: a\n1:9999:9999: error: b"), "--format", "json"
+    )
+    places = [(f["line"], f["column"], f["end_column"]) for f in json.loads(out)]
+    assert places[0] == (1, 9, 12)
+    assert places[1][0] == 2
+
+
+def test_a_fault_in_inline_assembly_is_told_once_with_its_line(run, folder, compiler):
+    (folder / "k.cl").write_text('kernel void k(global int *p) {\n  __asm__("frob (M1, 16) %0");\n}\n')
+    words = "error: parsing vISA inline assembly failed:\nnear line 2: syntax error, unexpected IDENT\n\nerror: backend compiler failed build.\n"
+    more = (
+        "[open(f'OCL_asm_simd{n}_k.inline.visaasm', 'w').write('.version 4.1\\nfrob (M1, 16) V1\\n') for n in (8, 16)]"
+    )
+    _, out, _ = run("compile", "k.cl", "--ocloc", compiler(words * 2, more=more))
+    assert out == (
+        "k.cl:2:12: error V930 compiler-error: parsing vISA inline assembly failed: syntax error, unexpected IDENT: "
+        "`frob (M1, 16) V1`\n"
+    )
+
+
+def test_rules_of_the_compiler_are_explained(run):
+    assert rule_called("compiler-error").code == "V930"
+    assert "Authority" in run("explain", "V931")[1]
+
+
+def test_texts_are_not_compiled(run, folder):
+    (folder / "k.visaasm").write_text(".version 4.1\n")
+    status, _, err = run("compile", "k.visaasm")
+    assert status == 2
+    assert "visa-lsp gen" in err
+    assert run("compile", "none.cl")[0] == 2
+
+
+# ---- the real compiler
+
+
+@needs_compiler
+def test_everything_of_a_program_is_written(run, folder):
+    status, out, err = run("compile", "k.cl", "-o", "new/built", "--keep-ir")
+    assert (status, err) == (0, "")
+    names = {path.name for path in (folder / "new" / "built").iterdir()}
+    assert {
+        "k.zebin",
+        "k.zeinfo.yaml",
+        "scale.visaasm",
+        "scale.asm",
+        "scale.launch.yaml",
+        "k.spv",
+        "k.optimized.ll",
+    } <= names
+    assert re.search(r"^scale +tgllp +32 +\d+ +128 +0$", out, re.MULTILINE)
+    assert run("run", "new/built/scale.launch.yaml")[0] == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["k.cl", "new"]
+
+
+@needs_compiler
+def test_a_launch_file_that_is_there_is_kept_and_a_text_is_replaced(run, folder):
+    assert run("compile", "k.cl")[0] == 0
+    (folder / "scale.launch.yaml").write_text("mine")
+    (folder / "scale.visaasm").write_text("old")
+    status, out, _ = run("compile", "k.cl")
+    assert status == 0
+    assert "scale.launch.yaml is there already, and is kept" in out
+    assert (folder / "scale.launch.yaml").read_text() == "mine"
+    assert ".kernel" in (folder / "scale.visaasm").read_text()
+
+
+@needs_compiler
+def test_several_devices_have_a_folder_each_and_make_a_table(run, folder):
+    status, out, _ = run("compile", "k.cl", "-o", "out", "--device", "tgllp,PVCXT", "--device", "acm-g10")
+    assert status == 0
+    assert sorted(path.name for path in (folder / "out").iterdir()) == ["acm-g10", "pvc", "tgllp"]
+    rows = [line.split() for line in out.splitlines() if line.startswith("scale ")]
+    assert [row[1] for row in rows] == ["tgllp", "pvc", "acm-g10"]
+    assert all(int(row[3]) > 5 for row in rows)
+
+
+@needs_compiler
+def test_a_program_for_programs_has_findings_only_on_standard_output(run, folder):
+    status, out, err = run("compile", "k.cl", "-o", "out", "--format", "json")
+    assert (status, out) == (0, "[]\n")
+    assert "written:" in err
+
+
+@needs_compiler
+def test_options_reach_the_compiler_and_includes_are_found(run, folder):
+    (folder / "with blank").mkdir()
+    (folder / "with blank" / "h.h").write_text("#ifndef N\n#error no N\n#endif\n")
+    (folder / "with blank" / "k.cl").write_text(f'#include "h.h"\n{SOURCE}')
+    assert run("compile", "with blank/k.cl", "-o", "out", "--options", "-DN=4")[0] == 0
+    status, out, _ = run("compile", "with blank/k.cl", "-o", "out")
+    assert status == 1
+    assert out.startswith("with blank/k.cl:1:1: error V930 compiler-error: ")
+    assert "h.h:2:2: no N" in out
+
+
+@needs_compiler
+def test_a_source_on_standard_input_is_compiled(run, folder, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(SOURCE.encode()), fileno=lambda: 0))
+    assert run("compile", "-", "-o", "out")[0] == 0
+    assert (folder / "out" / "scale.visaasm").exists()
+
+
+@needs_compiler
+def test_opencl_is_run_as_it_stands(run, folder):
+    status, out, err = run("run", "k.cl", "--format", "json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["kernel"] == "scale"
+    assert sorted(path.name for path in folder.iterdir()) == ["k.cl"]
+
+
+@needs_compiler
+def test_opencl_is_run_as_its_launch_file_says(run, folder):
+    (folder / "k.cl").write_text(SOURCE + SOURCE.replace("scale", "other").replace("*=", "+="))
+    launch = "kernel: other\nplatform: DG2\ngroups: [1]\nlocal_size: [8]\nargs: [{buffer: {dtype: float32, shape: [8], init: arange}}, {value: 2}]\n"
+    (folder / "k.launch.yaml").write_text(f"{launch}expect: [{{arg: 0, values: [2, 3, 4, 5, 6, 7, 8, 9]}}]\n")
+    status, out, _ = run("run", "k.cl")
+    assert status == 0, out
+    assert "kernel other on DG2" in out
+    (folder / "k.launch.yaml").write_text(launch.replace("[8]", "[64]", 1))
+    status, out, _ = run("run", "k.cl")
+    assert status == 1
+    assert "k.cl: other.visaasm:" in out
+    assert "/visa-lsp-" not in out
+    (folder / "k.launch.yaml").write_text(launch.replace("other", "none"))
+    status, out, err = run("run", "k.cl")
+    assert status == 2
+    assert "there is no kernel 'none'; there are: scale, other" in out + err
+
+
+@needs_compiler
+def test_opencl_that_does_not_compile_is_not_run(run, folder):
+    (folder / "k.cl").write_text("kernel void k(global int *p) { p[0] = q; }")
+    status, out, err = run("run", "k.cl")
+    assert status == 1
+    assert "k.cl:1:39: error V930 compiler-error: use of undeclared identifier 'q'" in out + err
+
+
+def _programs():
+    for root in (OWN, BESIDE) if HAS_MORE else (OWN,):
+        sources = root / "cl" if root == OWN else root / "dev" / "cl"
+        found = [(p, d, sources / f"{d.name}.cl") for p in DEVICES for d in sorted((root / "run" / p).iterdir())]
+        yield from found[:: 7 if root == OWN else 23]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("platform", "folder", "source"), list(_programs()), ids=lambda v: getattr(v, "name", v))
+def test_texts_are_those_of_the_corpus(platform, folder, source):
+    """The corpus was made by the same release; a text for another SIMD size than its ze_info tells was thrown away."""
+    build = built(read_source(str(source)), DEVICES[platform])
+    if build.program is None:
+        build = built(read_source(str(source)), DEVICES[platform], "-cl-std=CL2.0")
+    assert build.platform == platform
+    texts = {text.name: text for text in build.texts}
+    compared = 0
+    for path in folder.glob("*.visaasm"):
+        text = path.read_text(encoding="utf-8")
+        made = texts.get(path.stem)
+        if made is not None and f"SimdSize={made.simd}" in text:
+            assert made.text == text, path
+            compared += 1
+    assert compared

@@ -1,0 +1,209 @@
+"""The command ``gen``: what it prints, how it ends, what it writes, without and with the real finalizer."""
+
+# ruff: noqa: F811 - a fixture is asked for by its name
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from check_support import run  # noqa: F401 - a fixture
+from fake_tools import fake_tool
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+needs_finalizer = pytest.mark.skipif(
+    shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools"
+)
+TEXT = '.version 4.1\n.kernel "k"\n.decl V1 v_type=G type=d num_elts=8 align=GRF\n\n    mov (M1, 8) V1(0,0)<1> 0x1:d\n'
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.visaasm").write_text(TEXT)
+    return tmp_path
+
+
+@pytest.fixture
+def tool(folder):
+    return fake_tool(folder / "bin", "listing()", "GenX_IR")
+
+
+def test_json_has_the_keys_of_the_contract_and_no_others(run, folder, tool):
+    status, out, err = run("gen", "k.visaasm", "--tool", tool, "--platform", "dg2", "--format", "json")
+    assert (status, err) == (0, "")
+    assert json.loads(out) == {
+        "platform": "DG2",
+        "tool": tool,
+        "kernels": [
+            {
+                "name": "k", "gen_instructions": 1, "spill_bytes": 0, "bank_conflicts": None, "max_pressure": None,
+                "registers": {"V0033": "r3.0"},
+                "lines": [{
+                    "line": 5, "pressure": None,
+                    "gen": ["        mov (8|M0)               r3.0<1>:d     r1.0<8;8,1>:d                    {Compacted}          // $0"],
+                }],
+            }
+        ],
+    }  # fmt: skip
+
+
+def test_several_inputs_are_an_array_and_text_has_a_title_each(run, folder, tool):
+    (folder / "two.visaasm").write_text(TEXT.replace('"k"', '"two"'))
+    _, out, _ = run("gen", "k.visaasm", "two.visaasm", "--tool", tool, "--format", "json")
+    assert [value["kernels"][0]["name"] for value in json.loads(out)] == ["k", "two"]
+    _, out, _ = run("gen", "k.visaasm", "two.visaasm", "--tool", tool)
+    assert re.findall("== .* ==", out) == ["== k.visaasm ==", "== two.visaasm =="]
+
+
+def test_without_the_tool_the_way_to_get_it_is_told(run, folder, monkeypatch):
+    monkeypatch.setenv("PATH", str(folder))
+    status, out, err = run("gen", "k.visaasm")
+    assert (status, out) == (2, "")
+    assert "apt-get install libigc-tools" in err
+
+
+def test_the_tool_is_that_of_the_option_else_of_the_settings_else_of_path(run, folder, tool, monkeypatch):
+    other = fake_tool(folder / "other", "listing()")
+    monkeypatch.setenv("PATH", str(folder / "bin"))
+
+    def used(*options):
+        return json.loads(run("gen", "k.visaasm", "--format", "json", *options)[1])["tool"]
+
+    assert used() == tool
+    (folder / "visa-lsp.toml").write_text('finalizer = "other/tool"\n')
+    assert used() == other
+    assert used("--tool", "GenX_IR") == tool
+    (folder / "visa-lsp.toml").write_text('finalizer = "nowhere/tool"\n')
+    status, _, err = run("gen", "k.visaasm")
+    assert status == 2
+    assert "visa-lsp.toml" in err
+    assert "is not there" in err
+
+
+def test_findings_go_to_standard_error_and_end_with_1(run, folder):
+    tool = fake_tool(folder / "bin", "print('near line 6: syntax error, unexpected IDENT'); sys.exit(1)")
+    status, out, err = run("gen", "k.visaasm", "--tool", tool, "--format", "json")
+    assert status == 1
+    assert err == "k.visaasm:5:5: error V920 finalizer-error: syntax error, unexpected IDENT\n"
+    value = json.loads(out)
+    assert value["kernels"] == []
+    (finding,) = value["findings"]
+    assert (finding["line"], finding["source"], finding["code"]) == (5, "finalizer", "V920")
+
+
+def test_a_doubt_without_a_place_leaves_the_exit_status(run, folder):
+    tool = fake_tool(folder / "bin", "listing(); print('WARNING: an access may leave its variable')")
+    status, _, err = run("gen", "k.visaasm", "--tool", tool)
+    assert status == 0
+    assert err == "k.visaasm:2:1: information V923 finalizer-remark: an access may leave its variable\n"
+    tool = fake_tool(folder / "bin", "listing(); print('near line 6: saturation is not supported')")
+    status, _, err = run("gen", "k.visaasm", "--tool", tool)
+    assert status == 1
+    assert err == "k.visaasm:5:5: warning V921 finalizer-warning: saturation is not supported\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--html", "-", "--format", "json"], "to one place"),
+        (["--html", "x", "-o", "x"], "to one place"),
+        (["--tool", "a", "--tool", "b", "--tool", "c"], "--tool is given once, or twice"),
+        (["--tool", "a", "--tool", "b", "--html", "x.html"], "one finalizer"),
+        (["--tool", "a", "--tool", "b", "--compare-options", "", "-x"], "not both"),
+        (["--options", "'open"], "no closing quotation"),
+        (["--source", "x.cl"], "--source goes with --html"),
+        (["--html", "k.visaasm"], "would be lost"),
+        (["-o", "k.visaasm"], "would be lost"),
+        (["--timeout", "nan"], "no number of seconds"),
+        (["--platform", "none"], "unknown platform"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(run, folder, options, words):
+    status, out, err = run("gen", "k.visaasm", *options)
+    assert (status, out) == (2, "")
+    assert words in err
+    assert (folder / "k.visaasm").read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("k.cl", b"kernel void a(global int *p) { p[0] = 1; }", "OpenCL C"),
+        ("k.isa", b"CISA\x04\x01", "k.isa"),
+        ("k.bin", b"\x7fELF", "zebin"),
+        ("none", None, "no such file"),
+    ],
+)
+def test_inputs_that_are_no_text_are_refused(run, folder, tool, name, data, words):
+    if data is not None:
+        (folder / name).write_bytes(data)
+    status, out, err = run("gen", name, "--tool", tool)
+    assert (status, out) == (2, "")
+    assert words in err
+
+
+def test_options_of_the_finalizer_may_begin_with_a_dash(run, folder, monkeypatch):
+    tool = fake_tool(folder / "bin", "listing(); open(os.environ['SAID'], 'a').write(repr(sys.argv[4:]) + '\\n')")
+    monkeypatch.setenv("SAID", str(folder / "said"))
+    assert run("gen", "k.visaasm", "--tool", tool, "--options", "-noschedule -x 'a b'")[0] == 0
+    assert run("gen", "k.visaasm", "--tool", tool, "--options", "-noschedule")[0] == 0
+    said = (folder / "said").read_text().splitlines()
+    assert {
+        "['-output', '-printregusage', '-noschedule', '-x', 'a b']",
+        "['-output', '-printregusage', '-noschedule']",
+    } <= {*said}
+    assert "['-output', '-dumpRPE', '-nolocalra', '-noschedule', '-x', 'a b']" in said
+
+
+def test_two_results_are_compared_in_sum_and_by_line(run, folder, tool):
+    other = fake_tool(
+        folder / "other",
+        "listing(); open(names[0], 'a').write('    mov (8|M0) r4.0<1>:d r1.0<8;8,1>:d // $0\\n//.spill size 32\\n')",
+    )
+    status, out, _ = run("gen", "k.visaasm", "--tool", tool, "--tool", other)
+    assert status == 0
+    assert re.search(r"bytes spilled +0 +32 +\+32", out)
+    assert "     5    1 -> 2    mov" in out
+    assert "0 of 1 lines have as many Gen instructions on both sides" in out
+    _, out, _ = run("gen", "k.visaasm", "--compare-options", "", "-noschedule", "--tool", tool, "--format", "json")
+    value = json.loads(out)
+    assert [call["options"] for call in value["calls"]] == [[], ["-noschedule"]]
+    (kernel,) = value["kernels"]
+    assert kernel["gen_instructions"] == [1, 1]
+    assert [[len(side) for side in line["gen"]] for line in kernel["lines"]] == [[1, 1]]
+
+
+@needs_finalizer
+def test_a_text_and_its_object_have_the_same_machine_code(run, folder):
+    shutil.copy(EXAMPLES / "saxpy.visaasm", folder)
+    assert run("asm", "saxpy.visaasm")[0] == 0
+
+    def code(name):
+        status, out, err = run("gen", name, "--format", "json")
+        assert (status, err) == (0, "")
+        (kernel,) = json.loads(out)["kernels"]
+        return [gen for line in kernel["lines"] for gen in line["gen"]], kernel["registers"]["index"]
+
+    assert code("saxpy.visaasm") == code("saxpy.isa")
+
+
+@needs_finalizer
+def test_the_platform_is_what_a_text_shows_where_nothing_tells_it(run, folder):
+    text = (EXAMPLES / "saxpy.visaasm").read_text()
+    (folder / "long.visaasm").write_text("// GRF size: 64 bytes (said)\n" + text)
+    (folder / "short.visaasm").write_text(text)
+    platforms = [
+        json.loads(run("gen", name, "--format", "json")[1])["platform"] for name in ("long.visaasm", "short.visaasm")
+    ]
+    assert platforms == ["PVCXT", "TGLLP"]
+
+
+@needs_finalizer
+def test_standard_output_and_a_file_have_the_same_report(run, folder):
+    shutil.copy(EXAMPLES / "saxpy.visaasm", folder)
+    _, out, _ = run("gen", "saxpy.visaasm")
+    assert out.startswith("kernel saxpy on TGLLP: 18 Gen instructions, 15 of 128 GRF, no spill")
+    run("gen", "saxpy.visaasm", "-o", "out.txt")
+    assert (folder / "out.txt").read_text() == out

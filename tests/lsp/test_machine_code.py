@@ -1,0 +1,108 @@
+"""The command ``visa.gen`` over stdio: answers, the lens that tells figures, nothing started where there is no trust."""
+
+import contextlib
+import shutil
+
+import pytest
+from fake_tools import fake_tool
+from lsp_client import ROOT, SERVER, answering, plain
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, client_capabilities
+
+TEXT = '.version 4.1\n.kernel "k"\n.decl V1 v_type=G type=d num_elts=8 align=GRF\n    mov (M1, 8) V1(0,0)<1> 0x1:d\n'
+
+
+@contextlib.asynccontextmanager
+async def session(**params):
+    client = await ClientServerConfig(server_command=SERVER).start()
+    capabilities = client_capabilities("visual_studio_code")
+    try:
+        await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities, **params))
+        yield client
+    finally:
+        await client.shutdown_session()
+        await client.stop()
+
+
+async def command(client, name, argument):
+    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, [argument])))
+
+
+@pytest.fixture
+def uri(tmp_path):
+    (tmp_path / "k.visaasm").write_text(TEXT)
+    return (tmp_path / "k.visaasm").as_uri()
+
+
+def opened(client, uri, text=TEXT):
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
+
+
+async def lenses(client, uri):
+    found = await client.text_document_code_lens_async(types.CodeLensParams(types.TextDocumentIdentifier(uri)))
+    return [lens.command.title for lens in found if lens.command and lens.command.command == "visa.gen"]
+
+
+async def test_the_answer_is_that_of_the_command_and_the_lens_tells_the_figures(uri, tmp_path):
+    tool = fake_tool(tmp_path / "bin", "listing()")
+    async with session() as client:
+        opened(client, uri)
+        assert await lenses(client, uri) == ["Machine Code"]
+        answer = await command(client, "visa.gen", {"uri": uri, "tool": tool, "platform": "TGLLP", "html": "yes"})
+        assert answer["ok"], answer
+        assert answer["kernels"][0]["lines"][0]["line"] == 4
+        assert answer["figures"] == {"k": "1 Gen instruction, no spill"}
+        assert answer["findings"] == []
+        assert answer["html"].startswith("<!DOCTYPE html>")
+        assert await lenses(client, uri) == ["1 Gen instruction, no spill"]
+        change = types.TextDocumentContentChangePartial(
+            types.Range(types.Position(0, 0), types.Position(0, 0)), "// \n"
+        )
+        client.text_document_did_change(
+            types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, uri), [change])
+        )
+        assert await lenses(client, uri) == ["Machine Code"]
+        answer = await command(client, "visa.gen", {"uri": uri, "tool": tool})
+        assert answer["kernels"][0]["lines"][0]["line"] == 5
+
+
+async def test_what_the_finalizer_says_is_an_answer(uri, tmp_path):
+    tool = fake_tool(tmp_path / "bin", "print('near line 5: bad'); sys.exit(1)")
+    async with session() as client:
+        opened(client, uri)
+        answer = await command(client, "visa.gen", {"uri": uri, "tool": tool})
+        assert (answer["ok"], answer["kernels"]) == (True, [])
+        (finding,) = answer["findings"]
+        assert (finding["line"], finding["source"], finding["message"]) == (4, "finalizer", "bad")
+        assert await lenses(client, uri) == ["no machine code"]
+        answer = await command(client, "visa.gen", {"uri": uri, "tool": str(tmp_path / "none")})
+        assert not answer["ok"]
+        assert "is not there" in answer["error"]
+        assert (await lenses(client, uri))[0] == answer["error"]
+        answer = await command(client, "visa.gen", {"uri": uri, "tool": tool, "options": "'open"})
+        assert not answer["ok"]
+
+
+async def test_nothing_is_started_where_there_is_no_trust(uri, tmp_path):
+    tool = fake_tool(tmp_path / "bin", f'open(r"{tmp_path}/started", "w"); listing()')
+    (tmp_path / "visa-lsp.toml").write_text(f'finalizer = "{tool}"\n')
+    async with session(initialization_options={"trusted": False}) as client:
+        opened(client, uri)
+        answer = await command(client, "visa.gen", {"uri": uri})
+        assert answer["untrusted"]
+        assert await lenses(client, uri) == []
+        assert not (tmp_path / "started").exists()
+        client.protocol.notify("visa/didChangeTrust", {"trusted": True})
+        assert (await command(client, "visa.gen", {"uri": uri}))["ok"]
+        assert (tmp_path / "started").exists()
+
+
+@pytest.mark.skipif(shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools")
+async def test_the_real_finalizer_answers_with_an_unsaved_text(uri):
+    async with session() as client:
+        opened(client, uri, (ROOT / "examples" / "saxpy.visaasm").read_text())
+        answer = await command(client, "visa.gen", {"uri": uri, "platform": "DG2"})
+        assert answer["platform"] == "DG2"
+        (kernel,) = answer["kernels"]
+        assert kernel["gen_instructions"] == sum(len(line["gen"]) for line in kernel["lines"]) > 0
+        assert answer["figures"]["saxpy"].startswith(f"{kernel['gen_instructions']} Gen instruction")

@@ -1,0 +1,101 @@
+"""Reading what ``ocloc`` says of a build: errors and warnings with their places, and mistakes of the call.
+
+Everything is on one stream. Knows no texts but the log, and those with inline assembly that the build has left.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# The source is called 1; any other file was included by it.
+_PLACED: Final = re.compile(
+    r"(?P<file>1|.*?):(?P<line>\d{1,9}):(?P<column>\d{1,9}): (?P<kind>(?:fatal )?error|warning|note): (?P<message>.*)"
+)
+_INCLUDED: Final = re.compile(r"(?:In file included| +) from 1:(\d{1,9})[:,]")
+_PLAIN: Final = re.compile(r"error: (.+)")
+_NEAR: Final = re.compile(r"near line (\d{1,9}): (.*)")
+_MISUSE: Final = (
+    (re.compile(r"Unrecognized build options: (.+)"), "the compiler knows no option {0!r}"),
+    (re.compile(r"Cannot get HW Info for device (.+?)\.?$", re.MULTILINE), "the compiler knows no device {0!r}"),
+    (re.compile(r"Invalid option \(arg \d+\): (.+)"), "the compiler knows no option {0!r}"),
+)
+_INLINE: Final = "parsing vISA inline assembly failed"
+_PASSED_OVER: Final = ("backend compiler failed build",)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPlace:
+    """A line and a column (in bytes) of the source, from 1; of an included file with its name, at the line that includes it."""
+
+    line: int
+    column: int
+    inside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildMessage:
+    """An error or a warning. ``place`` is None where none is told; ``notes`` belong to it."""
+
+    message: str
+    is_error: bool
+    place: BuildPlace | None = None
+    notes: tuple[BuildMessage, ...] = ()
+    inline: str = ""
+
+
+def misuse_of_build(log: str) -> str:
+    """In words, an option or a device that the compiler does not know; empty where it knows all."""
+    for pattern, words in _MISUSE:
+        match = pattern.search(log)
+        if match is not None:
+            return words.format(match[1].strip())
+    return ""
+
+
+def messages_in(log: str, inline_texts: Sequence[str] = ()) -> tuple[BuildMessage, ...]:
+    """The errors and warnings of a build, each once.
+
+    ``inline_texts`` are the texts with inline assembly that the build has left: a fault there is told by its line in one of
+    them, which goes to ``inline``.
+    """
+    found: list[BuildMessage] = []
+    for message, is_note in _messages(log, inline_texts):
+        if not is_note:
+            found.append(message)
+        elif found:
+            found[-1] = replace(found[-1], notes=(*found[-1].notes, message))
+    return tuple(dict.fromkeys(found))
+
+
+def _messages(log: str, inline_texts: Sequence[str]) -> Iterator[tuple[BuildMessage, bool]]:
+    included = 1
+    lines = iter(log.splitlines())
+    for line in lines:
+        if match := _INCLUDED.match(line):
+            included = int(match[1])
+        elif match := _PLACED.match(line):
+            inside = "" if match["file"] == "1" else f"{match['file']}:{match['line']}:{match['column']}"
+            place = BuildPlace(included, 1, inside) if inside else BuildPlace(int(match["line"]), int(match["column"]))
+            yield BuildMessage(match["message"].strip(), "error" in match["kind"], place), match["kind"] == "note"
+        elif match := _PLAIN.match(line):
+            words = match[1].strip().rstrip(":.")
+            if words.startswith(_INLINE):
+                yield _inline(words, next(lines, ""), inline_texts), False
+            elif words not in _PASSED_OVER:
+                yield BuildMessage(words, is_error=True), False
+
+
+def _inline(words: str, detail: str, texts: Sequence[str]) -> BuildMessage:
+    """A fault in inline assembly: the compiler tries one SIMD size after another, and says the same each time."""
+    match = _NEAR.search(detail)
+    if match is None:
+        return BuildMessage(f"{words}: {detail.strip()}", is_error=True)
+    # The text of the attempt that the words are about is not told: it is one whose line is no comment.
+    candidates = [text.splitlines()[int(match[1]) - 1 :][:1] for text in texts]
+    code = next((line[0].strip() for line in candidates if line and line[0].strip()[:2] not in ("", "//")), "")
+    return BuildMessage(f"{words}: {match[2].strip()}", is_error=True, inline=code)

@@ -1,0 +1,117 @@
+"""Reading what the finalizer says against a text: on its streams, and in the file of errors that it writes.
+
+Gives lines of the copy that it was given, or names by which the line can be found. Knows no severity and no rule.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NEAR: Final = re.compile(r"near line (\d{1,9}): (.+)")
+_LEXICAL: Final = re.compile(r"^lexical error: .+", re.MULTILINE)
+_WARNING: Final = re.compile(r"^WARNING: (.+)", re.MULTILINE)
+_USAGE: Final = re.compile(r"^(.+): (unrecognized (?:platform string|option))", re.MULTILINE)
+_SUPPORTED: Final = re.compile(r"supported platforms are: (.+)")
+_BLOCK: Final = re.compile(r"^/-{3,}!!!.*?(?=^\\-{3,}|\Z)", re.MULTILINE | re.DOTALL)
+_ROUTINE: Final = re.compile(r"Error in CISA routine with name: (.*)")
+_MESSAGE: Final = re.compile(r"Error Message: (.*)")
+_VIOLATING: Final = "Violating Instruction:"
+_NUMBER: Final = re.compile(r"/// \$(\d{1,9})\s*$", re.MULTILINE)
+_DECLARATION: Final = re.compile(r":\s+Error in [\w ]+ decl: (\.decl .*)$")
+_NAMED: Final = re.compile(r"(?:Input|label:) ([\w$@?-]+)")
+_NUMBERED: Final = re.compile(r"([A-Z])(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Something said against a text. Where it is meant is told by the first of these that is there.
+
+    ``line`` is one of the copy, from 0; ``number`` the ``$N`` of an instruction of ``body``; ``declaration`` is a line as
+    the finalizer has it, which numbers variables of its own; ``name`` stands in the line.
+    """
+
+    message: str
+    line: int | None = None
+    body: str | None = None
+    number: int | None = None
+    declaration: str | None = None
+    name: str | None = None
+
+    def means(self, code: str) -> bool:
+        """Whether a line without comment may be the one that is meant, by its declaration or a name in it."""
+        words = code.split()
+        if self.declaration is not None:
+            # Names of general variables are the text's; others are numbered anew, and known by what follows.
+            told = self.declaration.split()
+            same = slice(1, 2) if "v_type=G" in told else slice(2, len(told))
+            return words[:1] == [".decl"] and words[same] == told[same]
+        if self.name is None or (self.message.startswith("input ") and words[:1] != [".input"]):
+            return False
+        numbered = _NUMBERED.fullmatch(self.name)
+        name = f"{numbered[1]}0*{numbered[2]}" if numbered else re.escape(self.name)
+        return re.search(rf"(?<![\w$@?-]){name}(?![\w$@?-])", code) is not None
+
+
+def misuse(said: str) -> str:
+    """In words, a platform or option that the finalizer does not know; empty where it knows all."""
+    match = _USAGE.search(said)
+    if match is None:
+        return ""
+    if "platform" in match[2]:
+        known = _SUPPORTED.search(said)
+        return f"the finalizer knows no platform {match[1]!r}" + (f" (known: {known[1].strip()})" if known else "")
+    return f"the finalizer knows no option {match[1]!r}"
+
+
+def complaints_in(said: str, errors: str) -> tuple[Complaint, ...]:
+    """What is said against a text: ``said`` on the streams, ``errors`` in the file of errors. Each is given once."""
+    found = (*_of_parser(said), *_of_verifier(errors))
+    return tuple(dict.fromkeys(found))
+
+
+def warnings_in(said: str) -> tuple[Complaint, ...]:
+    """Doubts about a text that do not keep the finalizer from its work; it does not say where.
+
+    Of several that differ in their numbers only, such as one for each byte, the first is given.
+    """
+    kinds = {re.sub(r"\d+", "", match[1]): match[1] for match in reversed(list(_WARNING.finditer(said)))}
+    return tuple(Complaint(_lower(words)) for words in reversed(kinds.values()))
+
+
+def _of_parser(said: str) -> Iterator[Complaint]:
+    for match in _NEAR.finditer(said):
+        message = match[2].strip()
+        # Where the line ends too early, the finalizer is at the next one already.
+        at = int(match[1]) - 1 - message.startswith("syntax error, unexpected NEWLINE")
+        yield Complaint(_lower(message), max(at, 0))
+    for match in _LEXICAL.finditer(said):
+        yield Complaint(_lower(match[0].strip()))
+
+
+def _of_verifier(errors: str) -> Iterator[Complaint]:
+    for block in _BLOCK.findall(errors):
+        message = _MESSAGE.search(block)
+        if message is None:
+            continue
+        words = message[1].strip()
+        routine = _ROUTINE.search(block)
+        body = routine[1].strip() if routine else None
+        declared = _DECLARATION.search(words)
+        named = _NAMED.search(words)
+        number = _NUMBER.search(block.partition(_VIOLATING)[2])
+        yield Complaint(
+            _lower(words[: declared.start()] if declared else words),
+            body=body, number=int(number[1]) if number else None,
+            declaration=declared[1] if declared else None, name=named[1] if named else None,
+        )  # fmt: skip
+
+
+def _lower(message: str) -> str:
+    """A message as ours are written: no capital unless it is a name's, no full stop."""
+    words = message.rstrip(" .:")
+    return words[:1].lower() + words[1:] if words[1:2].islower() else words

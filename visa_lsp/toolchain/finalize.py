@@ -1,0 +1,229 @@
+"""From a text to machine code: the finalizer is called, and what it wrote is tied to the lines of the text.
+
+The listing is the verdict, not the exit status, which is 1 with whole listings too. Knows texts as lines without comments.
+Invariant: every Gen instruction of a listing stands under exactly one line of the text.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from threading import Event
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.reading import MIB, read_file
+from visa_lsp.toolchain.bodies import bodies_of, guarded_copy, listing_name
+from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
+from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing
+from visa_lsp.toolchain.pressure import Pressure, read_pressure
+from visa_lsp.toolchain.process import ToolError, own_folder, run_program
+from visa_lsp.toolchain.rules import FINALIZER_ERROR, FINALIZER_FAILURE, FINALIZER_REMARK, FINALIZER_WARNING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from visa_lsp.diagnostics import Rule
+    from visa_lsp.toolchain.bodies import GuardedCopy, TextBody
+    from visa_lsp.toolchain.complaints import Complaint
+    from visa_lsp.toolchain.process import Ran
+
+SECONDS: Final = 60.0
+_MOST_LISTING: Final = 64 * MIB  # a thousand instructions fill some 150 KB
+_MOST_ERRORS: Final = 4 * MIB
+_TEXT: Final = "text.visaasm"
+_ERRORS: Final = "*.errors.txt"
+_MOST_ERROR_FILES: Final = 100
+_MOST_WORDS: Final = 200
+_SMALL_TALK: Final = re.compile(
+    r"\s*(?:.* -platform \S+ -output|\[vISA Finalizer Messages\]|Kernel .* : \d+ registers)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FinalizerCall:
+    """How the finalizer is called: its path, the platform by its own name, further options, seconds, who may end it."""
+
+    tool: str
+    platform: str
+    options: tuple[str, ...] = ()
+    seconds: float = SECONDS
+    stop: Callable[[], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinding:
+    """What a tool says about a line of a text, from 0."""
+
+    rule: Rule
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class GenUnderLine:
+    """Gen lines of one line of the text, from 0, in the order of the listing; ``pressure`` None where it is not known."""
+
+    line: int
+    gen: tuple[GenLine, ...]
+    pressure: int | None = None
+
+    @property
+    def instructions(self) -> tuple[GenLine, ...]:
+        """The Gen lines that are no labels."""
+        return tuple(line for line in self.gen if not line.is_label)
+
+
+@dataclass(frozen=True, slots=True)
+class FinalizedKernel:
+    """The machine code of a body. ``lines`` are those of the text that have any, in the order of the text."""
+
+    body: TextBody
+    listing: GenListing
+    lines: tuple[GenUnderLine, ...]
+    max_pressure: int | None = None
+
+    def placed(self) -> Iterator[tuple[GenLine, int]]:
+        """Every line of the listing in its order, with the line of the text that it stands under."""
+        places = {id(gen): under.line for under in self.lines for gen in under.gen}
+        return ((gen, places[id(gen)]) for gen in self.listing.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Finalized:
+    """What came of a text: the kernels that the finalizer has finished, and what it says."""
+
+    kernels: tuple[FinalizedKernel, ...]
+    findings: tuple[ToolFinding, ...] = ()
+    bodies: tuple[TextBody, ...] = field(default=())
+
+
+def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool = True) -> Finalized:
+    """Make machine code of a text, given as its lines without comments.
+
+    Raises ToolError where the finalizer cannot be started, or does not know the platform or an option.
+    """
+    bodies = bodies_of(codes)
+    if not bodies:
+        return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "there is no kernel here for the finalizer"),))
+    copy = guarded_copy(codes, bodies)
+    # Pressure is told by runs of their own, meanwhile; they are ended where there is no machine code.
+    needless = Event()
+    aside = replace(call, stop=lambda: needless.is_set() or (call.stop is not None and call.stop()))
+    end = time.monotonic() + call.seconds
+    with ThreadPoolExecutor(1) as pool:
+        asked = [
+            pool.submit(_pressure, guarded_copy(codes, bodies, number), aside, end)
+            for number in range(len(bodies) if with_pressure else 0)
+        ]
+        try:
+            with own_folder() as folder:
+                ran = _run(copy, call, folder, call.seconds, "-printregusage")
+                texts = {number: _read(folder / listing_name(number)) for number in range(len(bodies))}
+                written = sorted(folder.glob(_ERRORS))[:_MOST_ERROR_FILES]
+                errors = "\n".join(_read(path, _MOST_ERRORS) for path in written)
+            kernels = tuple(
+                _tied(bodies, number, read_listing(text), asked[number].result() if asked else Pressure())
+                for number, text in texts.items()
+                if text
+            )
+        finally:
+            needless.set()
+    problem = misuse(ran.said)
+    if problem:
+        raise ToolError(problem)
+    done = {number for number, text in texts.items() if text}
+    return Finalized(kernels, _findings(codes, copy, bodies, done, ran, errors), bodies)
+
+
+def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *more: str) -> Ran:
+    (folder / _TEXT).write_bytes(copy.text.encode("utf-8", "surrogateescape"))
+    command = [call.tool, _TEXT, "-platform", call.platform, "-output", *more, *call.options]
+    return run_program(command, folder, seconds, stop=call.stop)
+
+
+def _read(path: Path, most: int = _MOST_LISTING) -> str:
+    """A file that the finalizer may have written; empty where it has not."""
+    try:
+        return read_file(path, most).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> Pressure:
+    """The pressure of the one body of a copy.
+
+    The finalizer tells it where it colours a graph, and then gives other registers than it would have given.
+    """
+    left = end - time.monotonic()
+    if left <= 0 or (call.stop is not None and call.stop()):
+        return Pressure()
+    with own_folder() as folder:
+        ran = _run(copy, call, folder, left, "-dumpRPE", "-nolocalra")
+    return Pressure() if ran.failure else read_pressure(ran.said)
+
+
+def _tied(bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: Pressure) -> FinalizedKernel:
+    """A listing, line by line under the lines of the text."""
+    own = bodies[number]
+    functions = [body for body in bodies if not body.is_kernel]
+    under: dict[int, list[GenLine]] = {}
+    unplaced: list[GenLine] = []
+    line: int | None = None
+    for gen in listing.lines:
+        body = functions[gen.function] if gen.function is not None and gen.function < len(functions) else own
+        if gen.number is not None:
+            line = body.line_of(gen.number)
+            under.setdefault(line, []).extend((*unplaced, gen))
+            unplaced.clear()
+        elif line is None or gen.is_label:
+            # A label belongs to what follows it.
+            unplaced.append(gen)
+        else:
+            under[line] += [*unplaced, gen]
+            unplaced.clear()
+    if unplaced:
+        under.setdefault(own.line if line is None else line, []).extend(unplaced)
+    by_line: dict[int, int] = {}
+    for at, registers in pressure.by_number.items():
+        if at < len(own.counted):
+            by_line[own.counted[at]] = registers
+    lines = tuple(GenUnderLine(at, tuple(under.get(at, ())), by_line.get(at)) for at in sorted({*under, *by_line}))
+    return FinalizedKernel(own, listing, lines, pressure.peak)
+
+
+def _findings(
+    codes: Sequence[str], copy: GuardedCopy, bodies: Sequence[TextBody], done: set[int], ran: Ran, errors: str
+) -> tuple[ToolFinding, ...]:
+    # The code of functions stands in the listings of the kernels that call them.
+    missing = [body for at, body in enumerate(bodies) if at not in done and (body.is_kernel or not done)]
+    rule = FINALIZER_ERROR if missing else FINALIZER_WARNING
+    found = [ToolFinding(rule, _place(c, codes, copy, bodies), c.message) for c in complaints_in(ran.said, errors)]
+    if missing and (ran.failure or not found):
+        words = f"the finalizer {ran.failure}" if ran.failure else _last_words(ran)
+        found += [
+            ToolFinding(FINALIZER_FAILURE, body.line, f"{words}: no machine code of '{body.name}'") for body in missing
+        ]
+    elif ran.failure:
+        found.append(ToolFinding(FINALIZER_WARNING, bodies[0].line, f"the finalizer {ran.failure}, with its work done"))
+    found += [ToolFinding(FINALIZER_REMARK, bodies[0].line, c.message) for c in warnings_in(ran.said)]
+    return tuple(sorted(found, key=lambda finding: finding.line))
+
+
+def _last_words(ran: Ran) -> str:
+    """What a finalizer says that ends without machine code and without a complaint that can be read."""
+    lines = [line.strip() for line in ran.said.splitlines() if line.strip() and not _SMALL_TALK.match(line)]
+    said = f": {lines[-1][:_MOST_WORDS]}" if lines else ""
+    return f"the finalizer ended with status {ran.status}{said}"
+
+
+def _place(complaint: Complaint, codes: Sequence[str], copy: GuardedCopy, bodies: Sequence[TextBody]) -> int:
+    """The line of the text that a complaint is about."""
+    if complaint.line is not None:
+        return copy.lines[min(complaint.line, len(copy.lines) - 1)]
+    body = next((b for b in bodies if b.name == complaint.body), bodies[0])
+    if complaint.number is not None:
+        return body.line_of(complaint.number)
+    return next((at for at in range(body.line, body.end) if complaint.means(codes[at])), body.line)

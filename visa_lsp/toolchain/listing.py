@@ -1,0 +1,121 @@
+"""Reading the Gen assembly that compilers write (``.asm``): its header, its registers, its instructions, its footer.
+
+Any release's: what a line does not say is missing, never 0. Knows Gen only as lines with a number behind them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.text import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Behind the number of the instruction may stand what is told of bank conflicts.
+_NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R\{.*)?\s*$")
+_LONGEST: Final = 10_000  # a line of Gen has some 200 characters
+_LABEL: Final = re.compile(r"([^\s/(][^\s]*):\s*(?://.*)?$")
+# Labels of a function that stands in the listing of the kernel that calls it have its number among the functions.
+_OF_FUNCTION: Final = re.compile(r"L_f(\d{1,6})_|.*_f(\d{1,6})_\d+_$")
+_DECLARE: Final = re.compile(r"//\.declare (\S+) \(\d{1,9}\)\s")
+_SIZE: Final = re.compile(r" size=(\d{1,9}) ")
+_HEADER: Final = re.compile(
+    r"//\.(kernel|platform|thread_config|instCount|RA type|spill size|GRF count)[ \t]+(.*?)\s*$"
+)
+_FOOTER: Final = re.compile(r"//\.BankConflicts:\s*(\d+)\s*$")
+_GRF_TOTAL: Final = re.compile(r"numGRF=(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class GenLine:
+    """A line of Gen: ``number`` is the ``$N`` behind it, None where there is none; a label has none.
+
+    ``function`` is the place among the text's functions of the one that it belongs to, None in the body itself.
+    """
+
+    text: str
+    number: int | None
+    is_label: bool = False
+    function: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GenListing:
+    """What one listing says. Figures that it does not give are None; ``spill_bytes`` are 0 where nothing is spilled.
+
+    ``registers`` are the places of variables: register and subregister in elements of the variable's type, or the words of
+    the listing for one that was spilled. ``sizes`` are their bytes.
+    """
+
+    kernel: str
+    platform: str
+    lines: tuple[GenLine, ...]
+    instructions: int
+    registers: dict[str, str]
+    sizes: dict[str, int]
+    spill_bytes: int = 0
+    bank_conflicts: int | None = None
+    grf_used: int | None = None
+    grf_total: int | None = None
+    allocation: str = ""
+
+
+def read_listing(text: str) -> GenListing:
+    """Read a listing; never fails: of a text that is none it has nothing."""
+    head: dict[str, str] = {}
+    registers: dict[str, str] = {}
+    sizes: dict[str, int] = {}
+    conflicts: int | None = None
+    for line in lines_of(text):
+        if not line.startswith("//."):
+            continue
+        if match := _DECLARE.match(line):
+            # The last bracket is the place; of a variable that is never used it is missing.
+            opens = line.rfind("(")
+            size = _SIZE.search(line)
+            place = line[opens + 1 :].partition(")")[0].strip()
+            if opens > match.end() and place and size is not None:
+                registers[match[1]] = place
+                sizes[match[1]] = int(size[1])
+        elif match := _HEADER.match(line):
+            head.setdefault(match[1], match[2])
+        elif match := _FOOTER.match(line):
+            conflicts = int(match[1])
+    lines = tuple(_gen_lines(text))
+    total = _GRF_TOTAL.search(head.get("thread_config", ""))
+    return GenListing(
+        head.get("kernel", ""),
+        head.get("platform", ""),
+        lines,
+        _whole(head.get("instCount")) or sum(not line.is_label for line in lines),
+        registers,
+        sizes,
+        _whole(head.get("spill size")) or 0,
+        conflicts,
+        _whole(head.get("GRF count")),
+        int(total[1]) if total else None,
+        head.get("RA type", ""),
+    )
+
+
+def _gen_lines(text: str) -> Iterator[GenLine]:
+    function: int | None = None
+    for line in lines_of(text):
+        if not line.strip() or line.lstrip().startswith("//"):
+            continue
+        if label := _LABEL.match(line):
+            if match := _OF_FUNCTION.match(label[1]):
+                function = int(match[1] or match[2])
+            yield GenLine(line.rstrip(), None, is_label=True, function=function)
+            continue
+        # Before the remark a `$2` is a token of the scoreboard.
+        number = _NUMBER.search(line[:_LONGEST].partition("//")[2])
+        yield GenLine(line.rstrip(), int(number[1]) if number else None, function=function)
+
+
+def _whole(words: str | None) -> int | None:
+    match = re.match(r"\d{1,15}", words or "")
+    return int(match[0]) if match else None
