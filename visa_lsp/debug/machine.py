@@ -127,12 +127,12 @@ class TrappedMachine(Machine):
         return found
 
     def _made(self, code: Code, pc: int, *, attended: bool) -> Op:
-        op = code.op(pc)
+        op = code.op_alone(pc)
         if attended and self._traces:
             op = self._announced(code, op, pc)
         tests = self._traps.get((id(code), pc))
         if not tests:
-            return op
+            return code.joined(op, pc)
 
         def trapped(f: Frame) -> int | None:
             if self.armed and not self.leaving:
@@ -141,7 +141,7 @@ class TrappedMachine(Machine):
                     raise Trap(hits)
             return op(f)
 
-        return trapped
+        return code.joined(trapped, pc)
 
     def accessed(self, access: MemoryAccess) -> None:
         """Ask the watches, then tell the observers. Raises Trap where one springs."""

@@ -64,7 +64,7 @@ class Code:
         self.grew: Callable[[int], None] = lambda _bytes: None  # told how many more bytes of registers there will be
         self.joins = self._joins()
         self._compiled: dict[int, Op] = {len(kernel.instructions): _end}
-        self._alone: dict[int, Op] = {}
+        self._alone: dict[int, Op] = {len(kernel.instructions): _end}
         self.ops: list[Op] = self.lazily(self.op)
 
     def lazily(self, make: Callable[[int], Op]) -> list[Op]:
@@ -88,10 +88,8 @@ class Code:
         found = self._compiled.get(pc)
         if found is None:
             views, size = len(self._views), self.layout.size
-            found = self._alone[pc] = self._compile(self.kernel.instructions[pc], pc)
-            if pc in self.joins:
-                found = _joined(found, pc)
-            self._compiled[pc] = found
+            self._alone[pc] = self._compile(self.kernel.instructions[pc], pc)
+            found = self._compiled[pc] = self.joined(self._alone[pc], pc)
             if self.layout.size != size:
                 self.grown(size)
             elif len(self._views) != views:
@@ -111,6 +109,10 @@ class Code:
         """The op of an instruction without what happens before it at a place where lanes meet."""
         self.op(pc)
         return self._alone[pc]
+
+    def joined(self, op: Op, pc: int) -> Op:
+        """An op of an instruction, at a place where lanes meet behind the meeting: whoever looks at it sees all of them."""
+        return _joined(op, pc) if pc in self.joins else op
 
     @cached_property
     def storage(self) -> Storage:

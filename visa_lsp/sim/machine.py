@@ -89,7 +89,9 @@ class Machine:
             return code.ops
         found = self._traced.get(id(code))
         if found is None:
-            found = self._traced[id(code)] = code.lazily(lambda pc: self._announced(code, code.op(pc), pc))
+            found = self._traced[id(code)] = code.lazily(
+                lambda pc: code.joined(self._announced(code, code.op_alone(pc), pc), pc)
+            )
         return found
 
     def _announced(self, code: Code, op: Op, pc: int) -> Op:
