@@ -18,6 +18,7 @@ from visa_lsp.isa.types import BOOL, UD, UW, type_named
 from visa_lsp.program.model import Attribute, Input, Inst
 from visa_lsp.sema import seed
 from visa_lsp.sema.context import BindingPass
+from visa_lsp.sema.instruction_templates import InstructionTemplates
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import (
     VARIABLE_LETTER,
@@ -32,9 +33,12 @@ from visa_lsp.sema.model import (
 )  # fmt: skip
 from visa_lsp.sema.names import is_taken
 from visa_lsp.syntax import tree
+from visa_lsp.syntax.parse import parse_line
 from visa_lsp.text import Span, stored
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.isa.table import InstructionTable
     from visa_lsp.syntax.document import Document
 
@@ -57,11 +61,44 @@ def bind(document: Document, platform: Platform | None = None, table: Instructio
     assert chosen is not None
     binder = _Binder(chosen, table)
     # A version may stand below lines of the text that it is about: it is the first statement, or a finding says so.
-    versions = (s for _, s in document.statements() if isinstance(s, tree.Version))
-    binder.ctx.newest = next((v >= (4, 2) for s in versions if (v := _number_of(s)) is not None), False)
+    binder.ctx.newest = _is_newest(statement for _, statement in document.statements())
     for line, statement in document.statements():
         binder.statement(line, statement)
     return binder.finish(document.line_count)
+
+
+def bind_program(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> BoundModule:
+    """Bind a document for its program alone, which ``lower`` makes of it: lines that are like others are not bound again.
+
+    Such instructions have neither statement nor operands, and variables not all of their references.
+    """
+    chosen = platform or platform_named(DEFAULT_PLATFORM)
+    assert chosen is not None
+    binder = _Binder(chosen, table)
+    ctx = binder.ctx
+    ctx.newest = _is_newest(parse_line(code) for _, code in document.codes() if ".version" in code)
+    templates = InstructionTemplates(ctx.body)
+    for line, code in document.codes():
+        ctx.line = line
+        plain = ctx.bodies and ctx.scope is ctx.body.scope and not code.lstrip().startswith(".")
+        if plain and templates.served(ctx, code):
+            continue
+        statement = parse_line(code)
+        if statement is None:
+            continue
+        problems, strings = len(ctx.problems), len(ctx.body.strings)
+        binder.statement(line, statement)
+        if templates.body is not ctx.body:
+            templates = InstructionTemplates(ctx.body)
+        elif plain:
+            templates.learn(ctx, code, statement, problems, strings)
+    return binder.finish(document.line_count)
+
+
+def _is_newest(statements: Iterable[tree.Statement | None]) -> bool:
+    """Whether a text is of dialect 4.2: by the first version that it says."""
+    versions = (s for s in statements if isinstance(s, tree.Version))
+    return next((v >= (4, 2) for s in versions if (v := _number_of(s)) is not None), False)
 
 
 def _number_of(version: tree.Version) -> tuple[int, int] | None:
