@@ -146,6 +146,35 @@ def test_labels_stay_labels():
     assert same(HEAD + jumps * 3 + "one:\n    ret (M1, 1)\n") is None
 
 
+# Behind two declarations of a class: a third one, and whether there is a program.
+DECLARATIONS = {
+    ".decl V40 v_type=G type=d num_elts=16 align=GRF": True,
+    ".decl V32 v_type=G type=d num_elts=16 align=GRF": False,
+    ".decl V5 v_type=G type=d num_elts=16 align=GRF": False,
+    ".decl V40 v_type=G type=d num_elts=16 align=GRF alias=<V33, 8>": True,
+    ".decl V40 v_type=G type=d num_elts=16 align=GRF alias=<V40, 8>": False,
+    ".decl V40 v_type=G type=d num_elts=16 align=GRF alias=<%r0, 0>": True,
+    ".decl V40 v_type=G type=d num_elts=16 align=GRF alias=<V99, 0>": False,
+    ".decl V40 v_type=G type=d num_elts=16 align=GRF alias=<V33, 65544>": True,
+    ".decl V40 v_type=G type=d num_elts=16 align=GRF alias=<A0, 8>": True,
+    ".decl V40 v_type=G type=d num_elts=17 align=GRF": True,
+    ".decl V40 v_type=G type=d num_elts=16 align=GRF }": False,
+    ".decl P40 v_type=P num_elts=16": True,
+    "    .decl V40 v_type=G type=d num_elts=16 align=GRF": True,
+    ".decl d v_type=G type=d num_elts=16 align=GRF": True,
+}
+
+
+@pytest.mark.parametrize("line", DECLARATIONS)
+def test_declarations_have_their_own_names_and_aliases(line):
+    known = (
+        ".decl V38 v_type=G type=d num_elts=16 align=GRF alias=<V32, 4>\n"
+        ".decl V39 v_type=G type=d num_elts=16 align=GRF alias=<V38, 12>\n"
+    )
+    found = same(HEAD + known + line + "\n    add (M1, 16) V38(0,0)<1> V39(0,0)<1;1,0> V33(0,0)<1;1,0>\n")
+    assert (found is not None) is DECLARATIONS[line]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_texts_with_random_damage_give_the_same(seed):
     draw = random.Random(seed)

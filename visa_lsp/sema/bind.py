@@ -18,6 +18,7 @@ from visa_lsp.isa.types import BOOL, UD, UW, type_named
 from visa_lsp.program.model import Attribute, Input, Inst
 from visa_lsp.sema import seed
 from visa_lsp.sema.context import BindingPass
+from visa_lsp.sema.declaration_templates import DeclarationTemplates
 from visa_lsp.sema.instruction_templates import InstructionTemplates
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import (
@@ -74,24 +75,11 @@ def bind_program(document: Document, platform: Platform | None = None, table: In
     """
     chosen = platform or platform_named(DEFAULT_PLATFORM)
     assert chosen is not None
-    binder = _Binder(chosen, table)
-    ctx = binder.ctx
-    ctx.newest = _is_newest(parse_line(code) for _, code in document.codes() if ".version" in code)
-    templates = InstructionTemplates(ctx.body)
+    binder = _ProgramBinder(chosen, table)
+    binder.ctx.newest = _is_newest(parse_line(code) for _, code in document.codes() if ".version" in code)
     for line, code in document.codes():
-        ctx.line = line
-        plain = ctx.bodies and ctx.scope is ctx.body.scope and not code.lstrip().startswith(".")
-        if plain and templates.served(ctx, code):
-            continue
-        statement = parse_line(code)
-        if statement is None:
-            continue
-        problems, strings = len(ctx.problems), len(ctx.body.strings)
-        binder.statement(line, statement)
-        if templates.body is not ctx.body:
-            templates = InstructionTemplates(ctx.body)
-        elif plain:
-            templates.learn(ctx, code, statement, problems, strings)
+        if code:
+            binder.line(line, code)
     return binder.finish(document.line_count)
 
 
@@ -434,3 +422,44 @@ def _provenance(directive: str) -> int:
         return 0
     tail = directive.rpartition("_")[2]
     return int(tail) & 31 if tail.isdigit() and "UNDEFINED" in directive else 5
+
+
+class _ProgramBinder(_Binder):
+    """One pass over lines, which are only read where no template serves them. There is one of each kind for a body."""
+
+    def __init__(self, platform: Platform, table: InstructionTable) -> None:
+        super().__init__(platform, table)
+        self.instructions = InstructionTemplates(self.ctx.body)
+        self.declarations = DeclarationTemplates(self.ctx.body)
+
+    def line(self, line: int, code: str) -> None:
+        ctx = self.ctx
+        ctx.line = line
+        plain = bool(ctx.bodies) and ctx.scope is ctx.body.scope
+        if plain and self._is_served(code):
+            return
+        statement = parse_line(code)
+        if statement is None:
+            return
+        problems, strings = len(ctx.problems), len(ctx.body.strings)
+        self.statement(line, statement)
+        if ctx.body is not self.instructions.body:
+            self.instructions, self.declarations = InstructionTemplates(ctx.body), DeclarationTemplates(ctx.body)
+        elif plain and len(ctx.problems) == problems and statement.braces is None:
+            match statement:
+                case tree.Instruction() if len(ctx.body.strings) == strings:
+                    self.instructions.learn(ctx, code, statement)
+                case tree.Decl():
+                    self.declarations.learn(code, ctx.body.symbols[-1])
+
+    def _is_served(self, code: str) -> bool:
+        ctx = self.ctx
+        if code[0] != ".":
+            return self.instructions.served(ctx, code)
+        symbol = self.declarations.declared(ctx, code)
+        if symbol is None:
+            return False
+        symbol.id = self._next_id(symbol.kind)
+        ctx.scope.names[symbol.name] = symbol
+        ctx.body.symbols.append(symbol)
+        return True

@@ -100,9 +100,9 @@ class InstructionTemplates:
             pieces.append(_CLASS_MARK + ",".join([str(used.index(name)) for name in used]))
         return ids
 
-    def learn(self, ctx: BindingPass, code: str, node: tree.Statement, problems: int, strings: int) -> None:
-        """Take in a line that was just bound; how many problems and strings there were before says what it added."""
-        if not isinstance(node, tree.Instruction) or node.errors or node.braces is not None or _CLASS_MARK in code:
+    def learn(self, ctx: BindingPass, code: str, node: tree.Instruction) -> None:
+        """Take in a line that was just bound, without a problem, and without a string that was new."""
+        if _CLASS_MARK in code:
             return
         pieces = _NAME.split(code)
         places = _places(pieces)
@@ -112,12 +112,12 @@ class InstructionTemplates:
         if key not in self._met:
             self._met.add(key)
             return
-        if key in self._templates or len(self.body.strings) > strings:
+        if key in self._templates:
             return
         symbols = [self._names[name] for name, _ in names]
         inst = self.body.code[-1].inst
         self._templates[key] = None
-        if inst is None or len(ctx.problems) > problems or _ASKS_MORE.search(code):
+        if inst is None or _ASKS_MORE.search(code):
             return
         looked_up = {
             (use.place.span.start, use.place.span.end)
