@@ -62,6 +62,8 @@ OTHERS = (
     ("ide", {"line"}, "a range of comments in which rules are off"),
     ("lsp", {"label", "line"}, "keys of the protocol"),
     ("cli", {"line", "select"}, "keys of settings and reports"),
+    ("__init__.py", {"load"}, "a function for users"),
+    ("api", {"line"}, "the title of a column"),
     ("launchfile", {"file"}, "a key of launch files"),
     ("generate", {"file"}, "a key of launch files"),
     ("generate", {"not"}, "a word of JSON schemas"),

@@ -18,7 +18,7 @@ from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sema.lower import lower, with_shown_grf
+from visa_lsp.sema.lower import program_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def program_of_text(text: str, platform: str | None = None) -> Program:
     diagnostics = _shown(analysis)
     if has_errors(diagnostics):
         return Program(analysis, None, diagnostics)
-    bound = analysis.bound if platform_named(platform or "") else with_shown_grf(analysis.document, analysis.bound)
-    module = lower(bound)
+    module = program_of(analysis.document, platform_named(platform or ""))
     if module is None:
         # Binding found a problem that no rule calls an error: say so at its place instead of failing in silence.
         diagnostics += tuple(

@@ -11,12 +11,13 @@ from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.grf import default_platform, grf_by_contents, grf_in_comment, needs_grf
 from visa_lsp.program.model import Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
-from visa_lsp.sema.bind import bind
+from visa_lsp.sema.bind import bind, bind_program
 from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Body, BoundModule, SymbolKind
 from visa_lsp.syntax.document import Document
 
 if TYPE_CHECKING:
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.table import InstructionTable
     from visa_lsp.program.model import Inst
     from visa_lsp.sema.model import Symbol
@@ -56,21 +57,39 @@ def assemble(text: str | Document, platform: str | None = None, table: Instructi
     return AssembleResult(document, bound, lower(bound))
 
 
+def program_of(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> Module | None:
+    """The program of a text, as ``assemble`` gives it, without the bound text: long texts are not bound line by line.
+
+    None where problems leave no program.
+    """
+    module = lower(bind_program(document, platform, table))
+    if platform is not None:
+        return module
+    shown = _shown_grf(document, module)
+    return module if shown is None else lower(bind_program(document, shown, table))
+
+
 def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTable = TABLE) -> BoundModule:
     """A text bound without a platform, bound again if it says or shows that its GRF rows are not those of the default.
 
     The size is found by the rule that ``dis`` has, so that an object's text assembles to its bytes again.
     """
-    text = document.text
-    if "&" not in text:  # nothing in it depends on the size
+    if "&" not in document.text:  # nothing in it depends on the size
         return bound
+    platform = _shown_grf(document, lower(bound))
+    return bound if platform is None else bind(document, platform, table)
+
+
+def _shown_grf(document: Document, module: Module | None) -> Platform | None:
+    """A platform with the size of GRF rows that a text says or shows; None where it is the default's, or untold."""
+    text = document.text
+    if "&" not in text:
+        return None
     size = grf_in_comment(text)
-    if size is None:
-        module = lower(bound)
-        shown = grf_by_contents(module.bodies) if module is not None and needs_grf(module.bodies) else None
+    if size is None and module is not None and needs_grf(module.bodies):
+        shown = grf_by_contents(module.bodies)
         size = shown.bytes if shown is not None else None
-    platform = default_platform()
-    return bound if size in (None, platform.grf_bytes) else bind(document, default_platform(size), table)
+    return None if size in (None, default_platform().grf_bytes) else default_platform(size)
 
 
 def _states(body: Body, kind: SymbolKind) -> tuple[StateVariable, ...]:

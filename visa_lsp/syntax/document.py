@@ -165,12 +165,16 @@ class Document:
 
     def statements(self) -> Iterator[tuple[int, Statement]]:
         """Every statement with its line."""
+        for line, code in self.codes():
+            statement = parse_line(code)
+            if statement is not None:
+                yield line, statement
+
+    def codes(self) -> Iterator[tuple[int, str]]:
+        """Every line, with its number, without its comment, its end and the blanks before that."""
         line = 0
         for chunk in self.chunks:
-            for offset, code in enumerate(chunk.codes()):
-                statement = parse_line(code)
-                if statement is not None:
-                    yield line + offset, statement
+            yield from enumerate(chunk.codes(), line)
             line += chunk.count
 
     def line_start(self, line: int) -> int:

@@ -18,8 +18,9 @@ from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
 from visa_lsp.program.model import Module
 from visa_lsp.reading import MOST_OBJECT, read_file
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import assemble, program_of
 from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.syntax.document import Document
 from visa_lsp.text import LineIndex, lines_of
 
 if TYPE_CHECKING:
@@ -57,18 +58,19 @@ def module_of_text(text: str, path: Path | None, platform: Platform, notes: list
     Raises TextProblems, a LaunchError with the diagnostics, where the text has errors. A program that no object can
     carry is given as the text has it, with a line in ``notes``.
     """
-    result = assemble(text, platform.name)
-    if result.module is None:
-        raise _problems(text, path, platform, result)
+    document = Document.parse(text)
+    module = program_of(document, platform)
+    if module is None:
+        raise _problems(text, path, platform, assemble(document, platform.name))
     try:
-        carried = decode(encode(result.module))
+        carried = decode(encode(module))
     except CodecError as error:
         notes.append(f"{path or 'the text'} runs from its text, not from its object: {error.message}")
-        return result.module
+        return module
     return structs.replace(
         carried,
-        kernels=_with_lines(carried.kernels, result.module.kernels),
-        functions=_with_lines(carried.functions, result.module.functions),
+        kernels=_with_lines(carried.kernels, module.kernels),
+        functions=_with_lines(carried.functions, module.functions),
     )
 
 
