@@ -6,7 +6,7 @@ In JSON ``profile`` has ``kernels`` (``name``, ``executions`` of all instruction
 ``instruction`` from 0, ``executions``). With lanes it also has ``idle``, the share of lanes that nothing was done for; a
 kernel has ``active`` and ``lanes``, the lanes that were worked for and those that there were, ``idle``, ``branches``
 (``line``, ``instruction``, ``executions``, ``splits``, ``lanes`` that were active, ``taken``) and ``messages`` (``line``,
-``instruction``, ``kind``: read, write or atomic, ``memory``: global, slm, scratch or image, ``messages``, ``lanes``,
+``instruction``, ``kind``: read, write or atomic, ``memory``: global, slm, scratch, image, or nothing where no surface is bound, ``messages``, ``lanes``,
 ``bytes``, ``distinct``, ``cache_lines``, ``coalescing``, ``broadcasts``, ``bank_conflicts``, ``same_place``, ``unused``);
 a line has ``active``, ``lanes`` and ``idle``. Counts are sums over all threads.
 """
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.observers.profile import InstructionProfile, Profiler
 
 _MOST_SHOWN: Final = 10
+_MEMORIES: Final = {
+    "slm": "shared local memory",
+    "global": "global memory",
+    "scratch": "scratch memory",
+    "image": "an image",
+    "nothing": "what is not bound",
+}
 _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 
 
@@ -168,7 +175,7 @@ def _idle(active: int, slots: int) -> float:
 def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Iterator[str]:
     """The profile for people: of each kernel the lines that were executed most, its branches and its messages."""
     for kernel in profile.kernels:
-        words = f"profile of {kernel.kernel.name}: {kernel.executions:,} instructions"
+        words = f"profile of {kernel.kernel.name}: {_counted(kernel.executions, 'instruction')}"
         active, slots = kernel.lanes
         yield words + (f", {_idle(active, slots):.1%} of {slots:,} lanes idle" if profile.with_lanes else "")
         most = sorted(kernel.instructions, key=lambda one: (-one.executions, one.place))
@@ -181,7 +188,7 @@ def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Ite
             if one.lanes is not None and one.lanes.is_branch:
                 taken = one.lanes.taken / one.lanes.active if one.lanes.active else 0
                 yield (
-                    f"  {one.where}: the branch splits the lanes in {one.lanes.splits:,} of {one.executions:,} executions; "
+                    f"  {one.where}: the branch splits the lanes in {one.lanes.splits:,} of {_counted(one.executions, 'execution')}; "
                     f"{taken:.1%} of the lanes take it"
                 )
         for one in kernel.instructions:
@@ -192,19 +199,24 @@ def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Ite
 def _message_words(lanes: InstructionProfile) -> str:
     counts = lanes.message
     assert counts is not None
-    words = [
-        f"{counts.messages:,} {counts.kind} messages of {counts.memory} memory, {counts.lanes / counts.messages:.1f} lanes each",
-        f"{counts.bytes:,} bytes in {counts.cache_lines:,} cache lines, of which {counts.coalescing:.1%} are asked for",
-    ]
+    lanes_each = f"{counts.lanes / counts.messages:.1f} lanes each"
+    words = [f"{_counted(counts.messages, f'{counts.kind} message')} of {_MEMORIES[counts.memory]}, {lanes_each}"]
+    if counts.memory == "slm":
+        words.append(f"{_counted(counts.bytes, 'byte')}, {_counted(counts.conflicts, 'bank conflict')}")
+    else:
+        lines = _counted(counts.cache_lines, "cache line")
+        words.append(f"{_counted(counts.bytes, 'byte')} in {lines}, of which {counts.coalescing:.1%} is asked for")
     if counts.broadcasts:
-        words.append(f"{counts.broadcasts:,} broadcasts")
-    if counts.conflicts:
-        words.append(f"{counts.conflicts:,} bank conflicts")
+        words.append(_counted(counts.broadcasts, "broadcast"))
     if counts.same_place:
-        words.append(f"{counts.same_place:,} lanes at the place of another")
+        words.append(f"{_counted(counts.same_place, 'lane')} at the place of another")
     if counts.unused:
         words.append("its result is never used")
     return "; ".join(words)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
 
 
 def _text(kernel: KernelProfile, one: ProfiledInstruction, sources: Mapping[str, BodySource]) -> str:
