@@ -64,7 +64,7 @@ class Cells:
         put, where = self.put, self.where
         return Cells(
             f"{self.name}[{index}]",
-            self.kind,
+            "lane" if self.kind == "predicate" else self.kind,
             self.type,
             self.data[index : index + 1],
             None if put is None else lambda _at, value: put(index, value),
