@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.registers import Frame
 
+MOST_AHEAD: Final = 500_000  # instructions in which the cause of a fault is looked for
 MOST_REBUILT: Final = 2_000_000  # instructions that are executed again for the checkers when the past is changed
 FATAL: Final = "fatal"
 _FILTERS: Final = {
@@ -325,6 +326,8 @@ class Debugger:
 
     def _stops_at(self, fault: Fault) -> bool:
         name = filter_of(fault)
+        if self._ahead is not None and name in self._ahead and name not in self.filters:
+            self._past.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
         if name not in self.filters or (fault.is_note and name != "division"):
             return False
         if self.focus is not None and (fault.group, fault.thread) != self.focus and name != FATAL:
@@ -450,8 +453,9 @@ class Debugger:
         if isinstance(found, Trap):
             return self._sprung(found.hits, thread)
         fault = self._ended_by(found, thread)
-        if FATAL in self.filters and fault is not None:
+        if fault is not None:
             self._past.faults.append((self.time, fault))
+        if FATAL in self.filters and fault is not None:
             return RunStop("exception", thread, str(fault), fault=fault)
         return RunStop("end", None)
 
@@ -465,6 +469,9 @@ class Debugger:
 
     def _fault(self, fault: Fault) -> RunStop:
         """A finding of an observer: stand where it says, which may be in the past."""
+        cause = self._cause(fault)
+        if cause is not None:
+            return cause
         thread = next((t for t in self.stepper.live if key_of(t) == (fault.group, fault.thread)), None)
         if thread is not None and self.place(thread).pc == fault.instruction:
             self._past.faults.append((self.time, fault))
@@ -478,6 +485,28 @@ class Debugger:
         self._past.faults.append((time, fault))
         self.to_time(time)
         return RunStop("exception", self.stepper.current, str(fault), fault=fault)
+
+    def _cause(self, fault: Fault) -> RunStop | None:
+        """The race that leaves memory unwritten where ``fault`` reads it: a run's report has it first.
+
+        Looks ahead, no further than ``MOST_AHEAD`` instructions; without a race the run stands where it stood.
+        """
+        if fault.kind is not FaultKind.UNINITIALISED or fault.variable or "races" not in self.filters:
+            return None
+        here, filters, machine = self.time, self.filters, self.machine
+        if any(known.kind is FaultKind.RACE for known in machine.faults):
+            return None
+        self._ahead, self.filters, machine.armed = filters, {"races"}, False
+        try:
+            stop = self._forward(Goal(), lambda: self.time > here + MOST_AHEAD)
+        finally:
+            self._ahead, self.filters, machine.armed = None, filters, True
+        if stop.reason == "exception":
+            return stop
+        self.to_time(here)
+        return None
+
+    _ahead: set[str] | None = None  # the filters that the user has, while the run looks ahead with others
 
     def _sprung(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
         """Breakpoints and watches at the next instruction: whether the run stops for them."""
