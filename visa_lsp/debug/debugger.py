@@ -211,13 +211,12 @@ class Debugger:
     def _cells(self, thread: Thread, frame: Frame) -> FrameCells:
         return FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
 
-    def changed(self, frame: Frame, start: int, size: int) -> bool:
-        """Whether bytes of an activation's registers are others than at the stop before."""
-        before = self._before.get(id(frame))
-        return before is not None and before[start : start + size] != frame.regs[start : start + size].tobytes()
+    def before(self, frame: Frame) -> bytes:
+        """What an activation's registers held at the stop before; empty where it was not there."""
+        return self._before.get(id(frame), b"")
 
     def _remember(self) -> None:
-        """Keep what registers hold, for ``changed``."""
+        """Keep what registers hold, for ``before``."""
         self._before = {
             id(frame): frame.regs.tobytes() for thread in self.stepper.live for frame in (thread.frame, *thread.frames)
         }
