@@ -163,6 +163,11 @@ def test_restart_begins_again_with_the_text_as_it_is_now(client, tmp_path):
     assert client.value("index[1]") == "1"
 
 
+def test_a_run_without_debugging_stops_nowhere(client):
+    client.start(AVERAGE, noDebug=True, stopOnEntry=True, lines=[line_of(AVERAGE, "shl (M1, 16)")], filters=ALL)
+    assert client.event("stopped", "exited") == {"event": "exited", "exitCode": 1}
+
+
 # ---- looking
 
 

@@ -80,6 +80,11 @@ class DebugSession:
             raise RequestError("nothing is launched yet")
         return self.launched.debugger
 
+    @property
+    def runs_through(self) -> bool:
+        """Whether the client wants a run and no stops (``noDebug``)."""
+        return self.launch_arguments.get("noDebug") is True
+
     # ---- the loop
 
     def serve(self) -> None:
