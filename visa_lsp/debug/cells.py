@@ -64,7 +64,7 @@ class Cells:
         put, where = self.put, self.where
         return Cells(
             f"{self.name}[{index}]",
-            self.kind,
+            "lane" if self.kind == "predicate" else self.kind,
             self.type,
             self.data[index : index + 1],
             None if put is None else lambda _at, value: put(index, value),
@@ -165,6 +165,19 @@ class LaunchArgument:
     array: Array
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class VariableShape:
+    """Where a variable lies in the registers of a body, in bytes, and how it is shown."""
+
+    name: str
+    type: str
+    dtype: np.dtype[Any]
+    start: int
+    end: int
+    note: str
+    root: int
+
+
 class FrameCells:
     """The cells of one activation of a thread, by name."""
 
@@ -179,17 +192,25 @@ class FrameCells:
         self.arguments = arguments
 
     def variable(self, number: int) -> Cells:
-        """A general variable as it is declared. Raises DebugError for one whose alias leads nowhere."""
-        type_ = self.names.types[number]
-        layout = self.code.layout
-        start, size = layout.offset(number), layout.byte_size(number)
-        known = layout.size
-        layout.need(start + size)
+        """A general variable as it is declared. Raises KernelFault for one whose alias leads nowhere."""
+        shape = self.body.shapes.get(number)
+        if shape is None:
+            shape = self.body.shapes[number] = self._shape(number)
+        data = self.frame.regs[shape.start : shape.end].view(shape.dtype)
+        return Cells(shape.name, "variable", shape.type, data, None, ("grf", shape.start), shape.note)
+
+    def _shape(self, number: int) -> VariableShape:
+        type_, layout = self.names.types[number], self.code.layout
+        start = layout.offset(number)
+        end, known = start + layout.byte_size(number), layout.size
+        layout.need(end)
         self.code.grown(known)
-        data = self.frame.regs[start : start + size].view(DTYPE[type_])
-        return Cells(
-            self.names.general[number], "variable", type_.name, data, None, ("grf", start), self._alias(number)
-        )
+        name, root = self.names.general[number], layout.root(number)
+        return VariableShape(name, type_.name, DTYPE[type_], start, end, self._alias(number), root)
+
+    def root(self, number: int) -> int:
+        """The variable that an alias lies in; a variable's own number where it is none."""
+        return self.body.shapes[number].root
 
     def _alias(self, number: int) -> str:
         declared = self.code.kernel.variable(number)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.registers import Frame
 
+MOST_AHEAD: Final = 500_000  # instructions in which the cause of a fault is looked for
 MOST_REBUILT: Final = 2_000_000  # instructions that are executed again for the checkers when the past is changed
 FATAL: Final = "fatal"
 _FILTERS: Final = {
@@ -210,13 +211,12 @@ class Debugger:
     def _cells(self, thread: Thread, frame: Frame) -> FrameCells:
         return FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
 
-    def changed(self, frame: Frame, start: int, size: int) -> bool:
-        """Whether bytes of an activation's registers are others than at the stop before."""
-        before = self._before.get(id(frame))
-        return before is not None and before[start : start + size] != frame.regs[start : start + size].tobytes()
+    def before(self, frame: Frame) -> bytes:
+        """What an activation's registers held at the stop before; empty where it was not there."""
+        return self._before.get(id(frame), b"")
 
     def _remember(self) -> None:
-        """Keep what registers hold, for ``changed``."""
+        """Keep what registers hold, for ``before``."""
         self._before = {
             id(frame): frame.regs.tobytes() for thread in self.stepper.live for frame in (thread.frame, *thread.frames)
         }
@@ -325,6 +325,8 @@ class Debugger:
 
     def _stops_at(self, fault: Fault) -> bool:
         name = filter_of(fault)
+        if self._ahead is not None and name in self._ahead and name not in self.filters:
+            self._past.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
         if name not in self.filters or (fault.is_note and name != "division"):
             return False
         if self.focus is not None and (fault.group, fault.thread) != self.focus and name != FATAL:
@@ -334,7 +336,7 @@ class Debugger:
         if terms is None or thread is None:
             return True
         try:
-            return terms.hold(self._cells(thread, thread.frame), counting=True)
+            return terms.hold(self._cells(thread, thread.frame), counting=self._counting)
         except DebugError:
             return True
 
@@ -348,7 +350,6 @@ class Debugger:
         try:
             return self._forward(goal, poll)
         finally:
-            self.machine.leaving = False
             if goal.alone is not None:
                 self._run_alone(None)
 
@@ -358,7 +359,8 @@ class Debugger:
 
     def _forward(self, goal: Goal, poll: Callable[[], bool]) -> RunStop:
         stepper, machine = self.stepper, self.machine
-        machine.leaving, self._counting = True, True
+        machine.told.update(self.breakpoints)  # the run goes on from where it stands, whatever stands there
+        self._counting = True
         goal.begin(stepper)
         while True:
             if stepper.over:
@@ -439,8 +441,6 @@ class Debugger:
 
     def _known_fault(self) -> Fault | None:
         """The fault that the run has stopped at before at this time."""
-        if self._past.frontier is None:
-            return None
         return next((fault for time, fault in self._past.faults if time == self.time and self._stops_at(fault)), None)
 
     def _stopped(self, found: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
@@ -452,8 +452,9 @@ class Debugger:
         if isinstance(found, Trap):
             return self._sprung(found.hits, thread)
         fault = self._ended_by(found, thread)
-        if FATAL in self.filters and fault is not None:
+        if fault is not None:
             self._past.faults.append((self.time, fault))
+        if FATAL in self.filters and fault is not None:
             return RunStop("exception", thread, str(fault), fault=fault)
         return RunStop("end", None)
 
@@ -467,6 +468,9 @@ class Debugger:
 
     def _fault(self, fault: Fault) -> RunStop:
         """A finding of an observer: stand where it says, which may be in the past."""
+        cause = self._cause(fault)
+        if cause is not None:
+            return cause
         thread = next((t for t in self.stepper.live if key_of(t) == (fault.group, fault.thread)), None)
         if thread is not None and self.place(thread).pc == fault.instruction:
             self._past.faults.append((self.time, fault))
@@ -481,20 +485,40 @@ class Debugger:
         self.to_time(time)
         return RunStop("exception", self.stepper.current, str(fault), fault=fault)
 
+    def _cause(self, fault: Fault) -> RunStop | None:
+        """The race that leaves memory unwritten where ``fault`` reads it: a run's report has it first.
+
+        Looks ahead, no further than ``MOST_AHEAD`` instructions; without a race the run stands where it stood.
+        """
+        if fault.kind is not FaultKind.UNINITIALISED or fault.variable or "races" not in self.filters:
+            return None
+        here, filters, machine = self.time, self.filters, self.machine
+        if any(known.kind is FaultKind.RACE for known in machine.faults):
+            return None
+        self._ahead, self.filters, machine.armed = filters, {"races"}, False
+        try:
+            stop = self._forward(Goal(), lambda: self.time > here + MOST_AHEAD)
+        finally:
+            self._ahead, self.filters, machine.armed = None, filters, True
+        if stop.reason == "exception":
+            return stop
+        self.to_time(here)
+        return None
+
+    _ahead: set[str] | None = None  # the filters that the user has, while the run looks ahead with others
+
     def _sprung(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
         """Breakpoints and watches at the next instruction: whether the run stops for them."""
         machine = self.machine
-        machine.told.update(hits)
-        machine.leaving = True  # its breakpoints have been asked
-        points = [hit for hit in hits if isinstance(hit, Breakpoint)]
-        watches = [hit for hit in hits if isinstance(hit, Watch) and self._counts(hit, thread)]
+        machine.told.update(hits, self.breakpoints)  # all breakpoints of the place have been asked
+        points, watches = self._apart(hits, thread)
         waiting = [watch for watch in watches if watch.access == "change"]
         now = [watch for watch in watches if watch not in waiting]
         if points:
-            return RunStop(points[0].reason, thread, self._trouble(points, thread), tuple(p.id for p in points))
+            return RunStop(points[0].reason, thread, self._trouble(points, thread), _ids(points))
         if now:
             words = ", ".join(f"{watch.title} ({watch.access})" for watch in now)
-            return RunStop("data", thread, words, tuple(watch.id for watch in now))
+            return RunStop("data", thread, words, _ids(now))
         if not waiting:
             return None
         changed, found = self._changed_by_next(waiting, thread)
@@ -504,7 +528,7 @@ class Debugger:
             return None
         words = "; ".join(f"{watch.title} has changed" for watch in changed)
         at = thread if thread in self.stepper.live else self.stepper.current
-        return RunStop("data", at, words, tuple(watch.id for watch in changed))
+        return RunStop("data", at, words, _ids(changed))
 
     def _counts(self, watch: Watch, thread: Thread) -> bool:
         if self.focus is not None and watch.thread is None and key_of(thread) != self.focus:
@@ -549,7 +573,6 @@ class Debugger:
     def _back_to(self, snapshot: Snapshot) -> None:
         restore(self.stepper, snapshot)
         self.machine.told.clear()
-        self.machine.leaving = False
         self._made = snapshot.edits
 
     def to_time(self, time: int) -> None:
@@ -611,7 +634,13 @@ class Debugger:
         known = self._known_fault()
         if known is not None and goal.breaks:
             return RunStop("exception", self.stepper.current, str(known), fault=known)
-        return RunStop(self._why or goal.reason, self.stepper.current, hits=self._who)
+        why = self._why
+        return RunStop(
+            goal.reason if why is None else why.reason,
+            self.stepper.current,
+            why.text if why else "",
+            why.hits if why else (),
+        )
 
     def back_to_writer(self, cells: Cells, at: FrameCells, poll: Callable[[], bool] = never) -> RunStop:
         """Go back to the instruction that last wrote some elements. Raises DebugError for what cannot be watched."""
@@ -629,8 +658,7 @@ class Debugger:
             self.breakpoints, self.watches = points, watches
             self.apply()
 
-    _why = ""
-    _who: tuple[int, ...] = ()
+    _why: RunStop | None = None  # what ``_last`` has found, where it is not the goal
 
     def _last(self, end: int, goal: Goal, poll: Callable[[], bool], *, breaks: bool) -> int | None:
         """The last time before ``end`` that the goal was reached or something stopped; raises InterruptedError for a pause."""
@@ -640,23 +668,21 @@ class Debugger:
         try:
             for snapshot in self.history.before(end):
                 found = max((time for time in faults if snapshot.time <= time < end), default=None)
-                self._why, self._who = "", ()
+                self._why = None
                 self._back_to(snapshot)
-                machine.leaving = False
-                machine.told.clear()
                 while stepper.time < end and not stepper.over and stepper.current is not None:
                     here, thread = stepper.time, stepper.current
                     if goal.meets(stepper) and (found is None or here >= found):
-                        found, self._why, self._who = here, "", ()
+                        found, self._why = here, None
                     ahead = [edit.time for edit in self._edits[self._made : self._made + 1]]
                     most = max(1, min([end, *ahead]) - here)
                     try:
                         stepper.advance(min(most, goal.most(stepper), CHUNK))
                     except Trap as trap:
-                        if (stop := self._past_stop(trap.hits, thread, end)) is not None:
-                            at = stepper.time if stop[0] != "data" else stop[2]
-                            if found is None or at >= found:
-                                found, self._why, self._who = at, stop[0], stop[1]
+                        at = stepper.time
+                        stop = self._past_stop(trap.hits, thread)
+                        if stop is not None and (found is None or at >= found):
+                            found, self._why = at, stop
                     except KernelFault:
                         break
                     self._make_edits()
@@ -670,23 +696,21 @@ class Debugger:
             machine.armed = self._counting = True
             machine.told.clear()
 
-    def _past_stop(self, hits: tuple[Any, ...], thread: Thread, end: int) -> tuple[str, tuple[int, ...], int] | None:
-        """What sprang in a replay: reason, numbers and time; None for what only seemed to."""
-        self.machine.told.update(hits)
-        self.machine.leaving = True
-        here = self.time
-        points = [hit for hit in hits if isinstance(hit, Breakpoint)]
+    def _past_stop(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
+        """What sprang in a replay; None for a watch whose bytes stay as they are."""
+        self.machine.told.update(hits, self.breakpoints)
+        points, watches = self._apart(hits, thread)
         if points:
-            return points[0].reason, tuple(p.id for p in points), here
-        watches = [hit for hit in hits if isinstance(hit, Watch) and self._counts(hit, thread)]
+            return RunStop(points[0].reason, thread, hits=_ids(points))
         now = [watch for watch in watches if watch.access != "change"]
-        if now:
-            return "data", tuple(watch.id for watch in now), here
-        if watches and here < end:
-            changed, _ = self._changed_by_next(watches, thread)
-            if changed:
-                return "data", tuple(watch.id for watch in changed), here
-        return None
+        if not now and watches:
+            now, _ = self._changed_by_next(watches, thread)
+        return RunStop("data", thread, ", ".join(f"{w.title} ({w.access})" for w in now), _ids(now)) if now else None
+
+    def _apart(self, hits: tuple[Any, ...], thread: Thread) -> tuple[list[Breakpoint], list[Watch]]:
+        """The breakpoints among what has sprung, and the watches whose terms hold."""
+        points = [hit for hit in hits if isinstance(hit, Breakpoint)]
+        return points, [hit for hit in hits if isinstance(hit, Watch) and self._counts(hit, thread)]
 
     # ---- changes from outside
 
@@ -794,6 +818,11 @@ class Debugger:
         if self._past.frontier is not None:
             self.to_time(self._past.frontier.time)
         return self.machine.finish()
+
+
+def _ids(found: Sequence[Breakpoint] | Sequence[Watch]) -> tuple[int, ...]:
+    """The numbers by which the user knows them."""
+    return tuple(one.id for one in found if one.id)
 
 
 def _write(frame: Frame, owner: str, start: int, written: Any) -> None:

@@ -22,15 +22,15 @@ def lanes_table(debugger: Debugger, at: Activation, style: str = "") -> dict[str
     """The table of an activation: ``lanes``, ``active`` and ``rows`` as the custom request has them."""
     cells = debugger.cells(at)
     count = debugger.launch.dispatch.simd
+    before, now = debugger.before(at.frame), at.frame.regs.tobytes()
     rows = []
     for found in _all(cells):
         size = found.data.itemsize
         values = [shown(v, style, size) for v in found.values()[:count]]
         changed = [False] * len(values)
-        if found.where is not None and found.where[0] == "grf":
-            start = found.where[1]
-            if debugger.changed(at.frame, start, size * len(values)):
-                changed = [debugger.changed(at.frame, start + n * size, size) for n in range(len(values))]
+        if before and found.where is not None and found.where[0] == "grf":
+            starts = range(found.where[1], found.where[1] + size * len(values), size)
+            changed = [before[start : start + size] != now[start : start + size] for start in starts]
         rows.append({"name": found.name, "type": found.type, "kind": found.kind, "values": values, "changed": changed})
     active = at.frame.emask
     return {"lanes": count, "active": [bool(active >> lane & 1) for lane in range(count)], "rows": rows}

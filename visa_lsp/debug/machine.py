@@ -53,12 +53,12 @@ class TrappedMachine(Machine):
         self.stops_at: Callable[[Fault], bool] = lambda _fault: False
         self.watches: dict[Any, Callable[[MemoryAccess], bool]] = {}  # by who set them
         self.armed = True  # whether traps and watches spring
-        self.leaving = False  # the next instruction is one that was stopped at
-        self.told: set[Any] = set()  # watches that have sprung for the next instruction
+        self.told: set[Any] = set()  # who need not be asked before the next instruction: it was stopped at
         self._listeners = self.observers
         self._traces = self._trace
         self._traps: Traps = {}
         self._lists: dict[tuple[int, bool], list[Op]] = {}
+        self._heard: dict[tuple[int, int], Op] = {}
         self._caught: Fault | None = None
 
     # ---- who hears
@@ -80,7 +80,7 @@ class TrappedMachine(Machine):
         self._trace = self._traces
         self._faults.clear()
         self._seen.clear()
-        self._traced.clear()
+        self._heard.clear()
         self._lists.clear()
         self.attend(wanted=True)
 
@@ -129,13 +129,13 @@ class TrappedMachine(Machine):
     def _made(self, code: Code, pc: int, *, attended: bool) -> Op:
         op = code.op_alone(pc)
         if attended and self._traces:
-            op = self._announced(code, op, pc)
+            op = self._told_of(code, pc, op)
         tests = self._traps.get((id(code), pc))
         if not tests:
             return code.joined(op, pc)
 
         def trapped(f: Frame) -> int | None:
-            if self.armed and not self.leaving:
+            if self.armed:
                 hits = tuple(who for who, test in tests.items() if who not in self.told and test(f))
                 if hits:
                     raise Trap(hits)
@@ -143,13 +143,43 @@ class TrappedMachine(Machine):
 
         return code.joined(trapped, pc)
 
+    def _told_of(self, code: Code, pc: int, op: Op) -> Op:
+        """An op that tells the observers first; each is asked once whether an instruction concerns it."""
+        found = self._heard.get((id(code), pc))
+        if found is None:
+            observers, self.observers = self.observers, self._listeners  # also where nobody attends just now
+            found = self._heard[id(code), pc] = self._announced(code, op, pc)
+            self.observers = observers
+        return found
+
     def accessed(self, access: MemoryAccess) -> None:
-        """Ask the watches, then tell the observers. Raises Trap where one springs."""
+        """Ask the watches, then tell the observers. Raises Trap and FaultFound where the run is to stop."""
         if self.watches and self.armed:
             hits = tuple(who for who, test in self.watches.items() if who not in self.told and test(access))
             if hits:
+                self._uncount(access)
                 raise Trap(hits)
-        super().accessed(access)
+        try:
+            super().accessed(access)
+        except FaultFound:
+            self._uncount(access)
+            raise
+
+    def _uncount(self, access: MemoryAccess) -> None:
+        """Take a message out of the books that will be sent again when the run goes on."""
+        size = access.at.size * access.size
+        if access.kind != "write":
+            self.result.reads -= size
+        if access.kind != "read":
+            self.result.writes -= size
+
+    def at_barrier(self, thread: Thread) -> None:
+        """A thread has arrived at a barrier; it arrives again where the run stops before."""
+        try:
+            super().at_barrier(thread)
+        except FaultFound:
+            self.result.barriers -= 1
+            raise
 
     # ---- faults
 

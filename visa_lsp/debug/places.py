@@ -18,6 +18,7 @@ from visa_lsp.program.traits import Mark
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from visa_lsp.debug.cells import VariableShape
     from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.dispatch import Dispatch
@@ -64,6 +65,7 @@ class BodyText:
             self.lines = text.lines
             self.line_of = [inst.line for inst in kernel.instructions]
         self._sources = list(self._marks())
+        self.shapes: dict[int, VariableShape] = {}  # of variables by number, as far as they were looked at
 
     @cached_property
     def ids(self) -> dict[str, tuple[str, int]]:

@@ -86,31 +86,33 @@ class _Rows:
         self.at = at
         self.style = style
         self.cells: FrameCells = debugger.cells(at)
+        self.before, self.now = debugger.before(at.frame), at.frame.regs.tobytes()
 
     def _row(self, cells: Cells) -> Row:
         changed = False
-        if cells.where is not None and cells.where[0] == "grf":
-            changed = self.debugger.changed(self.at.frame, cells.where[1], cells.data.nbytes)
+        if self.before and cells.where is not None and cells.where[0] == "grf":
+            start = cells.where[1]
+            end = start + cells.data.nbytes
+            changed = self.before[start:end] != self.now[start:end]
         return row_of(cells.name, cells, self.style, changed=changed)
 
     def variables(self) -> Iterator[Row]:
         """Declared variables; aliases stand beneath the variable that they lie in."""
         made: dict[int, Row] = {}
         kernel = self.cells.code.kernel
+        beneath: set[int] = set()
         for number in self.cells.names.general:
             if kernel.variable(number) is not None:
                 try:
                     made[number] = self._row(self.cells.variable(number))
                 except KernelFault as fault:
-                    made[number] = Row(self.cells.names.general[number], fault.message)
-        layout = self.cells.code.layout
+                    yield Row(self.cells.names.general[number], fault.message)
         for number, row in made.items():
-            root = layout.root(number)
+            root = self.cells.root(number)
             if root != number and root in made:
                 made[root].rows.append(row)
-        yield from (
-            row for number, row in made.items() if layout.root(number) == number or layout.root(number) not in made
-        )
+                beneath.add(number)
+        yield from (row for number, row in made.items() if number not in beneath)
 
     def predefined(self) -> Iterator[Row]:
         """What every kernel has; the null variable holds nothing."""

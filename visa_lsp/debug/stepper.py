@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from visa_lsp.debug.machine import FaultFound, Trap
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT
@@ -111,17 +113,17 @@ class Stepper:
         thread, machine = self.current, self.machine
         if thread is None:
             return
-        if machine.leaving or machine.told:
+        if machine.told:
             most = 1
         before = machine.executed(thread.frame) if most > 1 else 0
         try:
-            signal, used = thread.slice(machine.quantum - self.used, most)
+            with np.errstate(all="ignore"):
+                signal, used = thread.slice(machine.quantum - self.used, most)
         except (Trap, FaultFound, KernelFault):
             frame = thread.frame  # the instruction where it stands has been counted, and has not happened
             frame.code.counts[frame.pc] -= 1
             self._count(machine.executed(frame) - before if most > 1 else 0)
             raise
-        machine.leaving = False
         machine.told.clear()
         self._count(used)
         if signal != PAUSED:

@@ -1,0 +1,64 @@
+"""Runs under the debugger, for tests: in the place of an engine, and of launch files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from visa_lsp.cli.launch.debugging import open_launch
+from visa_lsp.debug.debugger import Debugger, Launch
+from visa_lsp.debug.goals import Goal, StepGoal, key_of
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def opened(program, **arguments):
+    """The debugger of a launch request, and what its console has been told."""
+    said: list[str] = []
+    launched = open_launch({"program": str(program), **arguments}, said.append)
+    launched.debugger.focus = launched.focus
+    return launched, said
+
+
+def debugger_of(dispatch, observers=()):
+    """A debugger for an order to run."""
+    return Debugger(Launch(dispatch, {}, {}, lambda: observers))
+
+
+def through(dispatch, observers=()):
+    """Run to the end under the debugger, as an engine does."""
+    debugger = debugger_of(dispatch, observers)
+    assert debugger.go(Goal()).reason == "end"
+    return debugger.finish()
+
+
+def state(debugger):
+    """Everything of the running group that instructions can change, to be compared."""
+    stepper = debugger.stepper
+    threads = [
+        (
+            key_of(t), t.number in stepper.waits,
+            [
+                (f.code.kernel.name, f.pc, f.emask, f.call_mask, dict(f.waiting), [(*c[:3], dict(c[3]), c[4]) for c in f.calls],
+                 f.regs.tobytes(), f.addr.tobytes(), tuple(f.preds), tuple(f.surfaces), tuple(f.samplers), f.rounding)
+                for f in (*t.frames, t.frame)
+            ],
+        )
+        for t in stepper.live
+    ]  # fmt: skip
+    group = stepper.threads[0].group
+    buffers = (*debugger.launch.dispatch.memory.buffers, *debugger.launch.dispatch.surfaces.values(), group.slm)
+    barriers = (group.barrier, *group.named.values())
+    return (
+        debugger.time,
+        None if stepper.current is None else key_of(stepper.current),
+        threads,
+        [(b.data.tobytes(), b.written) for b in buffers],
+        [(b.arrived, b.produced, b.generation) for b in barriers],
+        {code.kernel.name: list(code.counts) for code in debugger.machine.codes if any(code.counts)},
+    )
+
+
+def step(debugger):
+    """One instruction of the thread whose turn it is."""
+    return debugger.go(StepGoal(debugger.stepper.current))
