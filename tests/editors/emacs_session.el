@@ -55,6 +55,8 @@
       (note 'buffers (vconcat (mapcar (lambda (b) (vconcat (plist-get b :head))) (plist-get (visa-run) :buffers))))
       (note 'shown (with-current-buffer "*visa run*" (buffer-string)))
       (note 'assembled (plist-get (visa-assemble) :path))
+      (visa-gen)
+      (note 'gen (with-current-buffer "*visa gen*" (buffer-string)))
       ;; A broken launch file, by the same server.
       (find-file (expand-file-name "broken.launch.yaml" (file-name-directory (getenv "VISA_FILE"))))
       (note 'launch-mode (symbol-name major-mode))

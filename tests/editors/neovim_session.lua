@@ -81,6 +81,18 @@ local ok, err = pcall(function()
     return written ~= nil
   end, 20), 'no answer of the assembler')
   seen.assembled = written
+  local made
+  visa.gen(function(result)
+    made = result
+  end)
+  assert(vim.wait(30000, function()
+    return made ~= nil
+  end, 20), 'no machine code')
+  seen.gen = {}
+  for _, item in ipairs(vim.fn.getloclist(0)) do
+    table.insert(seen.gen, { line = item.lnum, text = item.text })
+  end
+  seen.gen_title = vim.fn.getloclist(0, { title = 0 }).title
   -- A broken launch file: a window of its own, the same server.
   vim.cmd('edit ' .. vim.fn.fnameescape(vim.fn.expand('%:p:h') .. '/broken.launch.yaml'))
   assert(vim.wait(30000, function()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from editors import ROOT
+from fake_tools import fake_tool
 from lsp_client import BROKEN, BROKEN_FOUND, line_of, saxpy
 
 EMACS = shutil.which("emacs")
@@ -31,6 +32,7 @@ def test_session_in_emacs(tmp_path: Path):
     kernel.path.chmod(0o644)  # the corpus is read-only, and Emacs minds that
     kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
     (folder / "broken.launch.yaml").write_text(BROKEN)
+    (folder / "visa-lsp.toml").write_text(f'finalizer = "{fake_tool(tmp_path / "bin", "listing()")}"\n')
     report = tmp_path / "report.json"
     environment = {
         **os.environ,
@@ -60,6 +62,8 @@ def test_session_in_emacs(tmp_path: Path):
     assert seen["buffers"][0][:3] == [1.0, 3.5, 6.0]
     assert "kernel saxpy" in seen["shown"]
     assert Path(seen["assembled"]).read_bytes()[:4] == b"CISA"
+    label = line_of(kernel.text, "_main_0:") + 1
+    assert f"saxpy.visaasm:{label}:         mov (8|M0)" in seen["gen"]
     assert seen["launch-mode"] == "visa-launch-mode"
     assert seen["launch-findings"] == [line for _, line in BROKEN_FOUND]
     assert "did you mean 'local_size'?" in seen["launch-message"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from editors import Neovim, drive_neovim, neovims
+from fake_tools import fake_tool
 from lsp_client import BROKEN, BROKEN_FOUND, line_of, saxpy
 
 EDITORS = neovims()
@@ -23,6 +24,7 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     # What stands before the mistake takes 11 bytes more than characters, and 2 units of UTF-16: a column tells who counts wrongly.
     kernel.path.write_text(kernel.text.replace("mad (M1", f"{BEFORE}madd (M1"), encoding="utf-8")
     (folder / "broken.launch.yaml").write_text(BROKEN)
+    (folder / "visa-lsp.toml").write_text(f'finalizer = "{fake_tool(tmp_path / "bin", "listing()")}"\n')
     seen = drive_neovim(editor, Path(__file__).with_name("neovim_session.lua"), kernel.path, tmp_path / "home")
     assert seen["ok"], seen
     assert seen["filetype"] == "visa"
@@ -40,6 +42,10 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     assert seen["run"]["buffers"][0]["head"][:3] == [1.0, 3.5, 6.0]
     assert seen["assembled"]["ok"]
     assert (folder / "saxpy.isa").read_bytes()[:4] == b"CISA"
+    [gen] = seen["gen"]
+    assert gen["line"] == line_of(kernel.text, "_main_0:") + 1
+    assert gen["text"].strip().startswith("mov (8|M0)")
+    assert seen["gen_title"] == "saxpy: 1 Gen instruction, no spill"
     assert seen["launch"]["filetype"] == "yaml.visa-launch"
     assert [(f["code"], f["line"]) for f in seen["launch"]["findings"]] == BROKEN_FOUND
     assert seen["encoding"] == ("utf-8" if editor.version >= (0, 11) else "utf-16")

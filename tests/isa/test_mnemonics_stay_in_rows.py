@@ -72,6 +72,7 @@ OTHERS = (
     ("highlight.py", {"label", "mod"}, "kinds of words that a page colours"),
     ("highlight.py", {"if", "else", "while", "do", "break"}, "words of OpenCL C"),
     ("toolchain", {"line", "label", "max", "file"}, "words of what the tools say"),
+    ("bodies.py", {".loc", ".file", ".function"}, "directives that the finalizer counts: it takes lines, not rows"),
     ("cli", {"FILE"}, "stands for an argument in the help"),
     ("hover.py", {"not"}, "the modifier `(not)` of a source"),
     ("special_words.py", {"not"}, "the modifier `(not)` of a source"),

@@ -27,6 +27,23 @@ last:}
     fret (M1, 1)
 """
 
+MOVE = "mov (M1, 1) V1(0,0)<1> 0x1:ud"
+# Lines, and which of them count: probed with GenX_IR 1.0.12504.6, where the number of a branch behind them told.
+SUBROUTINES = [
+    (['.function "f"', "f:"], [1]),
+    (['.function "f"', "", "f:"], [2]),
+    (['.function "f"', MOVE, "f:"], [2, 1]),
+    (["f:", '.function "f"'], [0, 1]),
+    ([".function f", "f:", "f:"], [2]),
+    (['.function "f"', "g:"], [0, 1]),
+    (['.function "a b"'], [0]),
+    (['.function "f"', '.function "g"', "g:", "f:"], [3, 2]),
+    (['.function "f"', "{", ".decl Q v_type=P num_elts=16", "f:", "}"], [3]),
+    (['.funcdecl "x"', "x:"], [1]),
+    (['.file "a"', ".loc 1", "LOC 2", 'FILE "b"'], [0, 1, 2, 3]),
+    (["{", MOVE, f"{MOVE} }}"], [1, 2]),
+]
+
 
 def test_labels_marks_and_instructions_count_from_each_body_on(codes_of):
     first, second = bodies_of(codes_of(TEXT))
@@ -36,6 +53,12 @@ def test_labels_marks_and_instructions_count_from_each_body_on(codes_of):
         "_main_0:", 'FILE "a.cl"', "LOC 3", "lifetime.start V2", "mov (M1, 8) V2(0,0)<1> 0x8:d}", "last:}", "ret (M1, 1)",
     ]  # fmt: skip
     assert [TEXT.split("\n")[line].strip() for line in second.counted] == ["fret (M1, 1)"]
+
+
+@pytest.mark.parametrize(("lines", "counted"), SUBROUTINES)
+def test_a_subroutine_counts_once_at_its_label_and_marks_count_in_both_spellings(lines, counted):
+    (body,) = bodies_of(['.kernel "k"', *lines])
+    assert [line - 1 for line in body.counted] == counted
 
 
 def test_a_number_beyond_the_body_is_its_last_line(codes_of):

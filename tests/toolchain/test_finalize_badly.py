@@ -55,6 +55,16 @@ def test_what_it_writes_elsewhere_is_no_listing(said, tmp_path):
     assert [name for name, _, _ in findings] == ["finalizer-failure"]
 
 
+def test_a_listing_that_is_called_after_the_text_counts_where_there_is_one_body(said):
+    """Older releases do not know the attribute that names the file."""
+    kernels, findings = said('listing("text.asm")')
+    assert (len(kernels), findings) == (1, [])
+    two = [*CODES, '.kernel "two"', "    mov (M1, 8) V1(0,0)<1> 0x1:d"]
+    kernels, findings = said('listing("text.asm")', codes=two)
+    assert kernels == ()
+    assert [line for _, line, _ in findings] == [2, 6]
+
+
 @pytest.mark.parametrize("kind", ["os.mkfifo(names[0])", "os.symlink('/dev/zero', names[0])", "os.mkdir(names[0])"])
 def test_a_listing_that_is_no_file_is_none(said, kind):
     kernels, findings = said(kind)

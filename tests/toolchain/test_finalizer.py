@@ -147,3 +147,25 @@ def test_a_called_function_stands_in_its_kernel_and_under_its_own_lines(codes_of
     for gen, line in under(result, text):
         theirs, ours = GEN_NUMBER.search(gen), NUMBER.search(line)
         assert theirs is None or ours is None or theirs[1] == ours[1]
+
+
+MOVE = "mov (M1, 1) group_base(0,0)<1> 0x1:ud"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "LOC 3", '.loc 3\n.file "a"', 'FILE "a"', "lab:", "{\n}", f"{{\n{MOVE}\n{MOVE} }}", "lifetime.start index",
+        '.function "f"\nf:', f'.function "f"\n{MOVE}\nf:', 'f:\n.function "f"', '.function "f"\nf:\nf:', '.function "f"\ng:',
+        '.function "a b"', '.function "f"\n.function "g"\ng:\nf:', '.funcdecl "x"\nx:', '.function "f"\nLOC 3\nf:',
+        ".decl Z v_type=G type=d num_elts=8 align=GRF", ".kernel_attr Foo=1", f"/* {MOVE}\n{MOVE} */", f"// {MOVE}",
+    ],
+)  # fmt: skip
+def test_what_stands_before_a_branch_does_not_move_it(codes_of, lines):
+    """The line of a branch is found whatever counts or does not count before it."""
+    text = read(OWN.parents[1] / "examples" / "saxpy.visaasm")
+    text = text.replace("    // Lanes at n", f"{lines}\n    // Lanes at n", 1)
+    result = finalize(codes_of(text), call("TGLLP"), with_pressure=False)
+    assert result.findings == ()
+    places = {line for gen, line in under(result, text) if " goto " in gen}
+    assert places == {"    (!P1) goto (M1, 16) done"}

@@ -1,7 +1,7 @@
 """The bodies of a text as the finalizer counts them, and the copy of a text that the finalizer is given.
 
 Works on *codes*: the lines of a text without comments, as the document gives them. Knows no instruction: what is neither
-directive nor brace nor blank counts one. Sources: the numbers behind ``$`` in what the finalizer writes.
+directive nor brace nor blank counts one, and so does a subroutine. Sources: the numbers behind ``$`` in what the finalizer writes.
 Invariant: the copy names no file but the ones that we chose, whatever the text asks for.
 """
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _BODY: Final = re.compile(r'\s*\.(kernel|global_function)\b\s*(?:"([^"]*)"|(\S+))?')
+_SUBROUTINE: Final = re.compile(r'\.function\s+(?:"([^"]*)"|(\S+))')
+_LABEL: Final = re.compile(r"([A-Za-z_$@?][\w$@?-]*)\s*:")
+# Marks of source lines that begin as directives do.
+_MARKS: Final = (".loc", ".file")
 # The finalizer takes both for the file that it is to write, in these letters.
 _FILE_NAMES: Final = ("OutputAsmPath", "AsmName")
 
@@ -51,15 +55,28 @@ def bodies_of(codes: Sequence[str]) -> tuple[TextBody, ...]:
     return tuple(
         TextBody(
             match[2] or match[3] or "", match[1] == "kernel", at, end,
-            tuple(line for line in range(at + 1, end) if _counts(codes[line])),
+            tuple(_counted(codes, at + 1, end)),
         )
         for (at, match), end in zip(heads, ends, strict=True)
     )  # fmt: skip
 
 
-def _counts(code: str) -> bool:
-    words = code.strip("{} \t")
-    return bool(words) and not words.startswith(".")
+def _counted(codes: Sequence[str], first: int, end: int) -> list[int]:
+    """The lines of a body that count, in order. A subroutine counts once, at its label if it has one."""
+    counted: list[int] = []
+    subroutines: dict[str, int] = {}
+    for line in range(first, end):
+        words = codes[line].strip("{} \t")
+        label = _LABEL.fullmatch(words)
+        if label is not None and label[1] in subroutines:
+            counted[subroutines[label[1]]] = line
+            continue
+        subroutine = _SUBROUTINE.fullmatch(words)
+        if subroutine is not None:
+            subroutines.setdefault(subroutine[1] or subroutine[2], len(counted))
+        if words and (subroutine is not None or not words.startswith(".") or words.startswith(_MARKS)):
+            counted.append(line)
+    return counted
 
 
 def _names_a_file(code: str) -> bool:

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.complaints import Complaint
     from visa_lsp.toolchain.process import Ran
 
-SECONDS: Final = 60.0
+SECONDS: Final = 30.0  # a thousand instructions take a tenth of one
 _MOST_LISTING: Final = 64 * MIB  # a thousand instructions fill some 150 KB
 _MOST_ERRORS: Final = 4 * MIB
 _TEXT: Final = "text.visaasm"
+_LISTING: Final = "text.asm"
 _ERRORS: Final = "*.errors.txt"
 _MOST_ERROR_FILES: Final = 100
 _MOST_WORDS: Final = 200
@@ -122,6 +123,9 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
             with own_folder() as folder:
                 ran = _run(copy, call, folder, call.seconds, "-printregusage")
                 texts = {number: _read(folder / listing_name(number)) for number in range(len(bodies))}
+                if len(bodies) == 1:
+                    # A release that does not know the attribute calls it after the text.
+                    texts[0] = texts[0] or _read(folder / _LISTING)
                 written = sorted(folder.glob(_ERRORS))[:_MOST_ERROR_FILES]
                 errors = "\n".join(_read(path, _MOST_ERRORS) for path in written)
             kernels = tuple(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.toolchain.listing import GenListing
 
-SECONDS: Final = 300.0
+SECONDS: Final = 120.0
 # The compiler's own, in every program with symbols; it does nothing.
 COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _MOST_FILE: Final = 256 * MIB

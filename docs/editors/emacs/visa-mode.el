@@ -113,5 +113,27 @@
       (unless noninteractive (display-buffer (current-buffer))))
     answer))
 
+(defun visa-gen ()
+  "List the machine code of this text, with Intel's finalizer: a finding or a Gen instruction a line.
+`next-error' leads through the lines of the text."
+  (interactive)
+  (let ((answer (visa--call "visa.gen"))
+        (file (buffer-file-name)))
+    (with-current-buffer (get-buffer-create "*visa gen*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (unless (eq (plist-get answer :ok) t) (insert (format "%s\n" (plist-get answer :error))))
+        (seq-doseq (f (plist-get answer :findings))
+          (insert (format "%s:%d:%d: %s: %s\n" file (plist-get f :line) (plist-get f :column)
+                          (plist-get f :severity) (plist-get f :message))))
+        (seq-doseq (k (plist-get answer :kernels))
+          (insert (format "%s: %s Gen instructions\n" (plist-get k :name) (plist-get k :gen_instructions)))
+          (seq-doseq (l (plist-get k :lines))
+            (seq-doseq (g (plist-get l :gen))
+              (insert (format "%s:%d: %s\n" file (plist-get l :line) g))))))
+      (compilation-mode)
+      (unless noninteractive (display-buffer (current-buffer))))
+    answer))
+
 (provide 'visa-mode)
 ;;; visa-mode.el ends here

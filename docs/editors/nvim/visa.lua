@@ -1,8 +1,8 @@
 -- vISA assembly in Neovim (0.7 and later). Put this file into the folder `lua` of your configuration and write
 --   require('visa').setup()
 -- in init.lua. Options: cmd (list of strings), settings ({ platform = 'TGLLP' }), on_attach (function).
--- It gives the file type, the language server, which knows launch files (*.launch.yaml) too, and the commands :VisaAssemble
--- and :VisaRun [LAUNCH FILE].
+-- It gives the file type, the language server, which knows launch files (*.launch.yaml) too, and the commands :VisaAssemble,
+-- :VisaRun [LAUNCH FILE] and :VisaGen, which puts the machine code into the location list (with Intel's finalizer).
 
 local M = {}
 
@@ -54,6 +54,34 @@ function M.run(launch, done)
   end)
 end
 
+-- The machine code of the text as a location list: a finding or a Gen instruction for each entry, at the line that it is of.
+function M.gen(done)
+  local buffer, window = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
+  return call('visa.gen', {}, function(result)
+    local items, titles = {}, {}
+    for _, finding in ipairs(result.findings or {}) do
+      local kind = finding.severity == 'error' and 'E' or 'W'
+      table.insert(items, { bufnr = buffer, lnum = finding.line, col = finding.column, type = kind, text = finding.message })
+    end
+    for _, kernel in ipairs(result.kernels or {}) do
+      table.insert(titles, kernel.name .. ': ' .. result.figures[kernel.name])
+      for _, line in ipairs(kernel.lines) do
+        for _, gen in ipairs(line.gen) do
+          table.insert(items, { bufnr = buffer, lnum = line.line, text = gen })
+        end
+      end
+    end
+    vim.fn.setloclist(window, {}, ' ', { title = table.concat(titles, '; '), items = items })
+    if done then
+      done(result)
+    elseif #items == 0 then
+      say({ result.error or 'no machine code' }, false)
+    else
+      vim.cmd('lopen')
+    end
+  end)
+end
+
 function M.setup(options)
   options = vim.tbl_extend('force', defaults, options or {})
   vim.cmd([[
@@ -94,6 +122,9 @@ function M.setup(options)
   })
   vim.api.nvim_create_user_command('VisaAssemble', function()
     M.assemble()
+  end, {})
+  vim.api.nvim_create_user_command('VisaGen', function()
+    M.gen()
   end, {})
   vim.api.nvim_create_user_command('VisaRun', function(command)
     M.run(command.args ~= '' and command.args or nil)
