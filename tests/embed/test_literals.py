@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from visa_lsp.embed.literals import HOLE, c_pieces, python_pieces, quoted
 from visa_lsp.text import Span
 
-
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are shared
 
 

@@ -8,7 +8,6 @@ Invariant: the snapshot after an edit says what a fresh one of the same host tex
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
@@ -98,8 +97,8 @@ class HostText:
 
     def __init__(
         self,
-        document: Document,
         host: Host,
+        document: Document,
         platform: Platform | None,
         scan: Scan | None = None,
         visa: Document | None = None,
@@ -119,12 +118,16 @@ class HostText:
     @staticmethod
     def of(text: str, host: Host, platform: Platform | None = None) -> HostText:
         """A snapshot of a whole text. Raises MissingGrammarError where there may be vISA in it and it cannot be parsed."""
-        return HostText(Document.parse(text), host, platform)
+        return HostText(host, Document.parse(text), platform)
 
     @property
     def visa_text(self) -> str:
         """The text that all blocks make."""
         return HEADER + "".join(u.text for u in self.units)
+
+    def on(self, platform: Platform | None) -> HostText:
+        """The snapshot of the same text on a platform."""
+        return HostText(self.host, self.document, platform, self.scan)
 
     def edited(self, document: Document) -> HostText:
         """The snapshot of the next state of the host's document."""
@@ -135,7 +138,7 @@ class HostText:
         visa = self.analysis.document
         if old != new:
             visa = visa.edit(head, len(old) - tail, new[head : len(new) - tail])
-        return HostText(document, self.host, self.platform, scan, visa)
+        return HostText(self.host, document, self.platform, scan, visa)
 
     def unit_at(self, offset: int) -> int:
         """The number of the unit that has an offset of the vISA text; -1 before the first."""
@@ -169,10 +172,16 @@ class HostText:
             number -= 1
         return None
 
-    @cached_property
-    def names(self) -> dict[str, str]:
-        """What the host calls the operands, by their names in the vISA text; names are those of one unit."""
-        return {name: o.written for unit in self.units for name, o in unit.operands.items()}
+    def is_unbroken(self, span: Span) -> bool:
+        """Whether the part of the host that a span comes from has nothing in it but what the span has."""
+        number = self.unit_at(span.start)
+        return number >= 0 and self.units[number].map.unbroken(span.shifted(-self._starts[number]))
+
+    def declaration(self, name: str, function: int, offset: int) -> Span | None:
+        """Where a C variable is declared that holds at an offset of a function; None where it is not in sight."""
+        around = self.scan.around
+        found = around.declaration(name, function, offset) if around is not None else None
+        return found.span if found is not None else None
 
 
 def _same(one: str, other: str, taken: int) -> int:

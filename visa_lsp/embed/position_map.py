@@ -39,14 +39,14 @@ class PositionMap:
 
     def to_host(self, offset: int) -> int | None:
         """Where the character at an offset of the text begins in the host; None where the host has no such character."""
-        segment = self._at(offset)
+        segment = self.segment_at(offset)
         if segment is None:
             return None
         return segment.host.start + (offset - segment.text.start if segment.exact else 0)
 
     def end_in_host(self, offset: int) -> int | None:
         """Where, in the host, the character before an offset of the text ends."""
-        segment = self._at(offset - 1)
+        segment = self.segment_at(offset - 1)
         if segment is None:
             return None
         return segment.host.start + offset - segment.text.start if segment.exact else segment.host.end
@@ -90,7 +90,8 @@ class PositionMap:
             return segment.text.start + offset - segment.host.start
         return segment.text.end if offset == segment.host.end else segment.text.start
 
-    def _at(self, offset: int) -> Segment | None:
+    def segment_at(self, offset: int) -> Segment | None:
+        """The segment that the character at an offset of the text is in."""
         at = bisect_right(self._texts, offset) - 1
         if at < 0 or offset >= self.segments[at].text.end:
             return None

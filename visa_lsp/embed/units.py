@@ -89,6 +89,11 @@ class Unit(Struct, frozen=True, dict=True):
     broken: bool
     labels: frozenset[str]
 
+    def is_typed(self, name: OperandName) -> bool:
+        """Whether the type of an operand is known."""
+        number = next((n for n, block in enumerate(self.source.blocks) if name.operand in block.operands), -1)
+        return number >= 0 and bool(self.source.known[number][name.operand.number].type)
+
     @cached_property
     def _literals(self) -> list[tuple[Span, StringLiteral, AsmBlock]]:
         return [(lit.span.shifted(-self.base), lit, b) for b in self.source.blocks for lit in b.literals]
