@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
+from work import calls_of
 
 from visa_lsp.embed import requests
 from visa_lsp.embed.host_text import HostText
@@ -199,3 +202,78 @@ def test_an_edited_host_says_what_a_fresh_one_says():
         assert host.visa_text == fresh.visa_text == host.analysis.document.text
         assert requests.findings(host) == requests.findings(fresh)
         assert requests.tokens(host, "utf-16").body == requests.tokens(fresh, "utf-16").body
+
+
+LONG = "".join(
+    f"""
+// function {n}
+__attribute__((intel_reqd_sub_group_size(16))) kernel void k{n}(global int *d) {{
+  int total = d[{n}]; float other = 1.5f;
+  __asm__("mov (M1, 16) %0(0,0)<1> %1(0,0)<1;1,0>\\n" // visa: ignore[V3]
+          "add (M1, 16) %0(0,0)<1> nope{n}(0,0)<1;1,0> " LATE ":w\\n"
+          : "+rw"(total) : "rw"(other));
+  d[0] = total;
+}}
+"""
+    for n in range(3)
+).replace("// function 1", '#define LATE "0x1"\ntypedef int number;')
+TYPED = [
+    "a",
+    "s",
+    "m",
+    " ",
+    "x",
+    "\n",
+    '"',
+    "/",
+    "*",
+    "/",
+    "{",
+    "}",
+    "(",
+    "%0",
+    "0x1:w",
+    "#",
+    "int ",
+    "1",
+    "é",
+    "visa: asm",
+    "\\",
+    "R",
+    ";",
+]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_typed_leads_to_what_a_fresh_host_says(seed):
+    rng = random.Random(seed)
+    text, host = LONG, HostText.of(LONG, Host.OPENCL)
+    for step in range(60):
+        at, gone = rng.randrange(len(text) + 1), rng.choice((0, 0, 0, 1, 1, 5))
+        if step % 3 == 0:  # inside of a function, at its strings
+            at = text.index("(0,0)", rng.randrange(len(text) // 2)) + rng.randrange(8)
+        new = rng.choice(TYPED) if rng.random() < 0.8 else ""
+        text, before = text[:at] + new + text[at + gone :], text
+        host = host.edited(host.document.edit(at, min(at + gone, len(before)), new))
+        fresh = HostText.of(text, Host.OPENCL)
+        assert host.visa_text == fresh.visa_text == host.analysis.document.text, (
+            seed,
+            step,
+            before[at - 20 : at + 20],
+            new,
+        )
+        assert requests.findings(host) == requests.findings(fresh), (seed, step, before[at - 20 : at + 20], new)
+        assert [p.base for p in host.placed] == [p.base for p in fresh.placed]
+        assert sorted(host.comments) == sorted(fresh.comments)
+        if rng.random() < 0.5:  # most typing is taken back, else nothing of the text is left
+            host, text = HostText.of(before, Host.OPENCL), before
+
+
+def test_typing_reads_no_more_than_its_function():
+    text = "int plain(int x) { return x; }\n" + LONG * 20
+    host = HostText.of(text, Host.OPENCL)
+    inside = text.index("add (M1") + 3
+    quiet = text.index("return x") + 7
+    whole = calls_of(lambda: HostText.of(text, Host.OPENCL))
+    assert calls_of(lambda: host.edited(host.document.edit(quiet, quiet, "x"))) < whole / 10
+    assert calls_of(lambda: host.edited(host.document.edit(inside, inside, "x"))) < whole / 5

@@ -10,7 +10,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from visa_lsp.text import units
 
-URI = "file:///work/k.cl"
+URI = "file:///src/k.cl"
 TEXT = """kernel void k(global int *d) {
   int x = d[0]; /* é😀 */ __asm__("mov (M1, 16) %0(0,0)<1> nope(0,0)<1;1,0>\\n" /* 😀 */ "add (M1, 16) %0(0,0)<1> %0(0,0)<1;1,0> 0x1:w" : "+rw"(x));
 }
@@ -126,5 +126,5 @@ async def test_the_setting_turns_it_off(client):
 )
 async def test_a_host_is_known_by_what_the_editor_calls_it_or_by_its_name(client, language, name):
     text = '# visa: asm\nx = "nope (M1, 16)"\n' if language == "python" else TEXT
-    document = opened(client, language, text, f"file:///work/{name}")
+    document = opened(client, language, text, f"file:///src/{name}")
     assert len(await diagnostics(client, document)) == 1

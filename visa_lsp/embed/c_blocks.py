@@ -178,13 +178,14 @@ def _template(around: Surroundings, tokens: Iterable[HostToken]) -> Iterator[Str
 
 def _macro_text(around: Surroundings, name: str) -> str | None:
     """What a macro without parameters stands for if it is nothing but strings; one level, no further macros."""
-    macro = around.macros.get(name)
-    if macro is None or macro.parameters:
+    found = around.macro(name)
+    if found is None or found[1].parameters:
         return None
-    tokens = list(_tokens(around.text, macro.body.start, macro.body.end, directives=False))
+    text, macro = found
+    tokens = list(_tokens(text, macro.body.start, macro.body.end, directives=False))
     if not tokens or any(t.kind not in ("raw", "string") for t in tokens) or len(tokens) > 64:
         return None
-    return "".join(p.text for t in tokens for p in c_pieces(around.text, Span(t.start, t.end)))
+    return "".join(p.text for t in tokens for p in c_pieces(text, Span(t.start, t.end)))
 
 
 def _split(text: str, tokens: Sequence[HostToken]) -> Iterator[list[HostToken]]:

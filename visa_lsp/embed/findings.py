@@ -84,17 +84,14 @@ def _true(host: HostText, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         yield finding
 
 
-class ByChoice(dict[int, "list[frozenset[tuple[str, Span]]]"]):
-    """For each body that was asked about: what is found in it, by code and place, for every choice but the first."""
-
-
 def _in_every_choice(host: HostText, number: int, finding: Diagnostic) -> bool:
     unit = host.units[number]
     span = unit.map.host_span(finding.span.shifted(-host.start_of(number)))
-    kept = host.analysis.views.part(ByChoice)
-    if number not in kept:
-        kept[number] = [_found_with(unit, choice, host.platform) for choice in range(1, len(CHOICES))]
-    return span is not None and all((finding.code, span) in found for found in kept[number])
+    name = host.platform.name if host.platform is not None else ""
+    kept = unit.by_choice.get(name)
+    if kept is None:
+        kept = unit.by_choice[name] = [_found_with(unit, choice, host.platform) for choice in range(1, len(CHOICES))]
+    return span is not None and all((finding.code, span) in found for found in kept)
 
 
 def _found_with(unit: Unit, choice: int, platform: Platform | None) -> frozenset[tuple[str, Span]]:

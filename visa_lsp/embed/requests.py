@@ -103,12 +103,14 @@ def definition(host: HostText, offset: int) -> tuple[Target, ...]:
 
 
 def _of_operand(host: HostText, unit: Unit, name: OperandName, origin: Span) -> list[Target]:
-    moved = host.base_of(host.units.index(unit)) - unit.base
+    moved = host.moved_by(unit)
     place = name.operand.span.shifted(moved)
     targets = [Target(origin, place, place)]
     variable = _VARIABLE.match(name.operand.expression)
     block = unit.source.blocks[_block_number(name.name)]
-    declared = host.declaration(variable[1], block.function, name.operand.span.start) if variable is not None else None
+    declared = (
+        host.declaration(unit, variable[1], block.function, name.operand.span.start) if variable is not None else None
+    )
     if declared is not None:
         targets.append(Target(origin, declared, declared))
     return targets
@@ -176,7 +178,7 @@ def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Spa
     if any(o.name == new_name for o in block.operands if o.name != old):
         raise RenameRefused(f"there is already an operand `{new_name}` in this statement")
     spans = [host.host_span(o.span) for o in of_highlights(host.analysis, at)]
-    place = name.operand.span.shifted(host.base_of(host.units.index(unit)) - unit.base)
+    place = name.operand.span.shifted(host.moved_by(unit))
     own = host.document.slice(place).find(old)
     edits = [Edit(Span(place.start + own, place.start + own + len(old)), new_name)] if own >= 0 else []
     edits += [Edit(_inner(span, old), new_name) for span in spans if span is not None]

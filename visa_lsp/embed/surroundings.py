@@ -38,7 +38,7 @@ _MACRO: Final = re.compile(r"#[ \t]*define\s+(?P<name>\w+)(?P<parameters>\([^()]
 
 
 class Function(Struct, frozen=True):
-    """A function, or the body of a macro: blocks in it share labels and declarations."""
+    """A function or a macro: blocks in it share labels and declarations. ``body`` is what stands behind its head."""
 
     name: str
     span: Span
@@ -58,11 +58,12 @@ class Declared(Struct, frozen=True):
 
 
 class Surroundings:
-    """What stands around strings in one text."""
+    """What stands around strings in one text; ``outer`` is what stood around a text that this one was a part of."""
 
-    def __init__(self, text: str, host: Host) -> None:
+    def __init__(self, text: str, host: Host, outer: Surroundings | None = None) -> None:
         self.text = text
         self.host = host
+        self._outer_text = outer
         self._tree = parse(text, host)
         found = _captures(_query(host, "shapes"), self._tree.root_node)
         self.opaque = sorted(_span(node) for node in found.get("opaque", ()))
@@ -83,6 +84,27 @@ class Surroundings:
     def comments(self) -> list[Span]:
         """Where comments stand; a string that only looks like one is none."""
         return [s for s in self.opaque if self.text.startswith(("//", "/*"), s.start)]
+
+    @property
+    def outermost(self) -> Surroundings:
+        """What stands around the strings of the whole text, as it was when that was read."""
+        return self._outer_text or self
+
+    @property
+    def is_one_function(self) -> bool:
+        """Whether the text is one function from end to end, without mistakes."""
+        whole = self.functions[0].span if self.functions else None
+        return whole == Span(0, len(self.text)) and not self._tree.root_node.has_error
+
+    def is_outermost(self, number: int) -> bool:
+        """Whether a function is inside of no other."""
+        return self._outer[number] < 0
+
+    def macro(self, name: str) -> tuple[str, Function] | None:
+        """The macro of a name, and the text that its places count in."""
+        if name in self.macros:
+            return self.text, self.macros[name]
+        return self._outer_text.macro(name) if self._outer_text is not None else None
 
     @cached_property
     def _outer(self) -> list[int]:
@@ -121,8 +143,9 @@ class Surroundings:
         while declarator is not None and declarator.type != "function_declarator":
             declarator = declarator.child_by_field_name("declarator")
         name = declarator.child_by_field_name("declarator") if declarator is not None else None
-        span = _span(node)
-        return Function(self._slice(name)[:80] if name is not None else "", span, body=span)
+        span, inside = _span(node), node.child_by_field_name("body")
+        body = _span(inside) if inside is not None else Span(span.end, span.end)
+        return Function(self._slice(name)[:80] if name is not None else "", span, body=body)
 
     def _macro(self, node: Node) -> Function | None:
         head = _MACRO.match(self.text, node.start_byte)
@@ -191,7 +214,7 @@ class Surroundings:
     @cached_property
     def type_names(self) -> dict[str, str]:
         """What ``typedef`` and ``using`` say, by the new name: the type as it is written, without pointers and arrays."""
-        out: dict[str, str] = {}
+        out = dict(self._outer_text.type_names) if self._outer_text is not None else {}
         for node in self._types:
             kind = node.child_by_field_name("type")
             name = node.child_by_field_name("declarator") or node.child_by_field_name("name")

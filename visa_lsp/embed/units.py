@@ -95,6 +95,11 @@ class Unit(Struct, frozen=True, dict=True):
         return number >= 0 and bool(self.source.known[number][name.operand.number].type)
 
     @cached_property
+    def by_choice(self) -> dict[str, list[frozenset[tuple[str, Span]]]]:
+        """By platform: what is found in the body, by code and place, for every choice but the first; filled when asked."""
+        return {}
+
+    @cached_property
     def _literals(self) -> list[tuple[Span, StringLiteral, AsmBlock]]:
         return [(lit.span.shifted(-self.base), lit, b) for b in self.source.blocks for lit in b.literals]
 
