@@ -32,8 +32,9 @@ ALLOWED = {
     "launchfile": {"text", "diagnostics", "isa", "program", "zeinfo", "reading", "beside"},
     "analysis": L2 | {"checks", "kept"},
     "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "launchfile", "kept"},
+    "embed": L2 | {"ide", "analysis", "checks"},
     "debug": {"text", "program", "sim"},
-    "lsp": {"ide", "analysis", "beside", "launchfile", "syntax", "text", "diagnostics", "kept", "reading"},
+    "lsp": {"ide", "embed", "analysis", "beside", "launchfile", "syntax", "text", "diagnostics", "kept", "reading"},
     "dap": {"debug", "ide", "text", "diagnostics"},
     # Rooms inside of rooms: what of the room around them they may import.
     "analysis.disk": {"line_classes"},
@@ -82,6 +83,10 @@ THIRD_PARTY = {
     "elftools": {"zeinfo"},
     "pygls": {"lsp"},
     "lsprotocol": {"lsp"},
+    "tree_sitter": {"embed"},
+    "tree_sitter_c": {"embed"},
+    "tree_sitter_cpp": {"embed"},
+    "tree_sitter_python": {"embed"},
 }
 
 
@@ -94,6 +99,7 @@ LATE = {
     "llvmlite": set(),
     "pygls": set(),
     "lsprotocol": set(),
+    "tree_sitter": set(),
     "ruamel": {
         "launch.debugging", "launch.file", "launch.forms", "launch.init", "launch.linking", "launch.options", "launch.program_info",
         "launch.proposal", "launch.runner", "zeinfo",

@@ -60,6 +60,8 @@ OTHERS = (
     ("ide", {"call"}, "a kind of edge of the flow graph"),
     ("ide", {"file"}, "a tooltip, and a key of launch files"),
     ("ide", {"line"}, "a range of comments in which rules are off"),
+    ("embed", {"if", "endif", "goto"}, "words of C"),
+    ("embed", {"label"}, "a label of C, to which assembly may go"),
     ("lsp", {"label", "line"}, "keys of the protocol"),
     ("cli", {"line", "select"}, "keys of settings and reports"),
     ("__init__.py", {"load"}, "a function for users"),

@@ -55,6 +55,16 @@ def compiled(folder: Path, source: str, device: str, options: str = "", simd: in
     return found
 
 
+def accepts(folder: Path, source: str, device: str) -> bool:
+    """Whether the compiler takes an OpenCL source, with the assembly in it; it works in a new folder."""
+    folder.mkdir(parents=True)
+    (folder / "k.cl").write_text(source, encoding="utf-8")
+    command = ["ocloc", "compile", "-file", "k.cl", "-device", device, "--format", "zebin", "-output", "z"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    assert "Build succeeded" in done.stdout or "parsing vISA inline assembly failed" in done.stdout, done.stdout
+    return done.returncode == 0
+
+
 def finalizer(folder: Path, name: str, platform: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Parse, verify and write, but make no code."""
     command = ["GenX_IR", name, "-platform", platform, "-dumpvisa", "-stopafter", "CFG", *options]

@@ -51,32 +51,37 @@ class SourceText(Struct, frozen=True):
         return (_BOM if self.bom else b"") + text.encode("utf-8", "surrogateescape")
 
 
-def decode(name: str, data: bytes) -> SourceText:
-    """A text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``CliError`` for what is no text of ours."""
+def decode(name: str, data: bytes, *, embedded: bool = False) -> SourceText:
+    """A text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``CliError`` for what is no text of ours.
+
+    ``embedded``: it may be a text of another language, with vISA in its strings.
+    """
     if data.startswith(OBJECT_MAGIC):
         raise CliError(f"{name}: this is an object, not a text (visa-lsp dis makes a text of it)")
-    other = foreign(name, data)
+    other = "" if embedded else foreign(name, data)
     if other:
         raise CliError(f"{name}: {other}")
     bom = data.startswith(_BOM)
     return SourceText(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
 
 
-def read_source(path: str, stdin_filename: str | None = None, *, named: bool = True) -> SourceText:
+def read_source(
+    path: str, stdin_filename: str | None = None, *, named: bool = True, embedded: bool = False
+) -> SourceText:
     """The text of a file, or of standard input for ``-``; ``CliError`` when it cannot be read, or is too long.
 
-    ``named``: the user named it, so that it may be a pipe.
+    ``named``: the user named it, so that it may be a pipe. ``embedded``: it may be a text of another language.
     """
     if path == STDIN:
         name = stdin_filename or STDIN_NAME
         try:
-            return decode(name, read_stream(sys.stdin.buffer, MOST_TEXT))
+            return decode(name, read_stream(sys.stdin.buffer, MOST_TEXT), embedded=embedded)
         except (OSError, ValueError) as error:
             raise CliError(f"{name}: {reason(error)}") from None
     if not path:
         raise CliError("an empty path names no file")
     try:
-        return decode(path, read_file(path, MOST_TEXT, named=named))
+        return decode(path, read_file(path, MOST_TEXT, named=named), embedded=embedded)
     except (OSError, ValueError) as error:
         raise CliError(f"{path}: {reason(error)}") from None
 

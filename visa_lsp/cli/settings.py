@@ -37,6 +37,7 @@ _TYPES: Final = {
     "max-warnings": "a whole number from 0",
     "exit-zero": "true or false",
     "statistics": "true or false",
+    "embedded": "true or false",
     "baseline": "a file's name",
     "finalizer": "a program's name or path",
     "ocloc": "a program's name or path",
@@ -57,6 +58,7 @@ class FolderSettings(Struct, frozen=True):
     max_warnings: int = 0
     exit_zero: bool = False
     statistics: bool = False
+    embedded: bool = False
     baseline: str | None = None
     finalizer: str | None = None
     ocloc: str | None = None
@@ -149,7 +151,7 @@ def _value(key: str, value: Any, where: str, path: Path, known: Sequence[Rule]) 
             for ignore in ignores:
                 validate(ignore.selectors, f"{where}: {ignore.pattern!r}", known)
             return ignores
-        case "error-on-warning" | "exit-zero" | "statistics":
+        case "error-on-warning" | "exit-zero" | "statistics" | "embedded":
             if not isinstance(value, bool):
                 raise wrong
             return value

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.syntax.document import Document
 
 USELESS_SUPPRESSION: Final = Rule(
@@ -87,13 +88,14 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
             bare = text.rstrip("\r\n")
             code, in_block = strip(bare, in_block)
             if _MARK in bare:
-                found += _of_line(bare, code, line, offset)
+                found += suppressions_in(bare, code, line, offset)
             line += 1
             offset += len(text)
     return tuple(found)
 
 
-def _of_line(bare: str, code: str, line: int, offset: int) -> Iterable[Suppression]:
+def suppressions_in(bare: str, code: str, line: int, offset: int) -> Iterable[Suppression]:
+    """The suppressions in a line; ``code`` is the line with blanks for its comments, ``offset`` where it begins."""
     for comment in _COMMENT.finditer(bare):
         if code[comment.start() : comment.end()].strip():
             continue  # a string that only looks like a comment
@@ -188,10 +190,16 @@ def visible(
     found = tuple(found)
     if not silencers:
         return found
-    silent = [check.rule for check in CHECKS if not (check.default or check.rule.code in extra)]
-    if analysis.platform is None:
-        silent += [check.rule for check in CHECKS if check.rule.name in _PLATFORM_BOUND]
+    silent = silent_rules(analysis.platform, extra)
     return apply(analysis.document.text, found, silencers, silent)
+
+
+def silent_rules(platform: Platform | None, extra: Collection[str] = ()) -> list[Rule]:
+    """The rules that do not run: they are off by default and not among ``extra``, or only a platform has them speak."""
+    silent = [check.rule for check in CHECKS if not (check.default or check.rule.code in extra)]
+    if platform is None:
+        silent += [check.rule for check in CHECKS if check.rule.name in _PLATFORM_BOUND]
+    return silent
 
 
 def _found(analysis: Analysis, extra: Collection[str]) -> list[Diagnostic]:

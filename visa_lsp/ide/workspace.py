@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.inlay_hints import HintKind
@@ -19,6 +19,8 @@ from visa_lsp.syntax.document import Document
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from visa_lsp.isa.platforms import Platform
+
 
 class Language(Enum):
     """What a document is."""
@@ -26,6 +28,7 @@ class Language(Enum):
     VISA = "visa"
     LAUNCH = "launch file"
     ZEINFO = "ze_info"
+    HOST = "host"
     OTHER = "other"
 
 
@@ -77,6 +80,7 @@ class UserSettings:
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     workspace_diagnostics: bool = True
+    embedded: bool = True
 
 
 _FLAGS: Final = {
@@ -142,6 +146,10 @@ def _one(key: str, item: object, problems: list[str]) -> dict[str, Any]:
             return {"hints": shown - off, "type_hints_at_cursor": types == "cursorLine"}
         names = ", ".join(kind.value for kind in HintKind)
         problems.append(f"visa.inlayHints is true, false, or an object with {names}")
+    elif key == "embedded":
+        if isinstance(item, dict) and isinstance(item.get("enabled", True), bool):
+            return {"embedded": item.get("enabled", True)}
+        problems.append("visa.embedded is an object whose `enabled` is true or false")
     elif key in _FLAGS:
         if isinstance(item, bool):
             return {_FLAGS[key]: item}
@@ -155,18 +163,45 @@ def _one(key: str, item: object, problems: list[str]) -> dict[str, Any]:
     return {}
 
 
+class HostView(Protocol):
+    """A document of another language with vISA inside, as far as the workspace has to do with it."""
+
+    @property
+    def analysis(self) -> Analysis:
+        """What is known of the vISA."""
+
+    @property
+    def document(self) -> Document:
+        """The text as the editor has it."""
+
+    def edited(self, document: Document) -> HostView:
+        """Give the view of the document's next state."""
+
+    def on(self, platform: Platform | None) -> HostView:
+        """Give the view of the same text on a platform."""
+
+
 _serials = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenDocument:
-    """A document as the editor has it. ``key`` is the editor's name for it; ``serial`` tells this state from any other."""
+    """A document as the editor has it. ``key`` is the editor's name for it; ``serial`` tells this state from any other.
+
+    ``host`` is there where the document is of another language with vISA inside; ``analysis`` is then that of the vISA.
+    """
 
     key: str
     version: int
     analysis: Analysis
     language: Language = Language.VISA
+    host: HostView | None = None
     serial: int = field(default_factory=lambda: next(_serials), compare=False)
+
+    @property
+    def document(self) -> Document:
+        """The text as the editor has it."""
+        return self.analysis.document if self.host is None else self.host.document
 
 
 @dataclass(slots=True)
@@ -195,8 +230,17 @@ class Workspace:
         """The platform that a document is for; empty where nothing names one."""
         return self.settings_for(key).platform or (self.platform_for(key) if self.platform_for else "")
 
-    def open(self, key: str, version: int, text: str, language: Language | None = None) -> OpenDocument:
-        """Take a document in, with its whole text."""
+    def open(
+        self,
+        key: str,
+        version: int,
+        text: str,
+        language: Language | None = None,
+        host: Callable[[Document, Platform | None], HostView] | None = None,
+    ) -> OpenDocument:
+        """Take a document in, with its whole text; ``host`` views one of another language."""
+        if host is not None:
+            return self._view(key, version, host(Document.parse(text), platform_named(self.platform_name(key))))
         known = self._documents.get(key)
         chosen = language or (known.language if known else language_of(key))
         return self._put(key, version, Document.parse(text), chosen)
@@ -204,7 +248,13 @@ class Workspace:
     def update(self, key: str, version: int, document: Document) -> OpenDocument:
         """Replace a document by its next snapshot."""
         known = self._documents.get(key)
+        if known is not None and known.host is not None:
+            return self._view(key, version, known.host.edited(document))
         return self._put(key, version, document, known.language if known else language_of(key))
+
+    def _view(self, key: str, version: int, host: HostView) -> OpenDocument:
+        opened = self._documents[key] = OpenDocument(key, version, host.analysis, Language.HOST, host)
+        return opened
 
     def _put(self, key: str, version: int, document: Document, language: Language) -> OpenDocument:
         opened = OpenDocument(key, version, Analysis(document, platform_named(self.platform_name(key))), language)
@@ -228,4 +278,7 @@ class Workspace:
     def renew(self) -> None:
         """Give every document a new analysis: what it depends on has changed."""
         for opened in self:
+            if opened.host is not None:
+                self._view(opened.key, opened.version, opened.host.on(platform_named(self.platform_name(opened.key))))
+                continue
             self._put(opened.key, opened.version, opened.analysis.document, opened.language)

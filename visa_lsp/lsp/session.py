@@ -18,6 +18,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from visa_lsp.embed.host_text import HostText
 from visa_lsp.ide.workspace import Language, Workspace
 from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.idle import Idle
@@ -107,6 +108,13 @@ class VisaServer(LanguageServer):
         """The open vISA text that a request is about."""
         found = self.documents.get(identifier.uri)
         return found if found is not None and found.language is Language.VISA else None
+
+    def host(self, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, HostText] | None:
+        """The open document of another language, with its vISA, that a request is about; None where none is wanted."""
+        found = self.documents.get(identifier.uri)
+        if found is None or not isinstance(found.host, HostText):
+            return None
+        return (found, found.host) if self.documents.settings_for(found.key).embedded else None
 
     def rules_for(self, uri: str) -> FileRules:
         """What the settings files and the editor say of a document's findings."""

@@ -153,7 +153,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     vscode.tasks.registerTaskProvider('visa', new CheckTasks(current)),
     vscode.workspace.onDidGrantWorkspaceTrust(() => current.restart()),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('visa.serverPath')) {
+      if (change.affectsConfiguration('visa.serverPath') || change.affectsConfiguration('visa.embedded.enabled')) {
         void current.restart();
       }
     }),

@@ -40,6 +40,8 @@ from visa_lsp.cli.progress import Progress
 from visa_lsp.cli.rules import known_rules
 from visa_lsp.cli.settings import Finder, FolderSettings
 from visa_lsp.diagnostics import Severity
+from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
+from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
 
 if TYPE_CHECKING:
     import argparse
@@ -82,6 +84,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--write-baseline", nargs="?", const="", metavar="FILE",
         help=f"list all findings in FILE (default: --baseline, or {_DEFAULT_BASELINE})",
     )  # fmt: skip
+    add(
+        "--embedded",
+        action="store_true",
+        help="check the vISA inside of the strings of other languages too: *" + ", *".join(HOST_SUFFIXES),
+    )
     add("--watch", action="store_true", help="check again whenever a file changes")
     add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0: as many as pay")
     add("--show-settings", action="store_true", help="print the settings that hold, and where they come from")
@@ -96,6 +103,7 @@ class Options(Struct, frozen=True):
     error_on_warning: bool
     max_warnings: int
     max_errors: int | None
+    embedded: bool
     exit_zero: bool
     statistics: bool
     fix: bool
@@ -142,7 +150,9 @@ def check_command(args: argparse.Namespace) -> int:
     if not paths:
         raise CliError("check: no PATH is given (a file, a folder, or - for standard input)")
     if not args.watch:
-        stdin = read_source(STDIN, args.stdin_filename) if STDIN in paths else None
+        stdin = None
+        if STDIN in paths:
+            stdin = read_source(STDIN, args.stdin_filename, embedded=_is_host(args, args.stdin_filename or STDIN_NAME))
         return _run(args, paths, overrides, new_baseline, stdin, {})
     if STDIN in paths:
         raise CliError("check: --watch cannot watch standard input")
@@ -199,6 +209,7 @@ def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: s
         error_on_warning=args.error_on_warning or (settings.error_on_warning and args.max_warnings is None),
         max_warnings=settings.max_warnings if args.max_warnings is None else args.max_warnings,
         max_errors=args.max_errors,
+        embedded=args.embedded or settings.embedded,
         exit_zero=args.exit_zero or settings.exit_zero,
         statistics=args.statistics or settings.statistics,
         fix=args.fix or args.diff,
@@ -224,6 +235,7 @@ def _shown(
         "error-on-warning": options.error_on_warning,
         "max-warnings": options.max_warnings,
         "exit-zero": options.exit_zero,
+        "embedded": options.embedded,
         "statistics": options.statistics,
         "baseline": options.baseline,
         "per-file-ignores": {f.pattern: list(f.selectors) for f in selection.per_file},
@@ -233,13 +245,13 @@ def _shown(
 
 def _watch(args: argparse.Namespace, paths: list[str], overrides: Overrides, new_baseline: str | None) -> int:
     results: dict[str, tuple[Stamp, Task, FileResult]] = {}
-    watched = _watched(paths, overrides)
+    watched = _watched(args, paths, overrides)
     clear = _CLEAR if sys.stdout.isatty() else ""
 
     def files() -> list[str]:
         # A mistake in a settings file is reported by the check; until it is mended, the files known last are watched.
         with contextlib.suppress(CliError):
-            watched[:] = _watched(paths, overrides)
+            watched[:] = _watched(args, paths, overrides)
         return watched
 
     def again() -> int:
@@ -255,9 +267,22 @@ def _watch(args: argparse.Namespace, paths: list[str], overrides: Overrides, new
     return watch(files, again)
 
 
-def _watched(paths: list[str], overrides: Overrides) -> list[str]:
+def _suffixes(*, embedded: bool) -> tuple[str, ...]:
+    """The endings of the files that folders are searched for."""
+    return SUFFIXES + HOST_SUFFIXES if embedded else SUFFIXES
+
+
+def _is_host(args: argparse.Namespace, name: str) -> bool:
+    """Whether a text may be one of another language."""
+    if host_of(name) is None:
+        return False
+    return args.embedded or Finder(known_rules()).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
+
+
+def _watched(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
     finder = Finder(known_rules())
-    files = collect(paths, finder, overrides.exclude).files
+    embedded = args.embedded or finder.of_folder(_anchor(paths, args.stdin_filename)).embedded
+    files = collect(paths, finder, overrides.exclude, _suffixes(embedded=embedded)).files
     origins = {finder.of_file(f).origin for f in files}
     return [*files, *sorted(o for o in origins if o)]
 
@@ -273,7 +298,7 @@ def _run(
     """One check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
     finder = Finder(known_rules())
     options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
-    inputs = collect(paths, finder, overrides.exclude)
+    inputs = collect(paths, finder, overrides.exclude, _suffixes(embedded=options.embedded))
     # Asked before anything is mended or looked at: the report would be lost, or a text.
     check_output(options.output, inputs.files)
     check_output(options.write_baseline, inputs.files)
@@ -284,11 +309,11 @@ def _run(
         write = options.fix and not options.diff and path != STDIN
         source = stdin if path == STDIN else None
         selection = overrides.selection(settings)
-        tasks.append(
-            Task(
-                path, name, overrides.platform_of(settings), selection, options.fix, write, source, path in inputs.named
-            )
-        )
+        platform = overrides.platform_of(settings)
+        host = host_of(name) if options.embedded else None
+        if host is not None and not is_installed(host):
+            raise CliError(f"{name}: {MissingGrammarError(host)}")
+        tasks.append(Task(path, name, platform, selection, options.fix, write, source, path in inputs.named, host))
     results = _checked(tasks, options, cache)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
     if options.write_baseline is not None:
@@ -337,7 +362,9 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options) -> int:
     for path, what in inputs.irregular:
         complain(f"{path}: this is {what}, not a regular file, and is passed over")
     for folder in inputs.empty:
-        complain(f"{folder}: no *.visaasm or *.isaasm in this folder")
+        wanted = ", ".join(f"*{suffix}" for suffix in _suffixes(embedded=True))
+        wanted = wanted if options.embedded else "*.visaasm or *.isaasm"
+        complain(f"{folder}: no {wanted} in this folder")
     changed = [r for r in report.results if r.before is not None and r.after is not None and r.before != r.after]
     stdin_text = next((r.after for p, r in zip(inputs.files, report.results, strict=False) if p == STDIN), None)
     to_stderr = False

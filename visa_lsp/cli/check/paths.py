@@ -35,14 +35,16 @@ class Inputs(Struct):
     named: set[str] = field(default_factory=set)
 
 
-def collect(paths: Iterable[str], finder: Finder, exclude: Iterable[str] = ()) -> Inputs:
-    """The files meant. A file that is named itself is never excluded, and may have any suffix."""
+def collect(
+    paths: Iterable[str], finder: Finder, exclude: Iterable[str] = (), suffixes: tuple[str, ...] = SUFFIXES
+) -> Inputs:
+    """The files meant: those with one of ``suffixes``. A file that is named itself is never excluded, and may have any."""
     inputs = Inputs()
     seen: set[str] = set()
     extra = tuple(exclude)
     for path in paths:
         if path not in ("", STDIN) and Path(path).is_dir():
-            found = [f for f in _walk(path, inputs) if not _excluded(f, finder, extra)]
+            found = [f for f in _walk(path, inputs, suffixes) if not _excluded(f, finder, extra)]
             if not found:
                 inputs.empty.append(path)
         else:
@@ -56,7 +58,7 @@ def collect(paths: Iterable[str], finder: Finder, exclude: Iterable[str] = ()) -
     return inputs
 
 
-def _walk(top: str, inputs: Inputs) -> list[str]:
+def _walk(top: str, inputs: Inputs, suffixes: tuple[str, ...]) -> list[str]:
     def unreadable(error: OSError) -> None:
         inputs.problems.append((str(error.filename), reason(error)))
 
@@ -64,7 +66,7 @@ def _walk(top: str, inputs: Inputs) -> list[str]:
     for folder, folders, names in os.walk(top, onerror=unreadable):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "node_modules")
         for name in names:
-            if name.lower().endswith(SUFFIXES):
+            if name.lower().endswith(suffixes):
                 path = os.path.join(folder, name)  # noqa: PTH118 - keeps "./"
                 what = _odd(path)
                 if what:

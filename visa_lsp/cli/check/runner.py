@@ -19,12 +19,14 @@ from visa_lsp.analysis.disk.storing import storing
 from visa_lsp.cli.check.report import FileResult, findings_of
 from visa_lsp.cli.common import CliError, SourceText, read_source
 from visa_lsp.cli.files import write_output
+from visa_lsp.embed.languages import Host, may_hold_visa
 from visa_lsp.ide.suppressions import visible
+from visa_lsp.isa.platforms import platform_named
 from visa_lsp.syntax.parse import flush_statement_cache, use_statement_cache
 from visa_lsp.syntax.statement_cache import statement_cache_of_user
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from visa_lsp.cli.check.suppress import Selection
     from visa_lsp.diagnostics import Diagnostic
@@ -45,12 +47,13 @@ class Task(Struct, frozen=True):
     write: bool = False
     source: SourceText | None = None
     named: bool = True  # not found below a folder: it may be a pipe
+    host: Host | None = None  # the language around its vISA, where it is not vISA itself
 
 
 def check_file(task: Task) -> FileResult:
     """Check one file, and with ``fix`` mend it first."""
     try:
-        source = task.source or read_source(task.path, named=task.named)
+        source = task.source or read_source(task.path, named=task.named, embedded=task.host is not None)
         return _check(task, source)
     except CliError as error:
         return FileResult(task.name, error=str(error))
@@ -70,6 +73,8 @@ def _check(task: Task, source: SourceText) -> FileResult:
     def inspect(text: str) -> tuple[Diagnostic, ...]:
         if task.name.endswith(_YAML) and _is_launch(task.name):
             return _launch_findings(text, Path(task.name))
+        if task.host is not None:
+            return _embedded_findings(text, task.host, task.platform, extra)
         return visible(Analysis.of(text, task.platform), extra)
 
     if not task.fix:
@@ -82,6 +87,17 @@ def _check(task: Task, source: SourceText) -> FileResult:
         write_output(task.path, source.to_bytes(mended.text))
     findings = findings_of(task.name, mended.text, [d for d in mended.diagnostics if wanted(d)])
     return FileResult(task.name, findings, "", mended.count, source.text, mended.text)
+
+
+def _embedded_findings(text: str, host: Host, platform: str | None, extra: Collection[str]) -> tuple[Diagnostic, ...]:
+    """What is wrong with the vISA inside of a text of another language."""
+    if not may_hold_visa(text):
+        return ()
+    # Loaded here: most files of a source tree have no vISA in them.
+    from visa_lsp.embed.findings import findings
+    from visa_lsp.embed.host_text import HostText
+
+    return findings(HostText.of(text, host, platform_named(platform) if platform else None), extra)
 
 
 def _is_launch(name: str) -> bool:

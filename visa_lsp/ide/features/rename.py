@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 # Definitions of labels may hold more, but not every place that names one.
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Words that the text takes for something else where an operand stands.
 _RESERVED: Final = frozenset({"r", "flat", "bti", "bss", "ss", "surf", "arg"})
 
@@ -71,7 +71,7 @@ def _check(analysis: Analysis, spot: TokenContext, name: str) -> None:
     assert symbol is not None
     assert body is not None
     label = symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE)
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise RenameRefused(f"`{name}` is no name of a {symbol.kind.value}")
     if name in TABLE.by_mnemonic or name in _RESERVED:
         raise RenameRefused(f"`{name}` is a word of the language")

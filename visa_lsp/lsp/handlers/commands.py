@@ -142,7 +142,7 @@ def _text(ls: VisaServer, uri: str) -> str:
     """The text of a document as it is open, else as its file has it."""
     opened = ls.documents.get(uri)
     if opened is not None:
-        return opened.analysis.document.text
+        return opened.document.text
     path = ls.files.path_of(uri)
     if path is None:
         raise BadArgument(f"`{uri}` is not open and no file")

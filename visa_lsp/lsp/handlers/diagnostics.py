@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import SHORT_TEXT
+from visa_lsp.embed import requests
 from visa_lsp.ide.deferred import LONG, deferred_found, keep_deferred
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
@@ -78,6 +79,13 @@ def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, 
     return tuple(d for d in shown if rules.shows(d.rule))
 
 
+def findings_in_host(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
+    """What is shown of the vISA in a document of another language."""
+    host = ls.host(types.TextDocumentIdentifier(opened.key))
+    rules = ls.rules_for(opened.key)
+    return tuple(d for d in requests.findings(host[1], rules.extra) if rules.shows(d.rule)) if host is not None else ()
+
+
 def _has_deferred(rules: FileRules, analysis: Analysis) -> bool:
     """Whether some of the rules look at more than can be looked at on the way."""
     return bool(rules.extra) and analysis.document.line_count > LONG
@@ -114,6 +122,8 @@ def _of_open(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
         # That a file is empty is for ``--check`` to say as well; a document in no file has only not been begun.
         unbegun = ls.files.path_of(opened.key) is None and _is_blank(opened.analysis)
         return () if unbegun else findings(ls, opened.key, opened.analysis)
+    if opened.language is Language.HOST:
+        return findings_in_host(ls, opened)
     info = info_of(ls, types.TextDocumentIdentifier(opened.key))
     if info is None:
         return ()
@@ -169,7 +179,7 @@ def _items_text(ls: VisaServer, opened: OpenDocument) -> bytes:
     ):
         setting = PublishOptions(opened.key, ls.encoding, _shown_related(ls), rules.shows)
         return analysis.document.session.part(Published).text(analysis.findings, setting).encode("ascii")
-    return _texts(ls, opened.key, analysis.document, _of_open(ls, opened))
+    return _texts(ls, opened.key, opened.document, _of_open(ls, opened))
 
 
 def _published(ls: VisaServer, uri: str, version: int | None, items: bytes) -> None:
@@ -351,7 +361,7 @@ def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Report]:
             if before.get(opened.key) == result_id:
                 yield types.WorkspaceUnchangedDocumentDiagnosticReport(opened.key, result_id, opened.version)
             else:
-                items = _items(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
+                items = _items(ls, opened.key, opened.document, _of_open(ls, opened))
                 yield types.WorkspaceFullDocumentDiagnosticReport(
                     opened.key, items, opened.version, result_id=result_id
                 )

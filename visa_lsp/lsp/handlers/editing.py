@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
+from visa_lsp.embed import requests
 from visa_lsp.ide.features.code_actions import code_actions, fix_all
 from visa_lsp.ide.features.completion import CompletionOffer, ItemKind, documentation, offers
 from visa_lsp.ide.features.formatting import format_on_type, format_runs, format_text
@@ -20,8 +21,8 @@ from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, text_edits, to_offset, to_span
 from visa_lsp.lsp.encode import diagnostic_text
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.handlers.diagnostics import findings
-from visa_lsp.lsp.handlers.language import place
+from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
+from visa_lsp.lsp.handlers.language import place, place_in_host
 from visa_lsp.lsp.placed import LineForm, Placed, placed
 from visa_lsp.lsp.progress import working
 from visa_lsp.lsp.session import guarded
@@ -71,20 +72,23 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
         return info.completion_items(ls, *described, offset)
-    at = place(ls, params)
+    inside = place_in_host(ls, params)
+    at = inside or place(ls, params)
     if at is None:
         return None
     text = ls.client_capabilities.text_document
     known = text.completion.completion_item if text and text.completion else None
     snippets = bool(known and known.snippet_support)
-    found, cut = offers(at[0].analysis, at[1])
-    document = at[0].analysis.document
+    found, cut = requests.complete(inside[1], inside[2]) if inside is not None else offers(at[0].analysis, at[-1])
+    document = at[0].document
     ranges = {span: raw_range(document, span, ls.encoding) for span in {item.span for item in found}}
-    items = [_completion(at[0].key, item, params.position.line, ranges[item.span], snippets=snippets) for item in found]
+    items = [_completion(at[0].key, item, params.position, ranges[item.span], snippets=snippets) for item in found]
     return Raw({"isIncomplete": cut, "items": items})
 
 
-def _completion(uri: str, item: CompletionOffer, line: int, place: dict[str, Any], *, snippets: bool) -> dict[str, Any]:
+def _completion(
+    uri: str, item: CompletionOffer, at: types.Position, place: dict[str, Any], *, snippets: bool
+) -> dict[str, Any]:
     """An offer as the JSON value that it is: there are hundreds of them at each keystroke."""
     insert, form = item.insert, types.InsertTextFormat.PlainText
     if item.snippet and snippets:
@@ -98,7 +102,7 @@ def _completion(uri: str, item: CompletionOffer, line: int, place: dict[str, Any
         "filterText": item.label,
         "insertTextFormat": form.value,
         "textEdit": {"range": place, "newText": insert},
-        "data": {"uri": uri, "kind": item.kind.value, "line": line},
+        "data": {"uri": uri, "kind": item.kind.value, "line": at.line, "character": at.character},
     }
     if item.detail:
         value["detail"] = item.detail
@@ -114,7 +118,13 @@ async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.Comple
     kind = kinds.get(str(data.get("kind")))
     line = data.get("line")
     if opened is not None and kind is not None and isinstance(line, int):
-        text = documentation(opened.analysis, kind, item.label, line)
+        host = ls.host(types.TextDocumentIdentifier(opened.key))
+        if host is not None:
+            column = data.get("character")
+            at = types.Position(line, column if isinstance(column, int) else 0)
+            text = requests.documentation(host[1], kind, item.label, to_offset(opened.document, at, ls.encoding))
+        else:
+            text = documentation(opened.analysis, kind, item.label, line)
         if text:
             item.documentation = types.MarkupContent(types.MarkupKind.Markdown, text)
     return item
@@ -123,8 +133,10 @@ async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.Comple
 @guarded
 async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
     """Show the syntax of the instruction being written."""
-    at = place(ls, params)
+    inside, at = place_in_host(ls, params), place(ls, params)
     found = signature_help(at[0].analysis, at[1]) if at else None
+    if inside is not None:
+        found = requests.signature_help(inside[1], inside[2])
     if found is None:
         return None
     signatures = [
@@ -143,23 +155,30 @@ async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> typ
 @guarded
 async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
     """Say which name would be renamed."""
-    at = place(ls, params)
-    found = prepare_rename(at[0].analysis, at[1]) if at else None
-    if at is None or found is None:
+    inside = place_in_host(ls, params)
+    at = inside or place(ls, params)
+    if at is None:
         return None
-    return types.PrepareRenamePlaceholder(range_of(at[0].analysis.document, found[0], ls.encoding), found[1])
+    found = requests.prepare_rename(inside[1], inside[2]) if inside else prepare_rename(at[0].analysis, at[-1])
+    if found is None:
+        return None
+    return types.PrepareRenamePlaceholder(range_of(at[0].document, found[0], ls.encoding), found[1])
 
 
 async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
     """Rename a name everywhere. Raises JsonRpcInvalidParams, which the editor shows, where that is refused."""
-    at = place(ls, params)
+    inside = place_in_host(ls, params)
+    at = inside or place(ls, params)
     if at is None:
         return None
     try:
-        edits = rename(at[0].analysis, at[1], params.new_name)
+        if inside is not None:
+            edits = requests.rename(inside[1], inside[2], params.new_name)
+        else:
+            edits = rename(at[0].analysis, at[-1], params.new_name)
     except RenameRefused as refusal:
         raise JsonRpcInvalidParams(str(refusal)) from refusal
-    return Raw({"changes": {at[0].key: raw_edits(at[0].analysis.document, edits, ls.encoding)}})
+    return Raw({"changes": {at[0].key: raw_edits(at[0].document, edits, ls.encoding)}})
 
 
 @guarded
@@ -234,14 +253,17 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
     """Offer the fixes of findings in a range."""
     opened = ls.opened(params.text_document)
     only = params.context.only
-    if opened is None:
+    host = ls.host(params.text_document)
+    if host is not None:
+        opened, shown = host[0], findings_in_host(ls, host[0])
+    elif opened is None:
         described = info.info_of(ls, params.text_document)
         if described is None:
             return None
         opened, shown = described[0], described[1].diagnostics
     else:
         shown = findings(ls, opened.key, opened.analysis)
-    document = opened.analysis.document
+    document = opened.document
     wanted = [str(getattr(kind, "value", kind)) for kind in only or ["quickfix"]]
     actions: list[str] = []
     if any("source.fixAll".startswith(kind) and kind for kind in wanted) or any(
@@ -272,7 +294,7 @@ def _action(
     more: str = "",
 ) -> str:
     """The JSON text of an offer; ``more`` are further members."""
-    changes = {opened.key: raw_edits(opened.analysis.document, edits, encoding)}
+    changes = {opened.key: raw_edits(opened.document, edits, encoding)}
     return (
         f'{{"title": {json.dumps(title)}, "kind": "{kind.value}", "edit": {{"changes": {json.dumps(changes)}}}{more}}}'
     )

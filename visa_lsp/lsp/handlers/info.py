@@ -153,7 +153,7 @@ def text_at(ls: VisaServer, uri: str) -> PlainText | None:
     """The text of any document for conversion: as it is open, else as its file has it."""
     opened = ls.documents.get(uri)
     if opened is not None:
-        return PlainText(opened.analysis.document.text)
+        return PlainText(opened.document.text)
     path = ls.files.path_of(uri)
     found = ls.files.analysis(Path(path)) if path is not None else None
     return PlainText(found.document.text) if found is not None else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from lsprotocol import types
 
+from visa_lsp.embed import requests
 from visa_lsp.ide.features.definition import Target, definition, implementation, type_definition
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.references import ReferenceKind, highlights, places
@@ -20,6 +21,9 @@ from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Raw
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.session import VisaServer
 
@@ -59,6 +63,12 @@ def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None
     return opened, to_offset(opened.analysis.document, params.position, ls.encoding)
 
 
+def place_in_host(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, HostText, int] | None:
+    """The open document of another language, its vISA, and the offset that a request is about."""
+    found = ls.host(params.text_document)
+    return (*found, to_offset(found[1].document, params.position, ls.encoding)) if found is not None else None
+
+
 @guarded
 async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | None:
     """Explain the token; plain text for clients that cannot show Markdown."""
@@ -68,6 +78,9 @@ async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | N
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
         at = (described[0], offset)
         result = described[1].hover(offset)
+    elif (inside := place_in_host(ls, params)) is not None:
+        at = inside[0], inside[2]
+        result = requests.hover(inside[1], inside[2])
     else:
         at = place(ls, params)
         result = None
@@ -81,19 +94,33 @@ async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | N
     kind = types.MarkupKind.PlainText if plain else types.MarkupKind.Markdown
     shown = sources.excerpt(ls, at[0].key, result.source) if result.source is not None else ""
     content = types.MarkupContent(kind, result.markdown + shown)
-    return types.Hover(content, range_of(at[0].analysis.document, result.span, ls.encoding))
+    return types.Hover(content, range_of(at[0].document, result.span, ls.encoding))
 
 
 def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, links: bool) -> Locations | None:
     """A link with both ranges for clients that know links, else a location."""
     if target is None:
         return None
-    document = opened.analysis.document
+    document = opened.document
     name = range_of(document, target.name, ls.encoding)
     if not links:
         return types.Location(opened.key, name)
     line = range_of(document, target.line, ls.encoding)
     return [types.LocationLink(opened.key, line, name, range_of(document, target.origin, ls.encoding))]
+
+
+def _all_locations(ls: VisaServer, opened: OpenDocument, targets: Sequence[Target], *, links: bool) -> Locations | None:
+    """The same of several targets."""
+    places = [_locations(ls, opened, target, links=links) for target in targets]
+    if links:
+        return [
+            link
+            for place in places
+            if isinstance(place, list)
+            for link in place
+            if isinstance(link, types.LocationLink)
+        ]
+    return [place for place in places if isinstance(place, types.Location)]
 
 
 @guarded
@@ -107,11 +134,14 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locat
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
         return info.definition(ls, described[0].key, described[1], offset)
+    text = ls.client_capabilities.text_document
+    links = bool(text and text.definition and text.definition.link_support)
+    inside = place_in_host(ls, params)
+    if inside is not None:
+        return _all_locations(ls, inside[0], requests.definition(inside[1], inside[2]), links=links)
     at = place(ls, params)
     if at is None:
         return None
-    text = ls.client_capabilities.text_document
-    links = bool(text and text.definition and text.definition.link_support)
     found = _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
     if found is None:
         found = sources.location(ls, *at, links=links)
@@ -165,11 +195,16 @@ async def on_implementation(ls: VisaServer, params: types.ImplementationParams) 
 @guarded
 async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     """List every place of a name and of its aliases."""
-    at = place(ls, params)
+    inside = place_in_host(ls, params)
+    at = inside or place(ls, params)
     if at is None:
         return None
-    spans = places(at[0].analysis, at[1], declarations=params.context.include_declaration)
-    document = at[0].analysis.document
+    declarations = params.context.include_declaration
+    if inside is not None:
+        spans = requests.places(inside[1], inside[2], declarations=declarations)
+    else:
+        spans = places(at[0].analysis, at[-1], declarations=declarations)
+    document = at[0].document
     if params.partial_result_token is not None:
         for start in range(0, len(spans), 500):
             part = [types.Location(at[0].key, range_of(document, s, ls.encoding)) for s in spans[start : start + 500]]
@@ -181,13 +216,11 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
 @guarded
 async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) -> Any:
     """Mark the places of a name, reads and writes apart."""
-    at = place(ls, params)
+    inside = place_in_host(ls, params)
+    at = inside or place(ls, params)
     if at is None:
         return None
-    document = at[0].analysis.document
+    found = requests.highlights(inside[1], inside[2]) if inside is not None else highlights(at[0].analysis, at[-1])
     return Raw(
-        [
-            {"range": raw_range(document, o.span, ls.encoding), "kind": _HIGHLIGHT[o.use].value}
-            for o in highlights(at[0].analysis, at[1])
-        ]
+        [{"range": raw_range(at[0].document, o.span, ls.encoding), "kind": _HIGHLIGHT[o.use].value} for o in found]
     )

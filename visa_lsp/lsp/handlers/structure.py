@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
+from visa_lsp.embed import requests
 from visa_lsp.ide.features.folding import Fold, FoldKind, folding_ranges
 from visa_lsp.ide.features.outline import leaves, outline
 from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
@@ -249,12 +250,13 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
 @guarded
 async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> Any:
     """List what can be folded."""
-    opened = ls.opened(params.text_document)
+    host = ls.host(params.text_document)
+    opened = host[0] if host is not None else ls.opened(params.text_document)
     if opened is None:
         return None
     text = ls.client_capabilities.text_document
     most = text.folding_range.range_limit if text and text.folding_range else None
-    folds = folding_ranges(opened.analysis)
+    folds = requests.folds(host[1]) if host is not None else folding_ranges(opened.analysis)
     if most is not None and len(folds) > most:
         # Those that open folded, then the longest, are the most useful ones.
         folds = tuple(sorted(sorted(folds, key=lambda f: (not f.header, f.first - f.last))[:most]))
@@ -290,11 +292,17 @@ _MOST_COMPARED: Final = 64
 @guarded
 async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
     """Colour the whole text."""
-    opened = ls.opened(params.text_document)
+    opened = _coloured(ls, params.text_document)
     if opened is None:
         return None
     sent = await _tokens(ls, opened)
     return _whole(_remember(ls, opened.key, sent), sent)
+
+
+def _coloured(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> OpenDocument | None:
+    """The open document that has colours: a vISA text, or one of another language with vISA inside."""
+    host = ls.host(identifier)
+    return host[0] if host is not None else ls.opened(identifier)
 
 
 def _whole(result_id: str, sent: SentTokens) -> Encoded:
@@ -304,7 +312,7 @@ def _whole(result_id: str, sent: SentTokens) -> Encoded:
 @guarded
 async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParams) -> Any:
     """Colour the whole text by what is different from the last time."""
-    opened = ls.opened(params.text_document)
+    opened = _coloured(ls, params.text_document)
     if opened is None:
         return None
     known = ls.sent_tokens.get(params.previous_result_id)
@@ -357,6 +365,10 @@ def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]
 
 async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
     """The tokens of a text, chunk by chunk; what an earlier request made of an untouched chunk is used again."""
+    host = ls.host(types.TextDocumentIdentifier(opened.key))
+    if host is not None:
+        inside = requests.tokens(host[1], ls.encoding)
+        return SentTokens(((inside, inside.lead),) if inside.body else ())
     analysis = opened.analysis
     document = analysis.document
     if not coloured_by_chunk(analysis):
@@ -382,7 +394,11 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
 
 @guarded
 async def on_tokens_range(ls: VisaServer, params: types.SemanticTokensRangeParams) -> Any:
-    """Colour the lines that are seen."""
+    """Colour the lines that are seen; of another language with vISA inside, all of it."""
+    host = ls.host(params.text_document)
+    if host is not None:
+        piece = requests.tokens(host[1], ls.encoding)
+        return Encoded([b'{"data": [', *(encoded([(piece, piece.lead)]) if piece.body else ()), b"]}"])
     opened = ls.opened(params.text_document)
     if opened is None:
         return None

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from visa_lsp.ide.workspace import Language, language_of, read_settings
+from visa_lsp.embed.host_text import HostText
+from visa_lsp.embed.languages import MissingGrammarError, host_called, host_of, is_installed
+from visa_lsp.ide.workspace import LAUNCH_ID, Language, language_of, read_settings
 from visa_lsp.lsp.convert import point
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, refresh_launches, schedule
 from visa_lsp.lsp.transport.protocol import Protocol
@@ -33,6 +36,8 @@ WATCHED: Final = (
     "**/*.{zeinfo.yaml,ze_info,zeinfo}",
     "**/{visa-lsp.toml,pyproject.toml}",
 )
+# What editors call our own languages; some have one name for all that they send.
+_OURS: Final = frozenset({"visa", "visaasm", LAUNCH_ID})
 # Files that launch files name: whether they are there is judged with them.
 _OF_LAUNCHES: Final = (".npy", ".zebin", ".visaasm", ".isaasm", ".isa")
 
@@ -118,10 +123,14 @@ def _read(ls: VisaServer, value: object, base: UserSettings | None) -> UserSetti
     """The settings in a value; what is wrong in it is logged once."""
     found, problems = read_settings(value, base)
     for problem in problems:
-        if problem not in ls.shown:
-            ls.shown.add(problem)
-            ls.window_log_message(types.LogMessageParams(types.MessageType.Warning, problem))
+        _log_once(ls, problem)
     return found
+
+
+def _log_once(ls: VisaServer, problem: str) -> None:
+    if problem not in ls.shown:
+        ls.shown.add(problem)
+        ls.window_log_message(types.LogMessageParams(types.MessageType.Warning, problem))
 
 
 def _configure(ls: VisaServer, settings: UserSettings, folders: dict[str, UserSettings] | None = None) -> None:
@@ -182,7 +191,15 @@ def did_change_watched_files(ls: VisaServer, params: types.DidChangeWatchedFiles
 def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
     """Take in a document."""
     item = params.text_document
-    ls.documents.open(item.uri, item.version, item.text, language_of(item.uri, str(item.language_id)))
+    identifier = str(item.language_id)
+    host = host_called(identifier) or (host_of(item.uri) if identifier not in _OURS else None)
+    if host is None:
+        ls.documents.open(item.uri, item.version, item.text, language_of(item.uri, identifier))
+    elif is_installed(host):
+        ls.documents.open(item.uri, item.version, item.text, host=partial(HostText, host))
+    else:
+        ls.documents.open(item.uri, item.version, item.text, Language.OTHER)
+        _log_once(ls, str(MissingGrammarError(host)))
     schedule(ls, item.uri)
     ls.idle.poke()
 
@@ -204,7 +221,7 @@ def apply_changes(ls: VisaServer, uri: str, version: int, changes: list[Change])
     opened = ls.documents.get(uri)
     if opened is None:
         return
-    document = opened.analysis.document
+    document = opened.document
     for numbers, text in changes:
         if numbers is None:
             document = document.edit(0, len(document), text)

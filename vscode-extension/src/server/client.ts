@@ -9,7 +9,14 @@ import { findProgram, type Program } from './program.ts';
 import { HeaderFolds } from '../views/folding.ts';
 
 // Launch files and ze_info may be called YAML, as settings of the user say; the server knows them by name.
+const HOSTS = ['opencl', 'c', 'cpp', 'python'];
 const BESIDE = ['**/*.launch.{yaml,yml}', '**/*.zeinfo.{yaml,yml}', '**/*.{zeinfo,ze_info}'];
+
+/** Whether any folder wants the vISA inside of other languages; which of them do, the server asks. */
+function embedded(): boolean {
+  const wanted = (scope?: vscode.Uri): boolean => vscode.workspace.getConfiguration('visa', scope).get('embedded.enabled', false);
+  return wanted() || (vscode.workspace.workspaceFolders ?? []).some((folder) => wanted(folder.uri));
+}
 
 export { messageOf };
 
@@ -142,7 +149,12 @@ export class Server implements vscode.Disposable {
     try {
       const command = await this.program();
       const options: LanguageClientOptions = {
-        documentSelector: [{ language: 'visa' }, { language: 'visa-launch' }, ...BESIDE.map((pattern) => ({ scheme: 'file', pattern }))],
+        documentSelector: [
+          { language: 'visa' },
+          { language: 'visa-launch' },
+          ...BESIDE.map((pattern) => ({ scheme: 'file', pattern })),
+          ...(embedded() ? HOSTS.map((language) => ({ language })) : []),
+        ],
         outputChannelName: 'vISA Language Server',
         initializationOptions: { trusted: vscode.workspace.isTrusted },
         middleware: {

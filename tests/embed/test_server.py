@@ -1,0 +1,130 @@
+"""The server with documents of other languages, over stdio: columns in the client's units, and nothing outside of strings."""
+
+from __future__ import annotations
+
+import pytest
+import pytest_lsp
+from lsp_client import SERVER, answering
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+from visa_lsp.text import units
+
+URI = "file:///src/k.cl"
+TEXT = """kernel void k(global int *d) {
+  int x = d[0]; /* é😀 */ __asm__("mov (M1, 16) %0(0,0)<1> nope(0,0)<1;1,0>\\n" /* 😀 */ "add (M1, 16) %0(0,0)<1> %0(0,0)<1;1,0> 0x1:w" : "+rw"(x));
+}
+"""
+
+
+@pytest_lsp.fixture(
+    params=["utf-8", "utf-16", "utf-32"], config=ClientServerConfig(server_command=SERVER), scope="function"
+)
+async def client(request, lsp_client: LanguageClient):
+    """A client that counts columns in each of the units."""
+    capabilities = client_capabilities("visual_studio_code")
+    capabilities.general.position_encodings = [types.PositionEncodingKind(request.param)]
+    await answering(lsp_client).initialize_session(types.InitializeParams(capabilities=capabilities))
+    lsp_client.units = request.param
+    yield
+    await lsp_client.shutdown_session()
+
+
+def opened(client, language="opencl", text=TEXT, uri=URI):
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, language, 1, text)))
+    return types.TextDocumentIdentifier(uri)
+
+
+def position(client, words, inside=0):
+    offset = TEXT.index(words) + inside
+    start = TEXT.rfind("\n", 0, offset) + 1
+    return types.Position(TEXT.count("\n", 0, offset), units(TEXT[start:offset], client.units))
+
+
+def place(client, words, size=None):
+    return types.Range(position(client, words), position(client, words, len(words) if size is None else size))
+
+
+async def diagnostics(client, document):
+    report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(document))
+    return list(report.items)
+
+
+async def test_every_answer_is_at_the_columns_of_the_host(client):
+    document = opened(client)
+    (found,) = await diagnostics(client, document)
+    assert (found.code, found.range) == ("V101", place(client, "nope"))
+    hover = await client.text_document_hover_async(types.HoverParams(document, position(client, "add (M1", 1)))
+    assert hover.range == place(client, "add (M1", 3)
+    links = await client.text_document_definition_async(
+        types.DefinitionParams(document, position(client, "%0(0,0)<1;1,0> 0x1", 1))
+    )
+    assert [link.target_selection_range for link in links] == [place(client, '"+rw"(x)'), place(client, "x = ", 1)]
+    marks = await client.text_document_document_highlight_async(
+        types.DocumentHighlightParams(document, position(client, "%0(0,0)<1> nope", 1))
+    )
+    assert place(client, "%0(0,0)<1;1,0> 0x1", 2) in [mark.range for mark in marks]
+    tokens = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
+    assert list(tokens.data[:3]) == [1, position(client, "mov (M1").character, 3]
+    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(document))
+    assert not folds
+
+
+async def test_an_edit_of_the_host_is_followed(client):
+    document = opened(client)
+    changes = [types.TextDocumentContentChangePartial(place(client, "nope"), "%0")]
+    client.text_document_did_change(
+        types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(version=2, uri=URI), changes)
+    )
+    assert await diagnostics(client, document) == []
+
+
+async def test_outside_of_strings_the_server_is_silent(client):
+    document = opened(client)
+    place = types.Position(0, 9)
+    assert await client.text_document_hover_async(types.HoverParams(document, place)) is None
+    assert not await client.text_document_definition_async(types.DefinitionParams(document, place))
+    assert not (await client.text_document_completion_async(types.CompletionParams(document, place))).items
+    assert not await client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
+    assert not await client.text_document_formatting_async(
+        types.DocumentFormattingParams(document, types.FormattingOptions(4, insert_spaces=True))
+    )
+
+
+async def test_completion_is_written_into_the_string(client):
+    document = opened(client)
+    found = await client.text_document_completion_async(types.CompletionParams(document, position(client, "nope", 4)))
+    (operand,) = [item for item in found.items if item.label == "%0"]
+    assert operand.text_edit.range == place(client, "nope")
+    resolved = await client.completion_item_resolve_async(operand)
+    assert "__asm" not in str(resolved.documentation)
+
+
+async def test_a_fix_stays_in_its_string(client):
+    document = opened(client, text=TEXT.replace("nope(0,0)<1;1,0>", "0x1:d // visa: ignore[V101]"))
+    whole = types.Range(types.Position(0, 0), types.Position(2, 0))
+    context = types.CodeActionContext(await diagnostics(client, document))
+    (action,) = await client.text_document_code_action_async(types.CodeActionParams(document, whole, context))
+    (edit,) = action.edit.changes[URI]
+    start = position(client, "nope")
+    assert (edit.range.start, edit.new_text) == (types.Position(start.line, start.character + len("0x1:d")), "")
+
+
+async def test_the_setting_turns_it_off(client):
+    document = opened(client)
+    client.set_configuration({"visa": {"embedded": {"enabled": False}}})
+    client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+    for _ in range(100):  # the server asks for the settings first
+        if not await diagnostics(client, document):
+            break
+    assert await diagnostics(client, document) == []
+    assert await client.text_document_hover_async(types.HoverParams(document, position(client, "add (M1", 1))) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "name"), [("cpp", "a.cpp"), ("c", "a.c"), ("python", "a.py"), ("unheard-of", "a.cl")]
+)
+async def test_a_host_is_known_by_what_the_editor_calls_it_or_by_its_name(client, language, name):
+    text = '# visa: asm\nx = "nope (M1, 16)"\n' if language == "python" else TEXT
+    document = opened(client, language, text, f"file:///src/{name}")
+    assert len(await diagnostics(client, document)) == 1

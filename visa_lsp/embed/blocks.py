@@ -1,0 +1,129 @@
+"""Blocks of vISA as they stand in a host: the template's pieces, the operands, the function around them.
+
+Values only, and the one question whether a block is vISA at all: inline assembly of other processors looks the same.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.isa.table import TABLE
+
+if TYPE_CHECKING:
+    from visa_lsp.embed.literals import StringPiece
+    from visa_lsp.text import Span
+
+_EXECUTES: Final = re.compile(r"\(\s*M[1-8](?:_NM)?\s*,\s*\d+\s*\)|\.decl\s+\S+\s+v_type\s*=")
+_LABEL: Final = re.compile(r"\s*[A-Za-z_]\w*:\s*")
+_FIRST: Final = re.compile(r"[\s{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)")
+# The first words of mnemonics: behind them may stand more, with dots.
+_HEADS: Final = frozenset(name.partition(".")[0] for name in TABLE.mnemonics)
+_MODIFIERS: Final = "=+&%"
+GENERAL: Final = "rw"
+_OURS: Final = frozenset({"rw", "rw.u", "i", "n", "a", "cr", ""})
+
+
+class Operand(Struct, frozen=True):
+    """An operand of a block: its number, its name in brackets, its constraint, the C expression and where that stands.
+
+    ``constraint`` is None where it is not known.
+    """
+
+    number: int
+    name: str
+    constraint: str | None
+    expression: str
+    span: Span
+    written: bool
+
+    @property
+    def kind(self) -> str:
+        """The constraint without the signs that say what is read and written; empty where it is not known."""
+        return (self.constraint or "").lstrip(_MODIFIERS)
+
+    @property
+    def is_immediate(self) -> bool:
+        """Whether a number takes the place of the operand."""
+        return self.kind in ("i", "n")
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all lanes have one value."""
+        return self.kind.endswith(".u")
+
+
+class StringLiteral(Struct, frozen=True):
+    """A string literal: where it stands with its quotes, whether it is raw, its quote."""
+
+    span: Span
+    raw: bool
+    quote: str = '"'
+
+
+class AsmBlock(Struct, frozen=True, dict=True):
+    """One asm statement, or one marked string.
+
+    ``function`` is the number of the function around it, -1 for none. ``signs`` are the characters that operands begin with;
+    with none, the template is what its strings say. ``asked`` says that the user marked the string.
+    """
+
+    span: Span
+    pieces: tuple[StringPiece, ...]
+    operands: tuple[Operand, ...] = ()
+    signs: str = ""
+    function: int = -1
+    asked: bool = False
+    labels: tuple[str, ...] = ()
+    literals: tuple[StringLiteral, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """What the strings say; a sign stands for each part that is not known."""
+        return "".join(p.text for p in self.pieces)
+
+    @property
+    def executes(self) -> bool:
+        """Whether an instruction or a declaration in it is spelt as only vISA spells them."""
+        return _EXECUTES.search(self.text) is not None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether an operand has a constraint that vISA does not have."""
+        return any(o.constraint is not None and o.kind not in _OURS and not o.kind.isdigit() for o in self.operands)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the block can be nothing but vISA: its constraints say so, or the execution size of an instruction."""
+        if self.asked or self.executes:
+            return True
+        return not self.is_foreign and any(o.kind.startswith(GENERAL) for o in self.operands)
+
+    @property
+    def is_label(self) -> bool:
+        """Whether the block is nothing but a label."""
+        return _LABEL.fullmatch(self.text) is not None
+
+    @property
+    def begins_with_mnemonic(self) -> bool:
+        """Whether the first word is one that vISA has."""
+        first = _FIRST.match(self.text)
+        return first is not None and first[1] in _HEADS
+
+
+def of_visa(blocks: list[AsmBlock], *, opencl: bool) -> list[AsmBlock]:
+    """The blocks that are vISA. What alone could be any assembly is taken by its neighbours in the same function.
+
+    In OpenCL a block without operands that begins with a mnemonic counts as well.
+    """
+    kept = [b for b in blocks if b.text.strip()]
+    sure = {b.function for b in kept if b.is_certain}
+    return [
+        b
+        for b in kept
+        if b.is_certain
+        or (not b.is_foreign and ((b.is_label and b.function in sure) or (opencl and b.begins_with_mnemonic)))
+    ]

@@ -1,0 +1,219 @@
+"""The types of C expressions as the compiler declares them in vISA, where the declarations are in sight.
+
+Names of types are looked up, not worked out: what is not understood here has no type, and nothing follows from it.
+The compiler's own language has no unsigned numbers: an `uint` operand is declared `d`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.embed.languages import Host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+class CType(Struct, frozen=True):
+    """A type of C: a scalar's vISA type, how many of them a lane has, how many pointers lead to it.
+
+    ``pointer`` is the vISA type of the outermost pointer, empty where it is not known; of what is no pointer, that of a
+    pointer to it.
+    """
+
+    visa: str
+    count: int = 1
+    depth: int = 0
+    pointer: str = "uq"
+
+    def pointed(self) -> CType | None:
+        """What a pointer or an array of this type has; an element of a vector; None for anything else."""
+        if self.depth:
+            # Where the pointers in memory lead to is not written down with the first one.
+            return CType(self.visa, self.count, self.depth - 1, self.pointer if self.depth == 1 else "")
+        return CType(self.visa, pointer=self.pointer) if self.count > 1 else None
+
+    @property
+    def declared(self) -> tuple[str, int] | None:
+        """The vISA type and the number of elements that a lane has of it."""
+        if self.depth:
+            return (self.pointer, 1) if self.pointer else None
+        return (self.visa, self.count) if self.visa else None
+
+
+_SCALARS: Final = {
+    "b": "char uchar int8_t uint8_t signed_char unsigned_char",
+    "w": "short ushort int16_t uint16_t unsigned_short signed_short short_int unsigned_short_int",
+    "d": "int uint int32_t uint32_t unsigned signed unsigned_int signed_int",
+    "q": "int64_t uint64_t long_long unsigned_long_long size_t ptrdiff_t uintptr_t intptr_t",
+    "hf": "half _Float16",
+    "f": "float",
+    "df": "double",
+}
+_BY_NAME: Final = {name: visa for visa, names in _SCALARS.items() for name in names.split()}
+_OPENCL: Final = {"long": "q", "ulong": "q", "unsigned_long": "q", "signed_long": "q"}
+_NOT_TYPES: Final = re.compile(
+    r"\b(?:__)?(?:global|constant|private|generic|local|const|volatile|restrict|static|inline|register|constexpr|struct|"
+    r"read_only|write_only|kernel|typename|thread_local|mutable|extern)\b|\[\[[^\]]*\]\]|__attribute__\s*\(\([^()]*(?:\([^()]*\))?[^()]*\)\)"
+)
+_LOCAL: Final = re.compile(r"\b(?:__)?local\b")
+_VECTOR: Final = re.compile(r"(?P<base>[a-z]+)(?P<count>2|4|8|16)")
+_EXTENDED: Final = re.compile(
+    r"\s*(?:__attribute__\s*\(\(\s*)?ext_vector_type\s*\(\s*(?P<count>2|4|8|16)\s*\)(?:\s*\)\))?"
+)
+_TEMPLATE: Final = re.compile(
+    r"(?:sycl::|cl::sycl::)?(?:vec|marray|ext::oneapi::experimental::simd)\s*<\s*(?P<base>[\w:]+)\s*,\s*(?P<count>\d{1,3})\s*>"
+)
+_NAMESPACE: Final = re.compile(r"^(?:::)?(?:(?:cl|sycl|std|ext|oneapi)::)+")
+_CAST: Final = re.compile(r"\(\s*(?P<type>[A-Za-z_][\w\s:]*?)\s*(?P<stars>\**)\s*\)\s*(?=[\w(&*-])")
+_NAMED_CAST: Final = re.compile(r"(?:as|convert)_(?P<type>[a-z]+\d{0,2})(?:_sat)?(?:_rt[ezpn])?\s*\(")
+_CPP_CAST: Final = re.compile(
+    r"(?:(?:static|reinterpret|const|bit)_cast|(?:sycl|std)::bit_cast|(?:sycl::)?bit_cast)\s*<(?P<type>[^<>]*)>\s*\("
+)
+_PATH: Final = re.compile(r"[A-Za-z_]\w*")
+_ELEMENT: Final = re.compile(r"\.(?:[xyzw]|s[0-9a-fA-F]|[rgba])(?!\w)")
+_WHOLE: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,19})")
+_LONGEST: Final = 400
+
+
+def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *, deep: int = 4) -> CType | None:
+    """The type that a declaration writes down, with so many pointers and arrays around it; None where it is not known."""
+    local = _LOCAL.search(written) is not None
+    pointer = "ud" if local and host is Host.OPENCL else "uq"
+    bare = _NOT_TYPES.sub(" ", written)
+    depth += bare.count("*")
+    bare = bare.replace("*", " ").replace("&", " ").strip()
+    if len(bare) > _LONGEST:
+        return None
+    template = _TEMPLATE.fullmatch(bare)
+    if template is not None:
+        base = type_named(template["base"], 0, host, names, deep=0)
+        return (
+            CType(base.visa, int(template["count"]), depth, pointer) if base is not None and base.count == 1 else None
+        )
+    count = 1
+    extended = _EXTENDED.search(bare)
+    if extended is not None:
+        count = int(extended["count"])
+        bare = (bare[: extended.start()] + bare[extended.end() :]).strip()
+    shared = _NAMESPACE.match(bare) is not None
+    name = "_".join(_NAMESPACE.sub("", bare).split())
+    visa = _scalar(name, host)
+    if visa is None and deep and name in names:
+        base = type_named(names[name], 0, host, names, deep=deep - 1)
+        if base is None:
+            return None
+        return CType(base.visa, base.count * count, depth + base.depth, pointer)
+    if visa is None and (host is Host.OPENCL or shared):
+        vector = _VECTOR.fullmatch(name)
+        if vector is not None:
+            visa, count = _scalar(vector["base"], host), int(vector["count"])
+    if visa is None:
+        # Whatever it leads to, a pointer in global memory is one.
+        return CType("", 0, depth, pointer) if depth and bare else None
+    return CType(visa, count, depth, pointer)
+
+
+def _scalar(name: str, host: Host) -> str | None:
+    if host is Host.OPENCL and name in _OPENCL:
+        return _OPENCL[name]
+    return _BY_NAME.get(name)
+
+
+def type_of(
+    expression: str, host: Host, names: Mapping[str, str], variable: Callable[[str], CType | None]
+) -> CType | None:
+    """The type of an expression; None where it is not one of the forms that are understood."""
+    text = expression.strip()
+    if not text or len(text) > _LONGEST:
+        return None
+    while text.startswith("(") and _closes(text, 0) == len(text) - 1:
+        text = text[1:-1].strip()
+    if not text:
+        return None
+    if text[0] == "&":
+        inner = type_of(text[1:], host, names, variable)
+        if inner is None:
+            return None
+        return CType(inner.visa, inner.count, inner.depth + 1, "uq" if inner.depth else inner.pointer)
+    if text[0] == "*":
+        inner = type_of(text[1:], host, names, variable)
+        return inner.pointed() if inner is not None and inner.depth else None
+    cast = _CAST.match(text)
+    if cast is not None:
+        return type_named(cast["type"], len(cast["stars"]), host, names) if _is_unary(text[cast.end() :]) else None
+    for pattern in (_NAMED_CAST, _CPP_CAST):
+        named = pattern.match(text)
+        if named is not None and _closes(text, named.end() - 1) == len(text) - 1:
+            return type_named(named["type"], 0, Host.OPENCL if pattern is _NAMED_CAST else host, names)
+    if _WHOLE.fullmatch(text):
+        return CType("d") if abs(int(text, 0 if text.lstrip("+-").lower().startswith("0x") else 10)) < 1 << 32 else None
+    return _path(text, variable)
+
+
+def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
+    """The type of a name with subscripts and components behind it."""
+    head = _PATH.match(text)
+    found = variable(head[0]) if head is not None else None
+    if head is None or found is None:
+        return None
+    at = head.end()
+    while at < len(text):
+        if text[at] == "[":
+            close = _closes(text, at)
+            inner = found.pointed() if close > at else None
+            if inner is None:
+                return None
+            found, at = inner, close + 1
+        elif text[at].isspace():
+            at += 1
+        else:
+            element = _ELEMENT.match(text, at)
+            if element is None or found.depth or found.count < 2:
+                return None
+            found, at = CType(found.visa), element.end()
+    return found
+
+
+def _is_unary(text: str) -> bool:
+    """Whether what stands behind a cast belongs to it as a whole: a name, a call, something in brackets."""
+    text = text.strip().lstrip("&*-~").lstrip()
+    if text.startswith("("):
+        return _closes(text, 0) == len(text) - 1
+    head = re.match(r"[\w.]+", text)
+    at = head.end() if head is not None else 0
+    while at < len(text) and text[at] in "[(":
+        close = _closes(text, at)
+        if close < 0:
+            return False
+        at = close + 1
+    return at == len(text)
+
+
+def _closes(text: str, at: int) -> int:
+    """Where the bracket at an offset is closed; -1 where it is not."""
+    depth = 0
+    for place in range(at, len(text)):
+        if text[place] in "([":
+            depth += 1
+        elif text[place] in ")]":
+            depth -= 1
+            if depth == 0:
+                return place
+    return -1
+
+
+def whole_number(expression: str) -> int | None:
+    """The value of an expression that is a whole number; None for any other."""
+    text = expression.strip().rstrip("uUlL")
+    while text.startswith("(") and text.endswith(")"):
+        text = text[1:-1].strip()
+    if _WHOLE.fullmatch(text) is None:
+        return None
+    digits = text.lstrip("+-")
+    if digits.startswith("0") and len(digits) > 1 and digits[1] not in "xX":
+        return None  # octal: rarely meant
+    return int(text, 0)

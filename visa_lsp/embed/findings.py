@@ -1,0 +1,188 @@
+"""The findings of the vISA in a host text, at their places in the host.
+
+The one engine finds them in the text that the blocks make; here they are taken back to the host. What only the host knows is no
+finding: a rule about the flow between blocks is silent, and where a type or a number is not known, only what holds for every
+choice is told.
+Invariant: a finding that is shown stands in a string of the host, and so do all its fixes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related
+from visa_lsp.embed.host_text import HEADER
+from visa_lsp.embed.literals import quoted
+from visa_lsp.embed.units import CHOICES, unit_of
+from visa_lsp.ide.suppressions import apply, silent_rules, suppressions_in, visible
+from visa_lsp.text import LineIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from visa_lsp.embed.host_text import HostText
+    from visa_lsp.embed.units import Unit
+    from visa_lsp.ide.suppressions import Suppression
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.text import Span
+
+# Between two blocks stands code of the host: what is read, written and reached there is not seen.
+_OF_FLOW: Final = frozenset(
+    {
+        "missing-return", "unreachable-code", "goto-without-join", "never-read", "never-written", "unused-variable",
+        "missing-attribute", "version-line", "missing-kernel", "redeclared-kernel",
+    }
+)  # fmt: skip
+# A line that is known in part may declare a name, define a label, open a brace.
+_OF_OTHER_LINES: Final = frozenset({"undeclared-name", "missing-label", "unmatched-brace", "unclosed-comment"})
+# The compiler puts bodies into one another: a name may come from any of them.
+_OF_OTHER_BODIES: Final = {
+    "undeclared-name": re.compile(r"\.decl\s+([^\s]+)"),
+    "missing-label": re.compile(r"(?m)^\s*([A-Za-z_][\w$@?]*):"),
+}
+_MARK: Final = "visa:"
+_FARTHEST, _LONGEST, _MOST_LINES = 400, 1000, 1000  # characters before a comment, in a line of it; lines of a comment
+_OPERAND: Final = re.compile(r"\b__asm\d+_\w+")
+
+
+def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, ...]:
+    """What is to be shown of a host text, suppressions in its comments and in its strings applied, in text order."""
+    if not host.units:
+        return ()
+    placed = [d for d in (_placed(host, d) for d in _true(host, visible(host.analysis, extra))) if d is not None]
+    placed.sort(key=lambda d: (d.span, d.code))
+    silencers = list(_suppressions(host))
+    return (
+        apply(host.document.text, placed, silencers, silent_rules(host.platform, extra)) if silencers else tuple(placed)
+    )
+
+
+def _true(host: HostText, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """The findings that hold whatever the host says where it is not understood."""
+    elsewhere: dict[str, frozenset[str]] = {}
+    for finding in found:
+        name = finding.name
+        number = host.unit_at(finding.span.start)
+        if name in _OF_FLOW or number < 0:
+            continue
+        unit = host.units[number]
+        if unit.broken and name in _OF_OTHER_LINES:
+            continue
+        if name in _OF_OTHER_BODIES:
+            known = elsewhere.get(name)
+            if known is None:
+                words = frozenset(_OF_OTHER_BODIES[name].findall(host.visa_text))
+                known = elsewhere[name] = words | frozenset(label for u in host.units for label in u.labels)
+            if host.analysis.document.slice(finding.span) in known:
+                continue
+        if unit.open and not _in_every_choice(host, number, finding):
+            continue
+        yield finding
+
+
+def _in_every_choice(host: HostText, number: int, finding: Diagnostic) -> bool:
+    unit = host.units[number]
+    span = unit.map.host_span(finding.span.shifted(-host.start_of(number)))
+    name = host.platform.name if host.platform is not None else ""
+    kept = unit.by_choice.get(name)
+    if kept is None:
+        kept = unit.by_choice[name] = [_found_with(unit, choice, host.platform) for choice in range(1, len(CHOICES))]
+    return span is not None and all((finding.code, span) in found for found in kept)
+
+
+def _found_with(unit: Unit, choice: int, platform: Platform | None) -> frozenset[tuple[str, Span]]:
+    """What is found in one body when another choice stands for what is not known."""
+    other = unit_of(unit.source, choice)
+    analysis = Analysis.of(HEADER + other.text, platform.name if platform is not None else None)
+    spans = ((d.code, other.map.host_span(d.span.shifted(-len(HEADER)))) for d in analysis.full_diagnostics)
+    return frozenset((code, span) for code, span in spans if span is not None)
+
+
+# ---- to the host ----
+
+
+def _placed(host: HostText, finding: Diagnostic) -> Diagnostic | None:
+    """A finding at its place in the host; None where that is in no string."""
+    span = host.host_span(finding.span)
+    if span is None:
+        return None
+    unit = host.units[host.unit_at(finding.span.start)]
+    related = []
+    for place in finding.related:
+        there = host.host_span(place.span) if place.path is None else place.span
+        if there is not None:
+            related.append(Related(there, as_written(unit, place.message), place.path))
+    fixes = []
+    for fix in finding.fixes:
+        edits = host_edits(host, fix.edits)
+        if edits is not None:
+            fixes.append(Fix(as_written(unit, fix.title), edits, fix.safe))
+    message = as_written(unit, finding.message)
+    return replace(finding, span=span, message=message, related=tuple(related), fixes=tuple(fixes))
+
+
+def as_written(unit: Unit, words: str) -> str:
+    """Words about the vISA text in which operands are called as the host calls them."""
+    if "__asm" not in words:
+        return words
+    return _OPERAND.sub(lambda name: unit.operands[name[0]].written if name[0] in unit.operands else name[0], words)
+
+
+def host_edits(host: HostText, edits: Iterable[Edit]) -> tuple[Edit, ...] | None:
+    """Edits of the vISA text as edits of the host; None where one of them cannot be said within the strings there."""
+    out = []
+    for edit in edits:
+        found = _host_edit(host, edit)
+        if found is None:
+            return None
+        out.append(found)
+    return tuple(out)
+
+
+def _host_edit(host: HostText, edit: Edit) -> Edit | None:
+    number = host.unit_at(edit.span.start)
+    if number < 0:
+        return None
+    unit = host.units[number]
+    local = edit.span.shifted(-host.start_of(number))
+    span = unit.map.host_span(local)
+    if span is None or not unit.map.unbroken(local):
+        return None
+    inside = unit.literal_around(span)
+    if inside is None:
+        return None
+    block, literal = inside
+    text = edit.new_text
+    if block.signs:
+        sign = block.signs[0]
+        text = text.replace(sign, sign * 2)
+    written = quoted(as_written(unit, text), raw=literal.raw, quote=literal.quote)
+    return Edit(span.shifted(host.base_of(number)), written) if written is not None else None
+
+
+# ---- suppressions ----
+
+
+def _suppressions(host: HostText) -> Iterator[Suppression]:
+    """The suppressions in the comments of the host."""
+    if not host.comments:
+        return
+    text = host.document.text
+    index = LineIndex(text)
+    for comment in host.comments:
+        at = comment.start
+        before = text[max(0, at - _FARTHEST) : at]
+        # Behind code that is further away than anyone writes a comment, a comment stands behind code.
+        blank = before[before.rfind("\n") + 1 :].isspace() or before[-1:] in ("\n", "")
+        alone = blank and ("\n" in before or len(before) == at)
+        at -= len(before) - len(before.rstrip(" \t"))  # the blanks before a comment go with it
+        for part in text[at : comment.end].split("\n")[:_MOST_LINES]:
+            if _MARK in part and len(part) <= _LONGEST:
+                code = " " * len(part) + ("" if alone else "x")
+                yield from suppressions_in(part, code, index.position(at)[0], at)
+            at += len(part) + 1
+            alone = True

@@ -1,0 +1,235 @@
+"""A host text as one snapshot: its blocks, the one vISA text made of them, its analysis, and the way between both.
+
+All bodies stand in one text, so that an edit of the host is an edit of that text and goes through the one engine. A snapshot
+never changes; ``edited`` makes the next one: away from vISA bodies only move, inside of a function that function is read again,
+and whatever else may have changed has the host read anew.
+Invariant: the snapshot after an edit says what a fresh one of the same host text says, so far as the host has no mistake
+that the parser finds its way around differently in a part of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.embed.scan import SPEAKS, Scan, scan, scan_function
+from visa_lsp.syntax.document import Document
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from visa_lsp.embed.languages import Host
+    from visa_lsp.embed.units import Unit
+    from visa_lsp.isa.platforms import Platform
+
+HEADER: Final = ".version 4.2\n"
+# A line with one of these may begin, end or name something that reaches beyond it.
+_LOUD: Final = re.compile(r"[\"'#\\]|/[*/]|\*/|asm|typedef|using|" + SPEAKS)
+_BRACKETS: Final = re.compile(r"[(){}\[\];]")
+_ENDS: Final = re.compile(r"[;}]")
+_HEAD: Final = 2000  # characters: no head of a function is longer
+_MOST_LINES: Final = 40  # an edit of more lines is no typing
+
+
+class HostChange(NamedTuple):
+    """What is different between two states of a text: what stood there, and what stands there now."""
+
+    span: Span
+    old: str
+    new: str
+
+    @property
+    def by(self) -> int:
+        """How far everything behind it moves."""
+        return len(self.new) - len(self.old)
+
+    def moved(self, span: Span) -> Span:
+        """A span of the old text in the new one; one that the change lies in grows with it."""
+        start = span.start + (self.by if span.start >= self.span.end else 0)
+        return Span(start, span.end + (self.by if span.end >= self.span.end else 0))
+
+
+class HostText:
+    """A snapshot of a host text. ``document`` is the host's own."""
+
+    def __init__(
+        self,
+        host: Host,
+        document: Document,
+        platform: Platform | None,
+        found: Scan | None = None,
+        analysis: Analysis | None = None,
+    ) -> None:
+        self.document = document
+        self.host = host
+        self.platform = platform
+        self._scan = found if found is not None else scan(document.text, host)
+        self.placed = self._scan.placed
+        self.comments = self._scan.comments
+        self.units = tuple(p.unit for p in self.placed)
+        self._starts = [*accumulate((len(u.text) for u in self.units), initial=len(HEADER))]
+        self._bases = [p.base for p in self.placed]
+        # How far the units up to each one reach: a function inside of another begins before that one ends.
+        self._reach = [*accumulate((p.base + p.unit.length for p in self.placed), max)]
+        self.analysis = analysis if analysis is not None else Analysis(Document.parse(self.visa_text), platform)
+
+    @staticmethod
+    def of(text: str, host: Host, platform: Platform | None = None) -> HostText:
+        """A snapshot of a whole text. Raises MissingGrammarError where there may be vISA in it and it cannot be parsed."""
+        return HostText(host, Document.parse(text), platform)
+
+    @property
+    def visa_text(self) -> str:
+        """The text that all blocks make."""
+        return HEADER + "".join(u.text for u in self.units)
+
+    def on(self, platform: Platform | None) -> HostText:
+        """The snapshot of the same text on a platform."""
+        return HostText(self.host, self.document, platform, self._scan)
+
+    # ---- edits ----
+
+    def edited(self, document: Document) -> HostText:
+        """The snapshot of the next state of the host's document."""
+        change = self._change(document)
+        found = self._moved(change, document) or self._with_one_function(change, document)
+        if found is None:
+            found = scan(document.text, self.host)
+        return HostText(self.host, document, self.platform, found, self._next_analysis(found))
+
+    def _change(self, document: Document) -> HostChange:
+        """The difference to the next state, found in the chunks that are not shared."""
+        old, new = self.document.chunks, document.chunks
+        head, tail = document.changed_since(old)
+        start = sum(chunk.length for chunk in old[:head])
+        before = "".join(chunk.source for chunk in old[head : len(old) - tail])
+        after = "".join(chunk.source for chunk in new[head : len(new) - tail])
+        first, last = _ends(before, after)
+        stop = len(before) - last
+        return HostChange(Span(start + first, start + stop), before[first:stop], after[first : len(after) - last])
+
+    def _moved(self, change: HostChange, document: Document) -> Scan | None:
+        """What there is if the change touches nothing that vISA depends on: the same, moved."""
+        if _BRACKETS.search(change.old) or _BRACKETS.search(change.new):
+            return None
+        now = Span(change.span.start, change.span.start + len(change.new))
+        if _is_loud(self.document, change.span) or _is_loud(document, now):
+            return None
+        if any(p.zone.start <= change.span.end and change.span.start <= p.zone.end for p in self.placed):
+            return None
+        after = min((p.zone.start for p in self.placed if p.zone.start >= change.span.end), default=len(self.document))
+        ahead = self.document.slice(Span(change.span.end, min(after, change.span.end + _HEAD)))
+        if len(ahead) < _HEAD and after < len(self.document) and not _ENDS.search(ahead):
+            return None  # this may be the head of the function
+        if not change.by:
+            return self._scan
+        placed = tuple(p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed)
+        return Scan(placed, tuple(map(change.moved, self.comments)))
+
+    def _with_one_function(self, change: HostChange, document: Document) -> Scan | None:
+        """What there is if the change lies inside of one function, which is read again."""
+        at = [n for n, p in enumerate(self.placed) if p.zone.start < change.span.start < p.zone.end]
+        if len(at) != 1:
+            return None
+        before = self.placed[at[0]]
+        if not (before.inner.start < change.span.start and change.span.end < before.inner.end):
+            return None
+        zone = change.moved(before.zone)
+        again = scan_function(document.slice(zone), before)
+        if again is None:
+            return None
+        placed = [p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
+        placed[at[0]] = again[0].moved(zone.start)
+        others = [change.moved(c) for c in self.comments if not before.zone.start <= c.start < before.zone.end]
+        return Scan(tuple(placed), tuple(sorted([*others, *(c.shifted(zone.start) for c in again[1])])))
+
+    def _next_analysis(self, found: Scan) -> Analysis:
+        """The analysis of the vISA that there is now, made from this one by what is different."""
+        units = tuple(p.unit for p in found.placed)
+        head = 0
+        while head < min(len(units), len(self.units)) and (
+            units[head] is self.units[head] or units[head].text == self.units[head].text
+        ):
+            head += 1
+        if head == len(units) == len(self.units):
+            return self.analysis
+        old = "".join(u.text for u in self.units[head:])
+        new = "".join(u.text for u in units[head:])
+        first, last = _ends(old, new)
+        start = self._starts[head]
+        visa = self.analysis.document.edit(start + first, start + len(old) - last, new[first : len(new) - last])
+        return Analysis(visa, self.platform)
+
+    # ---- places ----
+
+    def unit_at(self, offset: int) -> int:
+        """The number of the unit that has an offset of the vISA text; -1 before the first."""
+        return min(bisect_right(self._starts, offset) - 1, len(self.units) - 1)
+
+    def base_of(self, number: int) -> int:
+        """Where a unit begins in the host."""
+        return self._bases[number]
+
+    def moved_by(self, unit: Unit) -> int:
+        """How far a unit has moved in the host since its blocks were read."""
+        return next(p.base - p.unit.base for p in self.placed if p.unit is unit)
+
+    def start_of(self, number: int) -> int:
+        """Where a unit begins in the vISA text."""
+        return self._starts[number]
+
+    def host_span(self, span: Span) -> Span | None:
+        """The part of the host that a span of the vISA text comes from; None for what stands in no string."""
+        number = self.unit_at(span.start)
+        if number < 0:
+            return None
+        found = self.units[number].map.host_span(span.shifted(-self._starts[number]))
+        return found.shifted(self._bases[number]) if found is not None else None
+
+    def visa_offset(self, offset: int) -> int | None:
+        """The offset in the vISA text for a cursor in the host; None outside of vISA."""
+        number = bisect_right(self._bases, offset) - 1
+        while number >= 0 and self._reach[number] >= offset:
+            found = self.units[number].map.to_text(offset - self._bases[number])
+            if found is not None:
+                return self._starts[number] + found
+            number -= 1
+        return None
+
+    def is_unbroken(self, span: Span) -> bool:
+        """Whether the part of the host that a span comes from has nothing in it but what the span has."""
+        number = self.unit_at(span.start)
+        return number >= 0 and self.units[number].map.unbroken(span.shifted(-self._starts[number]))
+
+    def declaration(self, unit: Unit, name: str, function: int, offset: int) -> Span | None:
+        """Where a C variable is declared that holds at an offset of a unit's function, as its blocks count; None elsewhere."""
+        placed = next(p for p in self.placed if p.unit is unit)
+        found = placed.around.declaration(name, function, offset) if placed.around is not None else None
+        return found.span.shifted(placed.base - unit.base) if found is not None else None
+
+
+def _is_loud(document: Document, span: Span) -> bool:
+    """Whether the lines of a span have something in them that reaches beyond them; many lines count as such."""
+    first, last = document.position(span.start)[0], document.position(span.end)[0]
+    if last - first > _MOST_LINES:
+        return True
+    return any(_LOUD.search(document.line_text(line)) for line in range(first, last + 1))
+
+
+def _ends(old: str, new: str) -> tuple[int, int]:
+    """How many characters at the head and at the tail of two texts are the same, none counted twice."""
+    head = _same(old, new, min(len(old), len(new)))
+    return head, _same(old[::-1], new[::-1], min(len(old), len(new)) - head)
+
+
+def _same(one: str, other: str, most: int) -> int:
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

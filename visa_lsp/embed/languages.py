@@ -1,0 +1,136 @@
+"""The host languages: their files, what editors call them, whether a text can hold vISA, and their grammars.
+
+The grammars are tree-sitter's, an extra of the package: they are loaded when a text is parsed, and not before.
+Invariant: positions of a tree are those of the text, one byte for each code point.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Parser, Tree
+
+EXTRA: Final = "pip install 'visa-lsp[embed]'"
+
+
+class Host(Enum):
+    """A language that vISA is written inside of."""
+
+    OPENCL = "opencl"
+    C = "c"
+    CPP = "cpp"
+    PYTHON = "python"
+
+
+_SUFFIXES: Final = {
+    ".cl": Host.OPENCL,
+    ".c": Host.C,
+    ".h": Host.CPP,
+    ".cpp": Host.CPP,
+    ".hpp": Host.CPP,
+    ".cxx": Host.CPP,
+    ".sycl": Host.CPP,
+    ".py": Host.PYTHON,
+}
+SUFFIXES: Final = tuple(_SUFFIXES)
+_IDENTIFIERS: Final = {
+    "opencl": Host.OPENCL,
+    "opencl-c": Host.OPENCL,
+    "c": Host.C,
+    "cpp": Host.CPP,
+    "c++": Host.CPP,
+    "sycl": Host.CPP,
+    "python": Host.PYTHON,
+}
+_MODULES: Final = {
+    Host.OPENCL: "tree_sitter_cpp",
+    Host.C: "tree_sitter_c",
+    Host.CPP: "tree_sitter_cpp",
+    Host.PYTHON: "tree_sitter_python",
+}
+# Words that OpenCL C puts before types; without them a declaration is one of C.
+_QUALIFIERS: Final = re.compile(
+    r"\b(?:__kernel|kernel|(?:__)?(?:global|local|constant|private|generic|read_only|write_only|read_write))\b"
+)
+_OTHER: Final = re.compile(r"[^\x01-\x7f]")
+
+
+class MissingGrammarError(Exception):
+    """The packages that parse host languages are not installed; the message says how to install them."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(f"vISA inside of {host.value} sources is found with tree-sitter: {EXTRA}")
+
+
+def host_of(name: str) -> Host | None:
+    """The host language of a file by its suffix; None where it is none of them."""
+    return _SUFFIXES.get(name[name.rfind(".") :].lower()) if "." in name else None
+
+
+def host_called(identifier: str) -> Host | None:
+    """The host language that an editor calls so; None where it is none of them."""
+    return _IDENTIFIERS.get(identifier.lower())
+
+
+def may_hold_visa(text: str) -> bool:
+    """Whether a text is worth parsing: it has inline assembly, or a comment that marks a string."""
+    return "asm" in text
+
+
+def is_installed(host: Host) -> bool:
+    """Whether the packages that parse a language are there."""
+    return find_spec("tree_sitter") is not None and find_spec(_MODULES[host]) is not None
+
+
+@cache
+def _parser(host: Host) -> Parser:
+    if not is_installed(host):
+        raise MissingGrammarError(host)
+    from tree_sitter import Parser
+
+    return Parser(language(host))
+
+
+@cache
+def language(host: Host) -> Language:
+    """The grammar of a language. Raises MissingGrammarError where it is not installed."""
+    if not is_installed(host):
+        raise MissingGrammarError(host)
+    from tree_sitter import Language
+
+    return Language(_grammar(host))
+
+
+def _grammar(host: Host) -> object:
+    """What a grammar's package gives to tree-sitter."""
+    match host:
+        case Host.C:
+            import tree_sitter_c
+
+            return tree_sitter_c.language()
+        case Host.PYTHON:
+            import tree_sitter_python
+
+            return tree_sitter_python.language()
+    # The grammar of C++ reads the C of OpenCL, and raw strings in it.
+    import tree_sitter_cpp
+
+    return tree_sitter_cpp.language()
+
+
+def parse(text: str, host: Host) -> Tree:
+    """The tree of a text, whose bytes are the text's code points. Raises MissingGrammarError."""
+    parser = _parser(host)
+    # A letter for whatever is no ASCII: names with it stay names, and offsets stay those of the text.
+    plain = text if text.isascii() and "\0" not in text else _OTHER.sub("x", text)
+    if host is Host.OPENCL:
+        plain = _QUALIFIERS.sub(lambda word: " " * len(word[0]), plain)
+    if host is not Host.PYTHON and plain.rfind("/*") > plain.rfind("*/"):
+        # The scanner looks for the end of each open comment up to the end of the text.
+        plain += "*/"
+    return parser.parse(plain.encode("ascii"))

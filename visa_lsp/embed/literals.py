@@ -1,0 +1,124 @@
+"""What the string literals of C, C++ and Python stand for, piece by piece with its place in the host.
+
+It knows escapes, prefixes, raw strings and line splices, and nothing of what the strings say.
+Invariant: pieces are in the order of the host and do not overlap; a piece that is exact is spelt as it reads.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class StringPiece(Struct, frozen=True):
+    """A part of what a string stands for; ``exact`` where it is spelt as it reads."""
+
+    text: str
+    host: Span
+    exact: bool = True
+
+
+# Stands for what is known only when the program runs, or by another file.
+HOLE: Final = "\ufffc"
+
+
+C_RAW: Final = r'(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\((?:[\s\S]*?\)(?P=delimiter)"|[\s\S]*)'
+C_STRING: Final = r'(?:u8|[uUL])?"(?:[^"\\\n]|\\\r\n|\\[\s\S])*"?'
+_SIMPLE: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
+_ESCAPE: Final = re.compile(
+    r"\\(?:(?P<splice>\r?\n|\r)|(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{1,8})"
+    r"|(?:u(?P<short>[0-9a-fA-F]{4})|U(?P<long>[0-9a-fA-F]{8}))|N\{(?P<name>[^}\n]*)\}|(?P<one>[\s\S]))"
+)
+_BRACES: Final = re.compile(r"\{\{|\}\}")
+_LAST: Final = 0x10FFFF
+
+
+def c_pieces(text: str, span: Span) -> Iterator[StringPiece]:
+    """The pieces of a string literal of C or C++ with its prefix and quotes; one that is not closed ends with its span."""
+    literal = text[span.start : span.end]
+    quote = literal.find('"')
+    if literal[:quote].endswith("R"):
+        opener = literal.find("(", quote)
+        close = ")" + literal[quote + 1 : opener] + '"'
+        end = len(literal) - len(close) if literal.endswith(close) else len(literal)
+        if 0 < opener + 1 < end:
+            yield StringPiece(literal[opener + 1 : end], Span(span.start + opener + 1, span.start + end))
+        return
+    end = len(literal) - (len(literal) > quote + 1 and literal.endswith('"'))
+    yield from _escaped(text, Span(span.start + quote + 1, span.start + end))
+
+
+def python_pieces(
+    text: str, body: Span, *, raw: bool, formatted: bool, values: tuple[Span, ...] = ()
+) -> Iterator[StringPiece]:
+    """The pieces of the inside of a Python string; ``values`` are the places of an f-string that are filled in later."""
+    at = body.start
+    for hole in (*values, Span(body.end, body.end)):
+        part = Span(at, hole.start)
+        for piece in _exact(text, part) if raw else _escaped(text, part):
+            yield from _unbraced(piece) if formatted else (piece,)
+        if hole.start < hole.end:
+            yield StringPiece(HOLE, hole, exact=False)
+        at = hole.end
+
+
+def _exact(text: str, span: Span) -> Iterator[StringPiece]:
+    if span.start < span.end:
+        yield StringPiece(text[span.start : span.end], span)
+
+
+def _escaped(text: str, span: Span) -> Iterator[StringPiece]:
+    at = span.start
+    for escape in _ESCAPE.finditer(text, span.start, span.end):
+        yield from _exact(text, Span(at, escape.start()))
+        value = _value(escape)
+        if value:
+            yield StringPiece(value, Span(escape.start(), escape.end()), exact=False)
+        at = escape.end()
+    yield from _exact(text, Span(at, span.end))
+
+
+def _value(escape: re.Match[str]) -> str:
+    """What an escape stands for; nothing for a line splice."""
+    kind, digits = escape.lastgroup, escape.group(escape.lastgroup or 0)
+    if kind == "splice":
+        return ""
+    if kind == "one":
+        return _SIMPLE.get(digits, digits)
+    if kind == "name":
+        return "?"  # a letter of another script: which one is of no account to vISA
+    number = int(digits, 8 if kind == "octal" else 16)
+    return chr(number) if number <= _LAST else "?"
+
+
+def _unbraced(piece: StringPiece) -> Iterator[StringPiece]:
+    """A piece of an f-string: doubled braces are single ones."""
+    if not piece.exact or ("{{" not in piece.text and "}}" not in piece.text):
+        yield piece
+        return
+    at = 0
+    for brace in _BRACES.finditer(piece.text):
+        yield from _part(piece, at, brace.start())
+        yield StringPiece(brace[0][0], Span(brace.start(), brace.end()).shifted(piece.host.start), exact=False)
+        at = brace.end()
+    yield from _part(piece, at, len(piece.text))
+
+
+def _part(piece: StringPiece, start: int, end: int) -> Iterator[StringPiece]:
+    if start < end:
+        yield StringPiece(piece.text[start:end], Span(start, end).shifted(piece.host.start))
+
+
+def quoted(text: str, *, raw: bool, quote: str) -> str | None:
+    """A text as it is written inside of a literal with these quotes; None where a raw one cannot say it."""
+    if raw:
+        return None if quote[0] in text else text
+    plain = text.replace("\\", "\\\\").replace(quote[0], "\\" + quote[0])
+    return plain.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")

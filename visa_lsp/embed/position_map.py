@@ -1,0 +1,120 @@
+"""Places in a text that was taken out of the strings of another one: offsets and spans, both ways.
+
+A pure value made of segments in the order of both texts. It knows neither strings nor vISA.
+Invariant: an offset inside of an exact segment goes to the host and comes back unchanged; what lies in no segment has no place.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Segment(Struct, frozen=True):
+    """A part of the text and the part of the host that it comes from.
+
+    ``exact``: both are the same characters. Otherwise the part is a whole: an escape, an operand, the value of a macro.
+    """
+
+    text: Span
+    host: Span
+    exact: bool = True
+
+
+class PositionMap:
+    """Offsets of a text and of its host, by segments that overlap in neither and rise in both."""
+
+    def __init__(self, segments: Iterable[Segment]) -> None:
+        self.segments = tuple(_joined(segments))
+        self._texts = [s.text.start for s in self.segments]
+        self._hosts = [s.host.start for s in self.segments]
+
+    def to_host(self, offset: int) -> int | None:
+        """Where the character at an offset of the text begins in the host; None where the host has no such character."""
+        segment = self.segment_at(offset)
+        if segment is None:
+            return None
+        return segment.host.start + (offset - segment.text.start if segment.exact else 0)
+
+    def end_in_host(self, offset: int) -> int | None:
+        """Where, in the host, the character before an offset of the text ends."""
+        segment = self.segment_at(offset - 1)
+        if segment is None:
+            return None
+        return segment.host.start + offset - segment.text.start if segment.exact else segment.host.end
+
+    def host_span(self, span: Span) -> Span | None:
+        """The part of the host that a span of the text comes from; None unless both of its ends are in the host."""
+        if span.start >= span.end:
+            at = self.to_host(span.start)
+            if at is None:
+                at = self.end_in_host(span.start)
+            return None if at is None else Span(at, at)
+        start, end = self.to_host(span.start), self.end_in_host(span.end)
+        return None if start is None or end is None else Span(start, end)
+
+    def unbroken(self, span: Span) -> bool:
+        """Whether the part of the host that a span comes from has nothing in it but what the span has."""
+        if span.start >= span.end:
+            return self.host_span(span) is not None
+        first = bisect_right(self._texts, span.start) - 1
+        last = bisect_right(self._texts, span.end - 1) - 1
+        if first < 0:
+            return False
+        parts = self.segments[first : last + 1]
+        ends = (parts[0], span.start >= parts[0].text.start), (parts[-1], span.end <= parts[-1].text.end)
+        whole = all(s.exact or (span.start <= s.text.start and s.text.end <= span.end) for s in (parts[0], parts[-1]))
+        return (
+            whole
+            and all(fits for _, fits in ends)
+            and all(a.host.end == b.host.start and a.text.end == b.text.start for a, b in pairwise(parts))
+        )
+
+    def to_text(self, offset: int) -> int | None:
+        """The offset in the text for a cursor in the host: before a character of the text, or just behind one."""
+        at = bisect_right(self._hosts, offset) - 1
+        if at < 0:
+            return None
+        segment = self.segments[at]
+        if offset > segment.host.end:
+            return None
+        if segment.exact:
+            return segment.text.start + offset - segment.host.start
+        return segment.text.end if offset == segment.host.end else segment.text.start
+
+    def segment_at(self, offset: int) -> Segment | None:
+        """The segment that the character at an offset of the text is in."""
+        at = bisect_right(self._texts, offset) - 1
+        if at < 0 or offset >= self.segments[at].text.end:
+            return None
+        return self.segments[at]
+
+
+def _joined(segments: Iterable[Segment]) -> Iterable[Segment]:
+    """The segments without empty ones, neighbours that are exact made one."""
+    last: Segment | None = None
+    for segment in segments:
+        if segment.text.start >= segment.text.end:
+            continue
+        if (
+            last is not None
+            and last.exact
+            and segment.exact
+            and last.text.end == segment.text.start
+            and last.host.end == segment.host.start
+        ):
+            last = Segment(Span(last.text.start, segment.text.end), Span(last.host.start, segment.host.end))
+            continue
+        if last is not None:
+            yield last
+        last = segment
+    if last is not None:
+        yield last

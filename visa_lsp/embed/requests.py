@@ -1,0 +1,266 @@
+"""What an editor asks about a place in a host text: asked of the features for vISA, and taken back to the host.
+
+One layer for all requests: an offset of the host becomes one of the vISA text, spans and words of the answer become those of the
+host. Nothing is worked out here that a feature knows. Outside of vISA strings every answer is none.
+Invariant: no span of an answer lies outside of the strings of the host, but those of operands and C variables.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Edit
+from visa_lsp.embed.findings import as_written, findings, host_edits
+from visa_lsp.ide.features import completion as of_completion
+from visa_lsp.ide.features.definition import Target
+from visa_lsp.ide.features.definition import definition as of_definition
+from visa_lsp.ide.features.folding import Fold, folding_ranges
+from visa_lsp.ide.features.hover import HoverResult
+from visa_lsp.ide.features.hover import hover as of_hover
+from visa_lsp.ide.features.references import Occurrence
+from visa_lsp.ide.features.references import highlights as of_highlights
+from visa_lsp.ide.features.references import places as of_places
+from visa_lsp.ide.features.rename import NAME, RenameRefused
+from visa_lsp.ide.features.rename import prepare_rename as of_prepare_rename
+from visa_lsp.ide.features.rename import rename as of_rename
+from visa_lsp.ide.features.semantic_tokens import packed, semantic_tokens
+from visa_lsp.ide.features.signature import SignatureHelp
+from visa_lsp.ide.features.signature import signature_help as of_signature_help
+from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
+from visa_lsp.ide.features.token_pieces import Piece, joined, recoded
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from visa_lsp.embed.host_text import HostText
+    from visa_lsp.embed.units import OperandName, Unit
+    from visa_lsp.ide.features.completion import CompletionOffer, ItemKind
+    from visa_lsp.text import Encoding
+
+_VARIABLE: Final = re.compile(r"[\s&*(]*([A-Za-z_]\w*)")
+_SIGNS_BEFORE: Final = re.compile(r"[%$]\[?\Z")
+_NUMBER: Final = re.compile(r"__asm(\d+)_")
+
+__all__ = [
+    "complete", "definition", "documentation", "findings", "folds", "highlights", "hover", "operand_at", "places",
+    "prepare_rename", "rename", "signature_help", "tokens",
+]  # fmt: skip
+
+
+def operand_at(host: HostText, offset: int) -> tuple[Unit, OperandName, Span] | None:
+    """The operand of an asm statement whose name is at an offset of the host, with its body and its place."""
+    at = host.visa_offset(offset)
+    if at is None:
+        return None
+    unit = host.units[host.unit_at(at)]
+    local = at - host.start_of(host.unit_at(at))
+    # A cursor behind a name is still at it.
+    for place in (local, local - 1):
+        segment = unit.map.segment_at(place)
+        name = unit.text[segment.text.start : segment.text.end] if segment is not None and not segment.exact else ""
+        if segment is not None and name in unit.operands:
+            return unit, unit.operands[name], segment.host.shifted(host.base_of(host.unit_at(at)))
+    return None
+
+
+def hover(host: HostText, offset: int) -> HoverResult | None:
+    """The page of what is at an offset; of an operand also what the asm statement says of it."""
+    at = host.visa_offset(offset)
+    found = of_hover(host.analysis, at) if at is not None else None
+    span = host.host_span(found.span) if found is not None else None
+    if at is None or found is None or span is None:
+        return None
+    unit = host.units[host.unit_at(at)]
+    words = as_written(unit, found.markdown)
+    known = operand_at(host, offset)
+    if known is not None:
+        head = _operand_page(known[1])
+        words = f"{head}\n\n{words}" if unit.is_typed(known[1]) else f"{head}\n\nIts type is not known here."
+    return HoverResult(span, words)
+
+
+def _operand_page(name: OperandName) -> str:
+    operand = name.operand
+    constraint = f'`"{operand.constraint}"`' if operand.constraint is not None else "not known"
+    expression = f", `{operand.expression}`" if operand.expression else ""
+    return f"**`{name.written}`** operand {operand.number} of the asm statement: {constraint}{expression}"
+
+
+def definition(host: HostText, offset: int) -> tuple[Target, ...]:
+    """Where the name at an offset is declared: in the strings; of an operand, where the statement has it, and in C."""
+    known = operand_at(host, offset)
+    if known is not None:
+        return tuple(_of_operand(host, *known))
+    at = host.visa_offset(offset)
+    found = of_definition(host.analysis, at) if at is not None else None
+    if found is None:
+        return ()
+    origin, name = host.host_span(found.origin), host.host_span(found.name)
+    if origin is None or name is None:
+        return ()
+    return (Target(origin, name, host.host_span(found.line) or name),)
+
+
+def _of_operand(host: HostText, unit: Unit, name: OperandName, origin: Span) -> list[Target]:
+    moved = host.moved_by(unit)
+    place = name.operand.span.shifted(moved)
+    targets = [Target(origin, place, place)]
+    variable = _VARIABLE.match(name.operand.expression)
+    block = unit.source.blocks[_block_number(name.name)]
+    declared = (
+        host.declaration(unit, variable[1], block.function, name.operand.span.start) if variable is not None else None
+    )
+    if declared is not None:
+        targets.append(Target(origin, declared, declared))
+    return targets
+
+
+def _block_number(name: str) -> int:
+    hit = _NUMBER.match(name)
+    return int(hit[1]) if hit is not None else 0
+
+
+def highlights(host: HostText, offset: int) -> tuple[Occurrence, ...]:
+    """The places of the name at an offset."""
+    at = host.visa_offset(offset)
+    found = of_highlights(host.analysis, at) if at is not None else ()
+    placed = ((host.host_span(o.span), o) for o in found)
+    return tuple(replace(o, span=span) for span, o in placed if span is not None)
+
+
+def places(host: HostText, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
+    """Every place of the name at an offset and of its aliases."""
+    at = host.visa_offset(offset)
+    found = of_places(host.analysis, at, declarations=declarations) if at is not None else ()
+    return tuple(span for span in map(host.host_span, found) if span is not None)
+
+
+def prepare_rename(host: HostText, offset: int) -> tuple[Span, str] | None:
+    """The name that would be renamed; None where there is none that may be: an operand without a name has none."""
+    known = operand_at(host, offset)
+    if known is not None:
+        name = known[1].operand.name
+        return (_inner(known[2], name), name) if name and known[1].operand.constraint is not None else None
+    at = host.visa_offset(offset)
+    found = of_prepare_rename(host.analysis, at) if at is not None else None
+    span = host.host_span(found[0]) if found is not None else None
+    return (span, found[1]) if found is not None and span is not None else None
+
+
+def _inner(span: Span, name: str) -> Span:
+    """The name in `%[name]`."""
+    return Span(span.end - 1 - len(name), span.end - 1)
+
+
+def rename(host: HostText, offset: int, new_name: str) -> tuple[Edit, ...]:
+    """The edits of a rename. RenameRefused says why it cannot be done."""
+    at = host.visa_offset(offset)
+    if at is None:
+        raise RenameRefused("there is no vISA here")
+    known = operand_at(host, offset)
+    if known is not None:
+        return _rename_operand(host, at, known, new_name)
+    edits = host_edits(host, of_rename(host.analysis, at, new_name))
+    if edits is None:
+        raise RenameRefused("a part of a name stands outside of the string, or comes from a macro")
+    return edits
+
+
+def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Span], new_name: str) -> tuple[Edit, ...]:
+    unit, name, _ = known
+    old = name.operand.name
+    if not old or name.operand.constraint is None:
+        raise RenameRefused("an operand without a name is called by its number")
+    if not NAME.fullmatch(new_name):
+        raise RenameRefused(f"`{new_name}` is no name of an operand")
+    block = unit.source.blocks[_block_number(name.name)]
+    if any(o.name == new_name for o in block.operands if o.name != old):
+        raise RenameRefused(f"there is already an operand `{new_name}` in this statement")
+    spans = [host.host_span(o.span) for o in of_highlights(host.analysis, at)]
+    place = name.operand.span.shifted(host.moved_by(unit))
+    own = host.document.slice(place).find(old)
+    edits = [Edit(Span(place.start + own, place.start + own + len(old)), new_name)] if own >= 0 else []
+    edits += [Edit(_inner(span, old), new_name) for span in spans if span is not None]
+    return tuple(sorted(edits, key=lambda e: e.span))
+
+
+def complete(host: HostText, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
+    """The offers at an offset, and whether there are more; operands are called as the statement calls them."""
+    at = host.visa_offset(offset)
+    if at is None:
+        return (), False
+    found, cut = of_completion.offers(host.analysis, at)
+    number = host.unit_at(at)
+    unit = host.units[number]
+    around = unit.literal_around(Span(offset, offset).shifted(-host.base_of(number)))
+    if around is None:
+        return (), False
+    block = unit.source.blocks.index(around[0])
+    out = []
+    for item in found:
+        span = host.host_span(item.span) or Span(offset, offset)
+        operand = unit.operands.get(item.label)
+        if operand is not None:
+            if _block_number(item.label) != block:
+                continue
+            signs = _SIGNS_BEFORE.search(host.document.slice(Span(max(0, span.start - 2), span.start)))
+            span = Span(span.start - (len(signs[0]) if signs is not None else 0), span.end)
+            written, detail = operand.written, as_written(unit, item.detail)
+            out.append(replace(item, label=written, insert=written, detail=detail, span=span))
+            continue
+        edits = host_edits(host, (Edit(item.span, item.insert),))
+        insert = edits[0].new_text if edits else item.insert
+        out.append(replace(item, insert=insert, detail=as_written(unit, item.detail), span=span))
+    return tuple(out), cut
+
+
+def documentation(host: HostText, kind: ItemKind, label: str, offset: int) -> str:
+    """The page of an offer made at an offset."""
+    at = host.visa_offset(offset)
+    if at is None:
+        return ""
+    unit = host.units[host.unit_at(at)]
+    name = next((o.name for o in unit.operands.values() if o.written == label), label)
+    here = host.analysis.document.position(at)[0]
+    return as_written(unit, of_completion.documentation(host.analysis, kind, name, here))
+
+
+def signature_help(host: HostText, offset: int) -> SignatureHelp | None:
+    """The syntax of the instruction at an offset."""
+    at = host.visa_offset(offset)
+    return of_signature_help(host.analysis, at) if at is not None else None
+
+
+def tokens(host: HostText, encoding: Encoding) -> Piece:
+    """The colours of the vISA in the host, of nothing else in it; lines count from the first of the host."""
+    by_line: dict[int, list[tuple[int, int, int, int]]] = {}
+    text = host.document
+    for token in semantic_tokens(host.analysis) if host.units else ():
+        whole = host.analysis.document.span(token.line, token.span)
+        span = host.host_span(whole)
+        if span is None or not host.is_unbroken(whole):
+            continue
+        line, column = text.position(span.start)
+        bits = sum(1 << MODIFIERS.index(word) for word in token.modifiers)
+        by_line.setdefault(line, []).append((column, span.end - span.start, TYPES.index(token.type), bits))
+    lines = [b""] * (max(by_line, default=-1) + 1)
+    for line, found in by_line.items():
+        lines[line] = recoded(packed(sorted(found)), text.line_text(line), encoding)
+    return joined(lines)
+
+
+def folds(host: HostText) -> tuple[Fold, ...]:
+    """What can be folded: each statement of several lines, and what can be folded in a vISA text."""
+    found: set[tuple[int, int]] = set()
+    for number, unit in enumerate(host.units):
+        for block in unit.source.blocks:
+            span = block.span.shifted(host.base_of(number) - unit.base)
+            found.add((host.document.position(span.start)[0], host.document.position(span.end)[0]))
+    visa = host.analysis.document
+    for fold in folding_ranges(host.analysis) if host.units else ():
+        first = host.host_span(Span(visa.line_start(fold.first), visa.line_start(fold.first) + 1))
+        last = host.host_span(Span(visa.line_start(fold.last), visa.line_start(fold.last) + 1))
+        if first is not None and last is not None:
+            found.add((host.document.position(first.start)[0], host.document.position(last.start)[0]))
+    return tuple(Fold(first, last) for first, last in sorted(found) if first < last)

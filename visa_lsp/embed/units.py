@@ -1,0 +1,255 @@
+"""Blocks made one body of vISA: what the compiler would see of a function, with a declaration for each operand.
+
+A unit is relative to its first block in the host and to its first character in the text, so that it stays what it is while
+things around it move. It knows no rule; what it cannot know (types, numbers, parts of lines) it leaves open.
+Invariant: every character of the text that a string of the host says is in the unit's map, and no other is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
+
+from visa_lsp.embed.blocks import AsmBlock, Operand, StringLiteral
+from visa_lsp.embed.literals import HOLE, StringPiece
+from visa_lsp.embed.position_map import PositionMap, Segment
+from visa_lsp.syntax.comments import strip
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WIDEST: Final = 32  # lanes: of a function that does not say how many it has
+_ROOM: Final = 4096  # bytes: of an operand whose type is not known
+_LONGEST_NAME: Final = 60
+# What an operand may be whose type is not known, and a number that is not: the type, its bytes, a number.
+CHOICES: Final = (
+    ("d", 4, "0x1:d"),
+    ("f", 4, "0x3f800000:f"),
+    ("uq", 8, "0x10:uq"),
+    ("w", 2, "0x8:w"),
+    ("hf", 2, "0x3c00:hf"),
+    ("ud", 4, "0x4:ud"),
+    ("ub", 1, "0x2:ub"),
+    ("df", 8, "0x3ff0000000000000:df"),
+    ("bf", 2, "0x0:uw"),
+)
+_TEMPLATE: Final = {
+    "": None,
+    "%": re.compile(r"%(?:(?P<double>%)|(?P<label>l)?(?:(?P<number>\d+)|\[(?P<name>\w+)\]))"),
+    "$": re.compile(r"\$(?:(?P<double>\$)|(?P<label>\b\B)?(?:(?P<number>\d+)|\{(?P<name>\d+)(?::\w+)?\}))"),
+    "%$": re.compile(r"(?:%(?P<double>%)|(?P<label>\b\B)?[%$](?:(?P<number>\d+)|\[(?P<name>\w+)\]))"),
+    "$%": re.compile(r"(?:%(?P<double>%)|(?P<label>\b\B)?[%$](?:(?P<number>\d+)|\[(?P<name>\w+)\]))"),
+}
+
+
+class KnownType(NamedTuple):
+    """What is known of an operand: its vISA type and the elements that a lane has, or empty; its value, if a number."""
+
+    type: str = ""
+    per_lane: int = 0
+    value: int | None = None
+
+
+class OperandName(Struct, frozen=True):
+    """An operand under the name that it has in the text, with what the host calls it; spans relative to the unit."""
+
+    name: str
+    written: str
+    operand: Operand
+
+
+class UnitSource(Struct, frozen=True):
+    """What a unit is made of: a name, a width (0: not known), blocks, and for each of them what is known of its operands."""
+
+    name: str
+    width: int
+    blocks: tuple[AsmBlock, ...]
+    known: tuple[tuple[KnownType, ...], ...]
+
+
+class Unit(Struct, frozen=True, dict=True):
+    """A body of the text. ``base`` is where the first block begins in the host; spans count from there.
+
+    ``open`` tells that something in it is not known, and ``broken`` that there are lines which are not.
+    """
+
+    source: UnitSource
+    base: int
+    length: int
+    text: str
+    map: PositionMap
+    operands: dict[str, OperandName]
+    open: bool
+    broken: bool
+    labels: frozenset[str]
+
+    def is_typed(self, name: OperandName) -> bool:
+        """Whether the type of an operand is known."""
+        number = next((n for n, block in enumerate(self.source.blocks) if name.operand in block.operands), -1)
+        return number >= 0 and bool(self.source.known[number][name.operand.number].type)
+
+    @cached_property
+    def by_choice(self) -> dict[str, list[frozenset[tuple[str, Span]]]]:
+        """By platform: what is found in the body, by code and place, for every choice but the first; filled when asked."""
+        return {}
+
+    @cached_property
+    def _literals(self) -> list[tuple[Span, StringLiteral, AsmBlock]]:
+        return [(lit.span.shifted(-self.base), lit, b) for b in self.source.blocks for lit in b.literals]
+
+    def literal_around(self, span: Span) -> tuple[AsmBlock, StringLiteral] | None:
+        """The literal that a span of the host, relative to the unit, lies between the quotes of, and its block."""
+        at = bisect_right(self._literals, span.start, key=lambda known: known[0].start) - 1
+        if at < 0:
+            return None
+        where, literal, block = self._literals[at]
+        return (block, literal) if where.start < span.start and span.end < where.end else None
+
+
+def unit_of(source: UnitSource, choice: int = 0) -> Unit:
+    """The body made of some blocks of one function; ``choice`` says which of ``CHOICES`` stands for what is not known."""
+    return _UnitMaker(source, choice).unit()
+
+
+class _UnitMaker:
+    """Makes one unit."""
+
+    def __init__(self, source: UnitSource, choice: int) -> None:
+        self._source = source
+        self._choice = choice
+        self._base = source.blocks[0].span.start
+        self._names: dict[str, OperandName] = {}
+        self._decls: list[str] = []
+        self._open = self._broken = False
+        self._labels: set[str] = set()
+
+    def unit(self) -> Unit:
+        """Put the body together."""
+        bodies = [list(self._lines(number, block)) for number, block in enumerate(self._source.blocks)]
+        name = re.sub(r"\W", "_", self._source.name, flags=re.ASCII)[:_LONGEST_NAME] or "asm"
+        head = [f'.kernel "{name}"', '.kernel_attr Target="3d"']
+        if self._source.width:
+            head.append(f".kernel_attr SimdSize={self._source.width}")
+        text = [line + "\n" for line in (*head, *self._decls)]
+        at = sum(map(len, text))
+        segments: list[Segment] = []
+        for lines in bodies:
+            commented = False
+            for line in lines:
+                written = ""
+                if any(HOLE in part.text for part in line):
+                    self._open = self._broken = True
+                else:
+                    start = at
+                    for part in line:
+                        host = part.host.shifted(-self._base)
+                        segments.append(Segment(Span(start, start + len(part.text)), host, part.exact))
+                        start += len(part.text)
+                    written = "".join(part.text for part in line)
+                if not written.endswith("\n"):
+                    written += "\n"
+                if commented or "/*" in written:
+                    commented = strip(written.rstrip("\r\n"), commented)[1]
+                text.append(written)
+                at += len(written)
+            if commented:
+                text.append("*/\n")
+                at += 3
+        text.append("ret (M1, 1)\n")
+        end = max(block.span.end for block in self._source.blocks)
+        return Unit(
+            self._source, self._base, end - self._base, "".join(text), PositionMap(segments),
+            self._names, self._open, self._broken, frozenset(self._labels),
+        )  # fmt: skip
+
+    def _lines(self, number: int, block: AsmBlock) -> Iterator[list[StringPiece]]:
+        """The lines of a block, in pieces."""
+        self._labels.update(block.labels)
+        line: list[StringPiece] = []
+        for piece in self._filled(number, block):
+            start = 0
+            while start < len(piece.text):
+                end = piece.text.find("\n", start) + 1 or len(piece.text)
+                line.append(_cut(piece, start, end))
+                if piece.text[end - 1] == "\n":
+                    yield line
+                    line = []
+                start = end
+        if line:
+            yield line
+
+    def _filled(self, number: int, block: AsmBlock) -> Iterator[StringPiece]:
+        """The template with its operands put in."""
+        pattern = _TEMPLATE[block.signs]
+        starts = list(accumulate((len(p.text) for p in block.pieces), initial=0))
+        at = 0
+        for hit in pattern.finditer(block.text) if pattern is not None else ():
+            written = self._operand(number, block, hit)
+            if written is None:
+                continue
+            yield from _slice(block.pieces, starts, at, hit.start())
+            parts = list(_slice(block.pieces, starts, hit.start(), hit.end()))
+            yield StringPiece(written, Span(parts[0].host.start, parts[-1].host.end), exact=False)
+            at = hit.end()
+        yield from _slice(block.pieces, starts, at, starts[-1])
+
+    def _operand(self, number: int, block: AsmBlock, hit: re.Match[str]) -> str | None:
+        """What stands in the text for an operand of the template; None where it is none."""
+        if hit["double"]:
+            return hit["double"]
+        if hit["label"]:
+            name = hit["name"] or (block.labels[:1] or ("",))[0]
+            self._labels.add(name)
+            return name or None
+        called = hit["number"] or hit["name"]
+        operand = next((o for o in block.operands if called in (str(o.number), o.name)), None)
+        if operand is None:
+            if not block.asked or len(called) > 6:
+                return None
+            # Of a string that stands alone nothing tells the operands but their use.
+            numbered = int(called) if called.isdigit() else len(self._names)
+            operand = Operand(numbered, "" if called.isdigit() else called, None, "", block.span, written=True)
+        return self._text_of(number, operand, hit[0])
+
+    def _text_of(self, number: int, operand: Operand, written: str) -> str:
+        known = self._source.known[number][operand.number] if operand.constraint is not None else KnownType()
+        if operand.is_immediate:
+            if known.value is not None:
+                return f"0x{known.value & 0xFFFFFFFF:x}:d"
+            self._open = True
+            return CHOICES[self._choice][2]
+        name = f"__asm{number}_{operand.number if not operand.name or operand.constraint is not None else operand.name}"
+        if name not in self._names:
+            self._names[name] = OperandName(name, written, operand)
+            self._decls.append(self._declaration(name, operand, known))
+        return name
+
+    def _declaration(self, name: str, operand: Operand, known: KnownType) -> str:
+        if known.type:
+            count = known.per_lane * (1 if operand.is_uniform else self._source.width or WIDEST)
+            return f".decl {name} v_type=G type={known.type} num_elts={count} align=GRF"
+        self._open = True
+        visa, size, _ = CHOICES[self._choice]
+        return f".decl {name} v_type=G type={visa} num_elts={_ROOM // size} align=GRF"
+
+
+def _slice(pieces: tuple[StringPiece, ...], starts: list[int], start: int, end: int) -> Iterator[StringPiece]:
+    """The pieces of a part of what pieces say together; ``starts`` has the offset of each."""
+    number = bisect_right(starts, start) - 1
+    while start < end:
+        stop = min(end, starts[number + 1])
+        yield _cut(pieces[number], start - starts[number], stop - starts[number])
+        start = stop
+        number += 1
+
+
+def _cut(piece: StringPiece, start: int, end: int) -> StringPiece:
+    """A part of a piece; that of a piece that is not exact stands where the whole does."""
+    host = Span(start, end).shifted(piece.host.start) if piece.exact else piece.host
+    return StringPiece(piece.text[start:end], host, piece.exact)
