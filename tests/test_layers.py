@@ -21,6 +21,7 @@ ALLOWED = {
     "reading": set(),
     "sema": L1,
     "flow": {"isa", "program"},
+    "compare": {"isa", "program"},
     "checks": L2,
     "codec": {"text", "diagnostics", "isa", "program"},
     "sim": {"text", "diagnostics", "isa", "program", "flow"},
@@ -37,6 +38,7 @@ ALLOWED = {
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
     "cli.check": {"common", "files", "progress", "rules", "settings"},
+    "cli.diff": {"asm", "assemble", "common", "files", "progress"},
     "cli.launch": {"common", "described", "files", "progress"},
     "cli.services": {
         "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "words", "zebins",

@@ -10,7 +10,10 @@ from visa_lsp.cli.help_examples import EXAMPLES, HEADING
 from visa_lsp.cli.main import COMMANDS, LOADERS, main
 
 ROOT = Path(__file__).parents[2]
-WRONG = ["visa-lsp run average.visaasm --first-fault"]  # it shows what a fault looks like
+WRONG = [
+    "visa-lsp diff saxpy.visaasm average.visaasm --format json",  # what a difference looks like
+    "visa-lsp run average.visaasm --first-fault",  # and a fault
+]
 
 
 @pytest.mark.parametrize("program", EXAMPLES)
@@ -36,9 +39,9 @@ def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys):
         statuses[line] = main(argv)
         out, err = capsys.readouterr()
         assert "internal error" not in err, line
-        assert out or argv[0] in ("asm", "check", "zeinfo", "dis"), line
+        assert out or argv[0] in ("asm", "check", "zeinfo", "dis", "diff"), line
     assert {line for line, status in statuses.items() if status} == set(WRONG)
-    assert statuses[WRONG[0]] == 1
+    assert {statuses[line] for line in WRONG} == {1}
     assert {"saxpy.isa", "mandelbrot.isa", "mandelbrot.zebin", "mandelbrot", "saxpy.zeinfo.yaml"} <= {
         path.name for path in tmp_path.iterdir()
     }

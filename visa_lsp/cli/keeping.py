@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
-_READS_TEXTS: Final = ("check", "asm", "run", "zeinfo")
+_READS_TEXTS: Final = ("check", "asm", "diff", "run", "zeinfo")
 
 
 def keeping(command: str) -> AbstractContextManager[object]:

@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "check": "report what is wrong in texts (also: visa-lsp --check)",
     "asm": "make an object from a text",
     "dis": "make a text from an object",
+    "diff": "compare two programs, whatever their variables and labels are called",
     "run": "run a kernel on the simulator",
     "zeinfo": "check ze_info, alone and against the kernels, or make it",
     "explain": "explain an instruction, a finding, a variable, or a word of the glossary",
@@ -51,6 +52,12 @@ def _dis() -> Command:
     from visa_lsp.cli.dis import add_arguments, dis_command
 
     return add_arguments, dis_command
+
+
+def _diff() -> Command:
+    from visa_lsp.cli.diff.command import add_arguments, diff_command
+
+    return add_arguments, diff_command
 
 
 def _run() -> Command:
@@ -82,6 +89,7 @@ LOADERS: Final = {
     "check": _check,
     "asm": _asm,
     "dis": _dis,
+    "diff": _diff,
     "run": _run,
     "zeinfo": _zeinfo,
     "explain": _explain,
