@@ -41,7 +41,7 @@ ALLOWED = {
     "cli.diff": {"asm", "assemble", "common", "files", "progress"},
     "cli.launch": {"common", "described", "files", "progress"},
     "cli.services": {
-        "assemble", "check", "common", "described", "exits", "explain", "files", "launch", "rules", "settings", "words", "zebins",
+        "assemble", "check", "common", "described", "diff", "exits", "explain", "files", "launch", "rules", "settings", "words", "zebins",
         "zeinfo",
     },
     "ide.index": set(),

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Families of instructions that send a message to a unit beside the registers.
 _MESSAGES: Final = frozenset({"data_port", "lsc", "media", "sampler", "svm"})
+# Of differences at one place: what went is told before what came.
+_ORDER: Final = (ChangeKind.DELETE, ChangeKind.CHANGE, ChangeKind.MOVE, ChangeKind.INSERT)
 _DONE: Final = {ChangeKind.INSERT: "inserted", ChangeKind.DELETE: "deleted", ChangeKind.MOVE: "moved"}
 
 
@@ -46,7 +48,7 @@ def compare_bodies(a: ComparedBody, b: ComparedBody) -> KernelDiff:
     pairs = _line_pairs(a, b, match)
     place = _Places(pairs)
     changes = [*_heads(a, b), *_declarations(a, b, match, its_names, place), *_code(a, b, match, its_names, place)]
-    changes.sort(key=lambda change: (change.a, change.b, change.kind.value))
+    changes.sort(key=lambda change: (change.a.first, change.b.first, _ORDER.index(change.kind), change.a, change.b))
     renamed = sum(a.name(ref) != b.name(other) for ref, other in renaming.items())
     shown = {b.name(ref): name_in(its_names, ref) for ref in refs_of(b.kernel)}
     names = {own: name for own, name in shown.items() if own != name}

@@ -115,9 +115,10 @@ def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b:
         changed = similar_pairs(a, b, items_a, items_b, renaming, equal, moved)
         return Matching(items_a, items_b, completed(a, b, renaming), equal, changed, moved)
 
-    def explained(match: Matching) -> tuple[int, int, int]:
-        """How much of two bodies a matching explains: what is equal, what was moved, which declarations agree."""
-        return len(match.equal), sum(run.length for run in match.moved), agreeing(a.kernel, b.kernel, match.renaming)
+    def explained(match: Matching) -> tuple[int, int]:
+        """How much of two bodies a matching explains: lines that need no word, of code and declarations; what was moved."""
+        unsaid = len(match.equal) + agreeing(a.kernel, b.kernel, match.renaming)
+        return unsaid, sum(run.length for run in match.moved)
 
     names = by_names(a, b)
     return max(end_of(names, names), end_of(by_use, {}), key=explained)

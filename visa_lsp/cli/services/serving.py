@@ -37,6 +37,7 @@ def services() -> Services:
         run_all_in_subprocess,
         disassemble,
         zebin,
+        diff,
         ze_info,
         launch_template,
         explain,
@@ -122,6 +123,13 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
     except (OSError, ValueError) as error:
         return {"ok": False, "error": f"{path}: {getattr(error, 'strerror', None) or error}"}
     return {"ok": True, "text": written, "bytes": len(data)}
+
+
+def diff(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
+    """How two programs differ, each given by its text or its object's bytes, and its name."""
+    from visa_lsp.cli.services import comparing
+
+    return comparing.difference(a, b, platform)
 
 
 def zebin(path: str, platform: str | None) -> Result:
