@@ -58,10 +58,12 @@ class Matching(Struct, frozen=True):
 def matched(a: ComparedBody, b: ComparedBody) -> Matching:
     """Lay two bodies side by side."""
     items_a, items_b = items_of(a.kernel), items_of(b.kernel)
-    renaming = in_order(items_a, items_b)
-    if renaming is not None:
-        equal = [(n, n) for n in range(len(items_a))]
-        return Matching(items_a, items_b, completed(a, b, renaming), equal)
+    found = in_order(items_a, items_b)
+    if found is not None:
+        renaming = completed(a, b, found)
+        # Else another renaming, which leaves an instruction to be told, may leave less to be told of declarations.
+        if agreeing(a.kernel, b.kernel, renaming) == len(renaming) + len(a.kernel.inputs):
+            return Matching(items_a, items_b, renaming, [(n, n) for n in range(len(items_a))])
     if _precedes(b, a, items_b, items_a):
         return _matched(b, a, items_b, items_a).exchanged()
     return _matched(a, b, items_a, items_b)

@@ -6,7 +6,7 @@ place of the payload. What no instruction names is given away by its declaration
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, TypeAlias
 
 from visa_lsp.compare.model import Ref
@@ -165,20 +165,16 @@ def _through_aliases(a: Kernel, b: Kernel, out: Renaming, taken: set[Ref]) -> No
 
 def _alike(a: ComparedBody, b: ComparedBody, out: Renaming, taken: set[Ref], *, closely: bool) -> None:
     """Give away declarations that say the same, those of one name first, then in order; ``closely`` also by their use."""
-    left: defaultdict[Hashable, list[Ref]] = defaultdict(list)
     ours, theirs = (_Declarations(body.kernel, closely=closely) for body in (a, b))
-    for ref in refs_of(b.kernel):
-        if ref not in taken:
-            left[theirs.said(ref, None)].append(ref)
     waiting = [(ref, ours.said(ref, out)) for ref in refs_of(a.kernel) if ref not in out]
-    for by_name in (True, False):
-        for ref, said in waiting:
-            others = left.get(said, [])
-            found = next((o for o in others if not by_name or a.name(ref) == b.name(o)), None)
-            if found is not None and ref not in out:
-                out[ref] = found
-                taken.add(found)
-                others.remove(found)
+    left = [(ref, theirs.said(ref, None)) for ref in refs_of(b.kernel) if ref not in taken]
+    named = {(said, b.name(ref)): ref for ref, said in left}
+    _add(((ref, named[said, a.name(ref)]) for ref, said in waiting if (said, a.name(ref)) in named), out, taken)
+    in_order: defaultdict[Hashable, deque[Ref]] = defaultdict(deque)
+    for ref, said in left:
+        if ref not in taken:
+            in_order[said].append(ref)
+    _add(((ref, in_order[said].popleft()) for ref, said in waiting if ref not in out and in_order[said]), out, taken)
 
 
 class _Declarations:

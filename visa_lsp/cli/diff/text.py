@@ -43,6 +43,8 @@ def comparison_text(comparison: Comparison, *, colour: bool) -> Iterator[str]:
 def _file(file: FileDiff, paint: Callable[[str, str], str]) -> Iterator[str]:
     for side, letter in ((file.a, "a"), (file.b, "b")):
         yield paint(f"{letter}: {printable(side.name) if side else 'no such file'}", _HEAD)
+    if not file.kernels:
+        yield "  no kernel and no function in either"
     for diff in file.kernels:
         yield paint(f"  {title(diff)}", _HEAD)
         for row in figure_rows(diff):
