@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from corpus import OWN
+from jsonschema import Draft202012Validator
 
 from visa_lsp.cli.main import main
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "compare.schema.json").read_text(encoding="utf-8"))
 
 TEXT = """\
 .version 4.1
@@ -70,6 +74,23 @@ def test_json_has_these_keys_and_no_others(file, capsys):
             }
         ]
     }
+
+
+def test_reports_are_as_the_schema_says(tmp_path, capsys):
+    validator = Draft202012Validator(SCHEMA)
+    Draft202012Validator.check_schema(SCHEMA)
+    run = OWN / "run" / "TGLLP"
+    texts = sorted(run.glob("*/*.visaasm"))
+    changed = tmp_path / texts[0].name
+    changed.write_text(texts[0].read_text(encoding="utf-8").replace("(M1, 16)", "(M1, 8)", 1), encoding="utf-8")
+    pairs = [(run / "maths", run / "vecs"), (run, run), (texts[0], changed)]
+    kinds = set()
+    for a, b in pairs:
+        _, out, _ = told(capsys, str(a), str(b), "--format", "json")
+        report = json.loads(out)
+        validator.validate(report)
+        kinds |= {change["kind"] for kernel in report["kernels"] for change in kernel["changes"]}
+    assert {"insert", "delete", "change"} <= kinds
 
 
 def test_an_object_is_told_by_the_lines_of_its_text(file, capsys):
