@@ -11,7 +11,10 @@ from visa_lsp.cli.main import COMMANDS, LOADERS, main
 
 ROOT = Path(__file__).parents[2]
 TALKS = {"visa-lsp dap"}  # with an editor: there is nothing to type
-WRONG = ["visa-lsp run average.visaasm --first-fault"]  # it shows what a fault looks like
+WRONG = [
+    "visa-lsp diff saxpy.visaasm average.visaasm --format json",  # what a difference looks like
+    "visa-lsp run average.visaasm --first-fault",  # and a fault
+]
 
 
 @pytest.mark.parametrize("program", EXAMPLES)
@@ -42,9 +45,9 @@ def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys):
             assert (statuses.pop(line), f"{tool} is not installed" in err) == (2, True), line
             continue
         assert "internal error" not in err, line
-        assert out or argv[0] in ("asm", "check", "zeinfo", "dis"), line
+        assert out or argv[0] in ("asm", "check", "zeinfo", "dis", "diff"), line
     assert {line for line, status in statuses.items() if status} == set(WRONG)
-    assert statuses[WRONG[0]] == 1
+    assert {statuses[line] for line in WRONG} == {1}
     assert {"saxpy.isa", "mandelbrot.isa", "mandelbrot.zebin", "mandelbrot", "saxpy.zeinfo.yaml"} <= {
         path.name for path in tmp_path.iterdir()
     }

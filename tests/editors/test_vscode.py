@@ -64,7 +64,12 @@ def test_inside_the_extension_host(vsix: Path, project: Path):
     }
     wanted |= {"testing view", "isa editor", "control flow", "task", "quick run", "values beside the lines"}
     wanted |= {"what a failed test says", "what is not as expected comes first", "a test that takes too long"}
-    wanted |= {"the flow graph follows text and cursor", "zebin editor", "pages are read-only documents"}
+    wanted |= {
+        "the flow graph follows text and cursor",
+        "zebin editor",
+        "pages are read-only documents",
+        "two programs side by side",
+    }
     wanted |= {"untitled text", "messages of a run", "settings are live", "what the manifest names is there"}
     assert wanted <= seen
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 
 from lsp_client import at, line_of, plain
 from lsprotocol import types
@@ -319,6 +320,26 @@ async def test_objects_are_shown_as_their_disassembly(client, kernel, tmp_path):
         types.HoverParams(types.TextDocumentIdentifier(shown["uri"]), at(shown["text"], "mad (M1", 1))
     )
     assert "Multiply, then add" in hover.contents.value
+
+
+async def test_two_programs_are_compared_in_the_names_of_the_first(client, kernel, tmp_path):
+    text = (tmp_path / "saxpy.visaasm").read_text(encoding="utf-8")
+    name = re.search(r"^\.decl (\S+) v_type=G", text, re.MULTILINE)[1]
+    other = tmp_path / "other.visaasm"
+    renamed = re.sub(rf"(?<!\w){name}(?!\w)", "another", text) + "// said\n"
+    other.write_text(renamed, encoding="utf-8")
+    told = await command(client, "visa.diff", {"uri": kernel.uri, "other": other.as_uri()})
+    assert (told["ok"], told["same"], told["b"]) == (True, True, told["a"])
+    line = next(line for line in renamed.splitlines() if line.strip().startswith("ret"))
+    other.write_text(renamed.replace(line, f"    fence_sw\n{line}"), encoding="utf-8")
+    told = await command(client, "visa.diff", kernel.uri, other.as_uri())
+    (change,) = told["kernels"][0]["changes"]
+    assert change["what"] == "inserted fence_sw"
+    assert told["b"] == told["a"].replace(line, f"    fence_sw\n{line}")
+    assert [row for row in told["rows"] if row[2]] == [[None, change["b"][0], "insert"]]
+    for bad in ("untitled:x", (tmp_path / "none.visaasm").as_uri()):
+        assert not (await command(client, "visa.diff", {"uri": kernel.uri, "other": bad}))["ok"]
+    assert "no `other`" in (await command(client, "visa.diff", {"uri": kernel.uri}))["error"]
 
 
 async def test_a_zebin_is_told_in_parts(client, kernel, tmp_path):

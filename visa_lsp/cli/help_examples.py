@@ -34,6 +34,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
             "write what is in the zebin of `visa-lsp asm --zebin` into a folder",
         ),
     ),
+    "visa-lsp diff": (
+        ("visa-lsp diff saxpy.visaasm saxpy.isa", "compare a text with the object of `visa-lsp asm saxpy.visaasm`"),
+        ("visa-lsp diff saxpy.visaasm average.visaasm --format json", "tell what differs, for a program"),
+        ("visa-lsp diff saxpy.visaasm saxpy.isa --format html -o diff.html", "write a page for a browser"),
+    ),
     "visa-lsp run": (
         ("visa-lsp run saxpy.visaasm", "run it as saxpy.launch.yaml says, and compare the result"),
         ("visa-lsp run average.visaasm --first-fault", "end at the first thing that the kernel does wrong"),

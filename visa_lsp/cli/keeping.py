@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
-_READS_TEXTS: Final = ("check", "asm", "run", "zeinfo", "gen", "compile")
+_READS_TEXTS: Final = ("check", "asm", "diff", "run", "zeinfo", "gen", "compile", "stats")
 
 
 def keeping(command: str) -> AbstractContextManager[object]:

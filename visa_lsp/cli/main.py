@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "check": "report what is wrong in texts (also: visa-lsp --check)",
     "asm": "make an object from a text",
     "dis": "make a text from an object",
+    "diff": "compare two programs, whatever their variables and labels are called",
     "run": "run a kernel on the simulator",
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
     "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
@@ -56,6 +57,12 @@ def _dis() -> Command:
     from visa_lsp.cli.dis import add_arguments, dis_command
 
     return add_arguments, dis_command
+
+
+def _diff() -> Command:
+    from visa_lsp.cli.diff.command import add_arguments, diff_command
+
+    return add_arguments, diff_command
 
 
 def _run() -> Command:
@@ -111,6 +118,7 @@ LOADERS: Final = {
     "check": _check,
     "asm": _asm,
     "dis": _dis,
+    "diff": _diff,
     "run": _run,
     "gen": _gen,
     "compile": _compile,

@@ -21,6 +21,7 @@ OFFERED = {
             "visa.assemble",
             "visa.disassemble",
             "visa.zebin",
+            "visa.diff",
             "visa.run",
             "visa.runAll",
             "visa.stats",

@@ -79,6 +79,7 @@ class Services:
       thread
     * ``stats(text or None, path, platform, stop)``: the figures of a text's kernels, or of the object ``path``
     * ``disassemble(text or None, path or None, platform)``: an object's file as text, or a text by way of its object
+    * ``diff((text or bytes, name), (text or bytes, name), platform)``: how two programs differ
     * ``zebin(path, platform)``: what is in a zebin: sections, kernels, ze_info, vISA as text
     * ``zeinfo(text, path, platform, opened)`` and ``launch_template(text, path, options)``: ``platform``, ``kernel``, ``quick``,
       ``opened``; both take the other texts of the folder from ``opened`` where it has them
@@ -94,6 +95,7 @@ class Services:
     stats: Callable[[str | None, str | None, str | None, Stop], Result]
     disassemble: Callable[[str | None, str | None, str | None], Result]
     zebin: Callable[[str, str | None], Result]
+    diff: Callable[[tuple[str | bytes, str], tuple[str | bytes, str], str | None], Result]
     zeinfo: Callable[[str, str | None, str | None, dict[str, str]], Result]
     launch_template: Callable[[str, str | None, dict[str, Any]], Result]
     explain: Callable[[str, str | None], Result]

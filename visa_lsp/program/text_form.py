@@ -7,7 +7,8 @@ it. Names that no text can hold (older objects) are replaced by names that say t
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
@@ -27,21 +28,49 @@ _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
 _TAKEN: Final = frozenset({*predefined.VARIABLE_BY_NAME, *predefined.SURFACE_ALIASES, "T1", "T2", "TSS", "S31"})
 
 
+class Subject(Enum):
+    """What a line of the text stands for; the values are the letters of declarations where there is one."""
+
+    GENERAL = "G"
+    ADDRESS = "A"
+    PREDICATE = "P"
+    SAMPLER = "S"
+    SURFACE = "T"
+    INPUT = "input"
+    ATTRIBUTE = "attribute"
+    CODE = "instruction"
+    BODY = "kernel or function"
+    NONE = "nothing of the program"
+
+
+class TextLine(NamedTuple):
+    """A line, and what it stands for: ``number`` is that of a variable, or the place in the list of the kernel."""
+
+    text: str
+    subject: Subject = Subject.NONE
+    number: int = -1
+
+
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
     """The text of a module. The platform gives the register size that ``&V[..]`` offsets need; without one the object does.
 
     A text with such offsets says the size in a comment, which the assembler reads; without ``comments`` only where the
     assembler would find another by itself.
     """
+    lines = [line.text for line in module_lines(module, platform, comments=comments)]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def module_lines(module: Module, platform: Platform | None = None, *, comments: bool = True) -> Iterator[TextLine]:
+    """The lines of ``module_text``, each with what it stands for; a line ``Subject.BODY`` has the number of the body."""
     size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
     chosen = platform or default_platform(size.bytes)
-    lines = [".version 4.1"]
+    yield TextLine(".version 4.1")
     if needs_grf(module.bodies) and (comments or size.bytes != assembler_grf(module.bodies)):
-        lines.append(comment(size))
-    for body in module.bodies:
-        lines += _body(body, chosen, comments=comments)
-        lines.append("")
-    return "\n".join(lines).rstrip("\n") + "\n"
+        yield TextLine(comment(size))
+    for number, body in enumerate(module.bodies):
+        yield from _body(body, number, chosen, comments=comments)
+        yield TextLine("")
 
 
 def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
@@ -103,28 +132,30 @@ def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken
     return out
 
 
-def _body(kernel: Kernel, platform: Platform, *, comments: bool) -> Iterator[str]:
+def _body(kernel: Kernel, place: int, platform: Platform, *, comments: bool) -> Iterator[TextLine]:
     names = names_of(kernel, platform)
-    yield f"{'.kernel' if kernel.is_kernel else '.global_function'} {quoted(kernel.name)}"
-    yield ""
+    yield TextLine(
+        f"{'.kernel' if kernel.is_kernel else '.global_function'} {quoted(kernel.name)}", Subject.BODY, place
+    )
+    yield TextLine("")
     if comments:
-        yield from _predefined_block()
+        yield from map(TextLine, _predefined_block())
     yield from _declarations(kernel, names, comments=comments)
-    pending: str | None = None
     for number, inst in enumerate(kernel.instructions):
         label = _label_of(inst, names)
         if label is not None and _opens_subroutine(inst):
-            yield f"{inst.row.mnemonic} {quoted(label)}"
+            yield TextLine(f"{inst.row.mnemonic} {quoted(label)}", Subject.CODE, number)
             if _LABEL.match(label):  # dumps repeat it, which says nothing
-                yield ""
-                yield f"{label}:"
+                yield TextLine("")
+                yield TextLine(f"{label}:")
             continue
         if label is not None:
-            yield ""
-            yield f"{label}:"
+            yield TextLine("")
+            yield TextLine(f"{label}:", Subject.CODE, number)
             continue
-        pending = f"    {instruction(names, inst)}"
-        yield f"{pending.ljust(_COMMENT_COLUMN - 1)} /// ${number}" if comments else pending
+        text = f"    {instruction(names, inst)}"
+        said = f"{text.ljust(_COMMENT_COLUMN - 1)} /// ${number}" if comments else text
+        yield TextLine(said, Subject.CODE, number)
 
 
 def _label_of(inst: Inst, names: OperandNames) -> str | None:
@@ -143,28 +174,31 @@ def _predefined_block() -> Iterator[str]:
     yield ""
 
 
-def _declarations(kernel: Kernel, names: OperandNames, *, comments: bool) -> list[str]:
+def _declarations(kernel: Kernel, names: OperandNames, *, comments: bool) -> Iterator[TextLine]:
     """Declarations by pool order, then inputs and attributes."""
     absent = _Absent(names)
-    lines: list[tuple[int, str]] = []
+    lines: list[tuple[int, TextLine]] = []
     for number, variable in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
-        lines.append((variable.name_index, _general(kernel, names, names.general[number], variable, absent)))
-    for letter, items, table, first in (
-        ("A", kernel.addresses, names.address, predefined.FIRST_ADDRESS),
-        ("P", kernel.predicates, names.predicate, predefined.FIRST_PREDICATE),
-        ("S", kernel.samplers, names.sampler, predefined.FIRST_SAMPLER),
-        ("T", kernel.surfaces, names.surface, predefined.FIRST_SURFACE),
+        text = _general(kernel, names, names.general[number], variable, absent)
+        lines.append((variable.name_index, TextLine(text, Subject.GENERAL, number)))
+    for subject, items, table, first in (
+        (Subject.ADDRESS, kernel.addresses, names.address, predefined.FIRST_ADDRESS),
+        (Subject.PREDICATE, kernel.predicates, names.predicate, predefined.FIRST_PREDICATE),
+        (Subject.SAMPLER, kernel.samplers, names.sampler, predefined.FIRST_SAMPLER),
+        (Subject.SURFACE, kernel.surfaces, names.surface, predefined.FIRST_SURFACE),
     ):
         for number, state in enumerate(items, first):
             attrs = _attrs(kernel, state.attributes)
-            text = f".decl {table[number]} v_type={letter} num_elts={state.num_elements}{attrs}"
-            lines.append((state.name_index, text))
+            text = f".decl {table[number]} v_type={subject.value} num_elts={state.num_elements}{attrs}"
+            lines.append((state.name_index, TextLine(text, subject, number)))
     lines.sort(key=lambda item: item[0])
-    out = [text for _, text in lines]
-    out += [_input(names, entry, absent, comments=comments) for entry in kernel.inputs]
-    # An attribute behind the last name in the code was appended by the assembler, which will do so again.
-    out += [_attribute(kernel, a, comments=comments) for a in kernel.attributes if not _implied(kernel, a)]
-    return out
+    yield from (line for _, line in lines)
+    for place, entry in enumerate(kernel.inputs):
+        yield TextLine(_input(names, entry, absent, comments=comments), Subject.INPUT, place)
+    for place, attribute in enumerate(kernel.attributes):
+        # One behind the last name in the code was appended by the assembler, which will do so again.
+        if not _implied(kernel, attribute):
+            yield TextLine(attribute_text(kernel, attribute, comments=comments), Subject.ATTRIBUTE, place)
 
 
 def _implied(kernel: Kernel, attribute: Attribute) -> bool:
@@ -200,13 +234,16 @@ def _general(kernel: Kernel, names: OperandNames, name: str, variable: Variable,
 
 
 def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
-    items = []
-    for attribute in attributes:
-        name = kernel.string(attribute.name_index)
-        known = VARIABLE_ATTRIBUTES.get(name)
-        flag = attribute.size == 0 or (known is not None and known.kind is AttributeKind.FLAG)
-        items.append(name if flag else f"{name}={int.from_bytes(attribute.data, 'little')}")
+    items = [variable_attribute(kernel, attribute) for attribute in attributes]
     return f" attrs={{{', '.join(items)}}}" if items else ""
+
+
+def variable_attribute(kernel: Kernel, attribute: Attribute) -> str:
+    """An attribute of a variable as its declaration has it."""
+    name = kernel.string(attribute.name_index)
+    known = VARIABLE_ATTRIBUTES.get(name)
+    flag = attribute.size == 0 or (known is not None and known.kind is AttributeKind.FLAG)
+    return name if flag else f"{name}={int.from_bytes(attribute.data, 'little')}"
 
 
 def _input(names: OperandNames, entry: Input, absent: _Absent, *, comments: bool) -> str:
@@ -256,7 +293,8 @@ def _is_text(data: bytes, number: int) -> bool:
     return number % 16 != 0 and data.isascii() and data.decode("ascii").isprintable()
 
 
-def _attribute(kernel: Kernel, attribute: Attribute, *, comments: bool) -> str:
+def attribute_text(kernel: Kernel, attribute: Attribute, *, comments: bool) -> str:
+    """An attribute of a kernel as a line."""
     name = kernel.string(attribute.name_index)
     if name == "Target" and attribute.data in (b"\0", b"\1"):
         target = "cm" if attribute.data == bytes(1) else "3d"

@@ -9,6 +9,7 @@ import { ResultsPanel } from './run/panel.ts';
 import { messageOf, Server } from './server/client.ts';
 import { Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
+import { compareWith, registerComparison } from './views/compare.ts';
 import { CursorLine } from './views/cursor.ts';
 import { FlowView } from './views/flow.ts';
 import { InlineValues } from './views/inline.ts';
@@ -46,6 +47,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const flow = new FlowView(context, current);
   const pages = new Pages();
   registerTexts(current, pages);
+  registerComparison(current, pages);
   const isa = new IsaEditor(context, current);
   const zebin = new ZebinEditor(context, current, pages);
   const tests = new LaunchTests(current, results, inline);
@@ -109,14 +111,14 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     }
   }
 
-  const command = (name: string, work: (uri: vscode.Uri) => unknown): vscode.Disposable =>
-    vscode.commands.registerCommand(name, async (given?: vscode.Uri) => {
+  const command = (name: string, work: (uri: vscode.Uri, selected?: vscode.Uri[]) => unknown): vscode.Disposable =>
+    vscode.commands.registerCommand(name, async (given?: vscode.Uri, selected?: vscode.Uri[]) => {
       const uri = given instanceof vscode.Uri ? given : inFront();
       if (uri === undefined) {
         void vscode.window.showWarningMessage('vISA: open a .visaasm file first.');
         return undefined;
       }
-      return guarded(() => work(uri));
+      return guarded(() => work(uri, selected));
     });
 
   context.subscriptions.push(
@@ -135,6 +137,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.quickRun', (uri) => runner.ask(uri)),
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
     command('visa.assembleFile', assemble),
+    command('visa.compareWith', (uri, selected) => compareWith(current, pages, uri, selected)),
     command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
     command('visa.showDisassembly', openObject),
     command('visa.openDisassemblyText', (uri) => isa.showText(uri)),

@@ -38,6 +38,7 @@ def services() -> Services:
         stats_in_subprocess,
         disassemble,
         zebin,
+        diff,
         ze_info,
         launch_template,
         explain,
@@ -142,6 +143,13 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
     except (OSError, ValueError) as error:
         return {"ok": False, "error": f"{path}: {getattr(error, 'strerror', None) or error}"}
     return {"ok": True, "text": written, "bytes": len(data)}
+
+
+def diff(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
+    """How two programs differ, each given by its text or its object's bytes, and its name."""
+    from visa_lsp.cli.services import comparing
+
+    return comparing.difference(a, b, platform)
 
 
 def zebin(path: str, platform: str | None) -> Result:

@@ -20,6 +20,7 @@ from visa_lsp.ide.features.inline_values import RunValues
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.capabilities import (
     ASSEMBLE,
+    DIFF,
     DISASSEMBLE,
     EXPLAIN,
     GEN,
@@ -38,7 +39,7 @@ from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.services import Stop
 from visa_lsp.lsp.session import MachineCode
-from visa_lsp.reading import read_file
+from visa_lsp.reading import MOST_OBJECT, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +69,7 @@ def register(server: VisaServer) -> None:
         (ASSEMBLE, on_assemble),
         (DISASSEMBLE, on_disassemble),
         (ZEBIN, on_zebin),
+        (DIFF, on_diff),
         (RUN, on_run),
         (RUN_ALL, on_run_all),
         (STATS, on_stats),
@@ -220,6 +222,38 @@ async def on_zebin(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         return lambda: ls.services.zebin(path, platform)
 
     return await _answer(ls, "vISA: reading the zebin", token, prepare)
+
+
+async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Compare a text or an object (``uri``) with another one (``other``), as they are open, else as their files have them.
+
+    The answer has ``kernels`` as ``visa-lsp diff --format json`` has them, ``a`` and ``b``, the texts of both with the names of the
+    first, and ``rows``, the pairs of lines that stand beside each other.
+    """
+
+    def prepare() -> Callable[[], Result]:
+        options = _options(arguments, second="other")
+        other = options.get("other")
+        if other is None:
+            raise BadArgument("the object has no `other`: the document that the first is compared with")
+        platform = _platform(ls, options)
+        one, its = ((_source(ls, uri), ls.files.path_of(uri) or uri) for uri in (options["uri"], other))
+        return lambda: ls.services.diff(one, its, platform)
+
+    return await _answer(ls, "vISA: comparing", token, prepare)
+
+
+def _source(ls: VisaServer, uri: str) -> str | bytes:
+    """A text as it is open, else the bytes of its file."""
+    opened, path = ls.documents.get(uri), ls.files.path_of(uri)
+    if opened is not None:
+        return opened.analysis.document.text
+    if path is None:
+        raise BadArgument(f"`{uri}` is neither open nor a file")
+    try:
+        return read_file(path, MOST_OBJECT)
+    except OSError as error:
+        raise BadArgument(f"`{uri}` cannot be read: {error.strerror or error}") from None
 
 
 async def on_disassembly(ls: VisaServer, params: Any) -> Result:

@@ -246,6 +246,17 @@ const tests = {
     assert.match((await api.zebin.content(file('none.zebin'))).error, /There is no none\.zebin/);
     assert.match((await api.zebin.content(file('saxpy.visaasm'))).error, /is no zebin that can be read/);
   },
+  async 'two programs side by side'() {
+    const [text, object, other] = ['saxpy.visaasm', 'saxpy.isa', 'average.visaasm'].map(file);
+    assert.equal((await run('visa.compareWith', text, [text, object])).same, true);
+    const told = await run('visa.compareWith', text, [other, text]);
+    assert.equal(told.same, false);
+    const { input, label } = vscode.window.tabGroups.activeTabGroup.activeTab;
+    assert.match(label, /saxpy\.visaasm ↔ average\.visaasm/);
+    const [left, right] = await Promise.all([input.original, input.modified].map((uri) => vscode.workspace.openTextDocument(uri)));
+    assert.deepEqual([left.getText(), right.getText()], [told.a, told.b]);
+    assert.equal(right.languageId, 'visa');
+  },
   async 'pages are read-only documents'() {
     await vscode.window.showTextDocument(document);
     await run('visa.showZeInfoFile', document.uri);

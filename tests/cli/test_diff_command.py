@@ -1,0 +1,219 @@
+"""The command ``diff``: exit statuses, formats, folders, hostile input."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from corpus import OWN
+from jsonschema import Draft202012Validator
+
+from visa_lsp.cli.main import main
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "compare.schema.json").read_text(encoding="utf-8"))
+
+TEXT = """\
+.version 4.1
+.kernel "k"
+.decl A1 v_type=G type=d num_elts=16 align=GRF
+.decl A2 v_type=G type=d num_elts=16 align=GRF
+.kernel_attr SimdSize=16
+    mov (M1, 16) A2(0,0)<1> A1(0,0)<1;1,0>
+    add (M1, 16) A2(0,0)<1> A2(0,0)<1;1,0> 0x1:d
+there:
+    ret (M1, 1)
+"""
+SAME = TEXT.replace("A1", "one").replace("there", "label_9").replace("0x1:d", "1:d   // one more")
+OTHER = SAME.replace("1:d ", "2:d ")
+
+
+@pytest.fixture
+def file(tmp_path):
+    def written(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return written
+
+
+def told(capsys, *argv):
+    """Exit status, standard output and standard error."""
+    status = main(["diff", *argv])
+    return status, *capsys.readouterr()
+
+
+def test_texts_that_differ_in_names_and_comments_are_the_same(file, capsys):
+    status, out, err = told(capsys, file("a.visaasm", TEXT), file("b.visaasm", SAME))
+    assert (status, err) == (0, "")
+    assert "kernel k: same, 2 names differ" in out
+
+
+def test_a_difference_is_told_with_its_lines(file, capsys):
+    status, out, err = told(capsys, file("a.visaasm", TEXT), file("b.visaasm", OTHER))
+    assert (status, err) == (1, "")
+    assert "kernel k: 1 difference, 2 names differ" in out
+    assert re.search(r"~ a 7 +b 7 +add: src1 0x1:d -> 0x2:d\n", out)
+    assert re.search(r"instructions +3\n", out)
+
+
+def test_json_has_these_keys_and_no_others(file, capsys):
+    status, out, _ = told(capsys, file("a.visaasm", TEXT), file("b.visaasm", OTHER), "--format", "json")
+    assert status == 1
+    assert json.loads(out) == {
+        "kernels": [
+            {
+                "name": "k",
+                "same": False,
+                "renamed": 2,
+                "changes": [{"kind": "change", "a": [7, 7], "b": [7, 7], "what": "add: src1 0x1:d -> 0x2:d"}],
+            }
+        ]
+    }
+
+
+def test_reports_are_as_the_schema_says(tmp_path, capsys):
+    validator = Draft202012Validator(SCHEMA)
+    Draft202012Validator.check_schema(SCHEMA)
+    run = OWN / "run" / "TGLLP"
+    texts = sorted(run.glob("*/*.visaasm"))
+    changed = tmp_path / texts[0].name
+    changed.write_text(texts[0].read_text(encoding="utf-8").replace("(M1, 16)", "(M1, 8)", 1), encoding="utf-8")
+    pairs = [(run / "maths", run / "vecs"), (run, run), (texts[0], changed)]
+    kinds = set()
+    for a, b in pairs:
+        _, out, _ = told(capsys, str(a), str(b), "--format", "json")
+        report = json.loads(out)
+        validator.validate(report)
+        kinds |= {change["kind"] for kernel in report["kernels"] for change in kernel["changes"]}
+    assert {"insert", "delete", "change"} <= kinds
+
+
+def test_an_object_is_told_by_the_lines_of_its_text(file, capsys):
+    a, b = file("a.visaasm", TEXT), file("b.visaasm", OTHER)
+    assert main(["asm", a, b]) == 0
+    objects = [a.replace(".visaasm", ".isa"), b.replace(".visaasm", ".isa")]
+    assert told(capsys, a, objects[0])[0] == 0
+    assert main(["dis", objects[0]]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = next(n for n, line in enumerate(lines, 1) if "add (M1" in line)
+    status, out, _ = told(capsys, *objects, "--format", "json")
+    (change,) = json.loads(out)["kernels"][0]["changes"]
+    assert (status, change["a"], change["b"]) == (1, [at, at], [at, at])
+
+
+def test_folders_are_compared_file_by_file_and_then_by_kernel(file, tmp_path, capsys):
+    file("a/x/one.visaasm", TEXT)
+    file("b/x/one.visaasm", SAME)
+    file("a/two.visaasm", TEXT.replace('"k"', '"m"'))
+    file("b/zwei.visaasm", OTHER.replace('"k"', '"m"'))
+    file(
+        "b/new.visaasm",
+        TEXT.replace('"k"', '"n"').replace("    mov", "    barrier\n    barrier\n    barrier\n    barrier\n    mov"),
+    )
+    status, out, err = told(capsys, str(tmp_path / "a"), str(tmp_path / "b"), "--format", "json")
+    assert (status, err) == (1, "")
+    found = {
+        kernel["name"]: (kernel["same"], [name and Path(name).name for name in kernel["files"]])
+        for kernel in json.loads(out)["kernels"]
+    }
+    assert found == {
+        "k": (True, ["one.visaasm", "one.visaasm"]),
+        "m": (False, ["two.visaasm", "zwei.visaasm"]),
+        "n": (False, [None, "new.visaasm"]),
+    }
+    status, out, _ = told(capsys, str(tmp_path / "a"), str(tmp_path / "b"))
+    assert "3 kernels and functions in 3 pairs of files, 1 the same" in out
+    assert "one.visaasm" not in out
+
+
+def test_the_page_shows_every_text_escaped_and_loads_nothing(file, tmp_path, capsys):
+    hostile = TEXT.replace('"k"', '"<script>alert(1)</script>&"').replace(
+        "    add", "    // <img src=x onerror=alert(1)>\n    add"
+    )
+    page = tmp_path / "diff.html"
+    status, out, _ = told(
+        capsys, file("a.visaasm", hostile), file("b<b>.visaasm", hostile.replace("0x1:d", "0x3:d")),
+        "--format", "html", "-o", str(page),
+    )  # fmt: skip
+    text = page.read_text(encoding="utf-8")
+    assert (status, out) == (1, "")
+    assert text.count("<script>") == 1
+    assert "<img" not in text
+    assert "b<b>" not in text
+    assert not re.search(r"""(?:src|href)\s*=|https?:|@import|url\(""", text.replace("&lt;img src=x", ""))
+    assert "0x<mark>" in text or "<mark>0x1</mark>" in text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_a_text_with_errors_cannot_be_compared(file, capsys):
+    bad = file("bad.visaasm", TEXT.replace("add (M1, 16) A2", "add (M1, 16) A7"))
+    status, out, err = told(capsys, file("a.visaasm", TEXT), bad)
+    assert (status, out) == (2, "")
+    assert re.search(r"bad\.visaasm:7:18: error V\d+ undeclared-name", err)
+
+
+def test_one_unreadable_file_of_a_folder_does_not_hide_the_others(file, tmp_path, capsys):
+    for side in "ab":
+        file(f"{side}/good.visaasm", TEXT)
+        file(f"{side}/bad.visaasm", "nothing of ours")
+    status, out, err = told(capsys, str(tmp_path / "a"), str(tmp_path / "b"), "--format", "json")
+    assert status == 2
+    assert [kernel["name"] for kernel in json.loads(out)["kernels"]] == ["k"]
+    assert "bad.visaasm" in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["a.visaasm", "nowhere.visaasm"], "nowhere.visaasm: no such file or directory"),
+        (["a.visaasm", ""], "an empty path names no file"),
+        (["a.visaasm", "folder"], "compare two files or two folders"),
+        (["folder", "folder"], "no texts and no objects"),
+        (["-", "-"], "standard input is read once"),
+        (["a.visaasm", "damaged.isa"], "not an object that can be read"),
+        (["a.visaasm", "a.visaasm", "-o", "a.visaasm"], "this is also the input"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_in_a_line(argv, words, file, tmp_path, monkeypatch, capsys):
+    file("a.visaasm", TEXT)
+    (tmp_path / "damaged.isa").write_bytes(b"CISA\x04\x01\xff\xff\xff")
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    status, out, err = told(capsys, *argv)
+    assert (status, out) == (2, "")
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_standard_input_is_one_of_the_two(file):
+    a = file("a.visaasm", TEXT)
+    code = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "diff", a, "-", "--stdin-filename", "typed"]
+    done = subprocess.run(command, input=OTHER, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "b: typed" in done.stdout
+
+
+def test_colours_are_for_terminals_and_for_those_who_ask(file, capsys):
+    a, b = file("a.visaasm", TEXT), file("b.visaasm", OTHER)
+    assert "\033[" not in told(capsys, a, b)[1]
+    assert "\033[33m  ~ a 7" in told(capsys, a, b, "--color", "always")[1]
+
+
+def test_neither_numpy_nor_the_server_is_loaded(file):
+    a, b = file("a.visaasm", TEXT), file("b.visaasm", OTHER)
+    code = (
+        "import sys; from visa_lsp.cli.main import main; status = main(sys.argv[1:]); "
+        "print(status, sorted({'numpy', 'pygls', 'llvmlite', 'lsprotocol', 'ruamel'} & set(sys.modules)))"
+    )
+    for form in ("text", "json", "html"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, "diff", a, b, "--format", form], capture_output=True, text=True, check=True,
+            env={**os.environ, "VISA_LSP_CACHE": "off"},
+        )  # fmt: skip
+        assert done.stdout.splitlines()[-1] == "1 []"

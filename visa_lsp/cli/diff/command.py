@@ -1,0 +1,61 @@
+"""The command ``visa-lsp diff``: what differs between two programs but for names, order of declarations and comments."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from visa_lsp.cli.common import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, STDIN, add_platform, wants_colour
+from visa_lsp.cli.diff.compared import compared
+from visa_lsp.cli.files import check_output, write_output
+from visa_lsp.cli.progress import Progress
+
+if TYPE_CHECKING:
+    import argparse
+
+    from visa_lsp.cli.diff.compared import Comparison
+
+FORMATS = ("text", "json", "html")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("a", metavar="A", help="a text, an object, or a folder of them; - is standard input")
+    parser.add_argument("b", metavar="B", help="what it is compared with")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how to tell it; default: text")
+    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="write it there; default: standard output")
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colours; default: on a terminal"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what the program on standard input is called")
+    add_platform(parser)
+
+
+def diff_command(args: argparse.Namespace) -> int:
+    """Compare two programs. 0 the same, 1 different, 2 wrong usage, or something that is no readable program."""
+    inputs = [args.a, args.b]
+    check_output(args.output, inputs)
+    with Progress() as progress:
+        comparison = compared(args.a, args.b, args.platform, args.stdin_filename, progress)
+    if comparison.files or comparison.folders:
+        colour = args.output == STDIN and wants_colour(sys.stdout, args.color)
+        report = _report(comparison, args.format, colour=colour)
+        write_output(args.output, report.encode("utf-8", "backslashreplace"), inputs)
+    if comparison.unreadable:
+        return EXIT_USAGE
+    return EXIT_OK if comparison.same else EXIT_FINDINGS
+
+
+def _report(comparison: Comparison, form: str, *, colour: bool) -> str:
+    if form == "json":
+        from visa_lsp.cli.diff.values import comparison_values
+
+        return json.dumps(comparison_values(comparison), indent=2) + "\n"
+    if form == "html":
+        from visa_lsp.cli.diff.html import comparison_page
+
+        return comparison_page(comparison)
+    from visa_lsp.cli.diff.text import comparison_text
+
+    return "".join(f"{line}\n" for line in comparison_text(comparison, colour=colour))

@@ -1,0 +1,120 @@
+"""The comparison that the command prints: pairs of files, each with how its kernels differ.
+
+Reads files. What leaves no program is told on standard error and counts as unreadable.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from visa_lsp.cli.common import STDIN, STDIN_NAME, CliError, complain
+from visa_lsp.cli.diff.pairing import by_name, files_of, is_folder
+from visa_lsp.cli.diff.sides import Side, side_of
+from visa_lsp.cli.files import read_bytes
+from visa_lsp.compare.programs import compare_programs, counterparts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.cli.progress import Progress
+    from visa_lsp.compare.model import KernelDiff
+
+
+class FileDiff(Struct, frozen=True):
+    """Two files; one of them is None where a folder has no file of its kind."""
+
+    a: Side | None
+    b: Side | None
+    kernels: Sequence[KernelDiff]
+
+    @property
+    def same(self) -> bool:
+        """Every kernel has an equal one."""
+        return all(kernel.same for kernel in self.kernels)
+
+
+class Comparison(Struct, frozen=True):
+    """All pairs of files; ``folders`` tells whether folders were compared, ``unreadable`` how many files could not be read."""
+
+    files: Sequence[FileDiff]
+    folders: bool
+    unreadable: int
+
+    @property
+    def same(self) -> bool:
+        """Nothing differs."""
+        return all(file.same for file in self.files)
+
+
+def compared(a: str, b: str, platform: str | None, stdin_filename: str | None, progress: Progress) -> Comparison:
+    """Compare two files or two folders. Raises CliError where that cannot be."""
+    if is_folder(a) != is_folder(b):
+        raise CliError(f"{a} and {b}: compare two files or two folders, not a file with a folder")
+    if is_folder(a):
+        return _folders(a, b, platform, progress)
+    if a == b == STDIN:
+        raise CliError("- can be one of the two files: standard input is read once")
+    sides = [_side(path, (stdin_filename or STDIN_NAME) if path == STDIN else path, platform) for path in (a, b)]
+    unreadable = sum(side is None for side in sides)
+    return Comparison([] if unreadable else [_diff(*sides)], folders=False, unreadable=unreadable)
+
+
+def _folders(a: str, b: str, platform: str | None, progress: Progress) -> Comparison:
+    ours, theirs = files_of(a), files_of(b)
+    if not ours and not theirs:
+        raise CliError(f"{a} and {b}: these folders have no texts and no objects")
+    pairs = by_name(ours, theirs)
+    out: list[FileDiff] = []
+    unreadable = 0
+    for done, (name, other) in enumerate(pairs.items()):
+        if progress.is_due():
+            progress.show(f"{done} of {len(pairs)} files, {name}")
+        one, its = _read(ours[name], platform), _read(theirs[other], platform)
+        unreadable += (one is None) + (its is None)
+        if one is not None and its is not None:
+            out.append(_diff(one, its))
+    taken = set(pairs.values())
+    left = [_read(path, platform) for name, path in ours.items() if name not in pairs]
+    others = [_read(path, platform) for name, path in theirs.items() if name not in taken]
+    unreadable += left.count(None) + others.count(None)
+    out += _by_kernels([side for side in left if side], [side for side in others if side])
+    return Comparison(out, folders=True, unreadable=unreadable)
+
+
+def _by_kernels(a: Sequence[Side], b: Sequence[Side]) -> Iterator[FileDiff]:
+    """Files of other names: by the first kernel of each."""
+    ours, theirs = [side for side in a if side.bodies], [side for side in b if side.bodies]
+    pairs = counterparts([side.bodies[0] for side in ours], [side.bodies[0] for side in theirs])
+    taken = set(pairs.values())
+    for i, side in enumerate(ours):
+        yield _diff(side, theirs[pairs[i]] if i in pairs else None)
+    yield from (_diff(None, side) for j, side in enumerate(theirs) if j not in taken)
+
+
+def _diff(a: Side | None, b: Side | None) -> FileDiff:
+    kernels = compare_programs(a.bodies if a else (), b.bodies if b else (), a.end if a else 0, b.end if b else 0)
+    return FileDiff(a, b, kernels)
+
+
+def _read(path: str, platform: str | None) -> Side | None:
+    """One file of a folder; None, and told, where it cannot be read."""
+    try:
+        return _side(path, path, platform, named=False)
+    except CliError as error:
+        complain(str(error))
+        return None
+
+
+def _side(path: str, name: str, platform: str | None, *, named: bool = True) -> Side | None:
+    """The side of a file; None where it is a text with errors, which are told as ``asm`` tells them."""
+    data = read_bytes(path, named=named)
+    side = side_of(name, data, platform)
+    if isinstance(side, Side):
+        return side
+    from visa_lsp.cli.asm import report
+    from visa_lsp.cli.assemble import assemble_text
+
+    report(name, assemble_text(side.document.text, platform))
+    return None

@@ -1,0 +1,94 @@
+"""A comparison for people who read a terminal: figures side by side, then a line for each difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.cli.common import printable
+from visa_lsp.compare.bodies import figures_of
+from visa_lsp.compare.model import ChangeKind
+from visa_lsp.compare.words import arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from visa_lsp.cli.diff.compared import Comparison, FileDiff
+    from visa_lsp.compare.model import Difference, KernelDiff, Lines
+
+_SIGNS: Final = {
+    ChangeKind.INSERT: ("+", "32"),
+    ChangeKind.DELETE: ("-", "31"),
+    ChangeKind.CHANGE: ("~", "33"),
+    ChangeKind.MOVE: (">", "36"),
+}
+_MOST_LISTED: Final = 12  # instructions of a stretch that are listed
+_HEAD: Final = "1"
+
+
+def comparison_text(comparison: Comparison, *, colour: bool) -> Iterator[str]:
+    """The report, line by line. Of folders only what differs is told, and how many kernels do not."""
+
+    def paint(text: str, style: str) -> str:
+        return f"\033[{style}m{text}\033[0m" if colour else text
+
+    for file in comparison.files:
+        if not (comparison.folders and file.same):
+            yield from _file(file, paint)
+    kernels = [kernel for file in comparison.files for kernel in file.kernels]
+    if comparison.folders:
+        same = sum(kernel.same for kernel in kernels)
+        yield f"{len(kernels)} kernels and functions in {len(comparison.files)} pairs of files, {same} the same"
+
+
+def _file(file: FileDiff, paint: Callable[[str, str], str]) -> Iterator[str]:
+    for side, letter in ((file.a, "a"), (file.b, "b")):
+        yield paint(f"{letter}: {printable(side.name) if side else 'no such file'}", _HEAD)
+    if not file.kernels:
+        yield "  no kernel and no function in either"
+    for diff in file.kernels:
+        yield paint(f"  {title(diff)}", _HEAD)
+        for row in figure_rows(diff):
+            yield "    " + "  ".join(row)
+        # The code first: most of what differs above it follows from it.
+        for change in sorted(diff.changes, key=lambda change: not change.in_code):
+            yield from _change(change, paint)
+    yield ""
+
+
+def title(diff: KernelDiff) -> str:
+    """What a body is and whether it differs."""
+    body = diff.a or diff.b
+    word = "kernel" if body is None or body.kernel.is_kernel else "function"
+    renamed = f", {diff.renamed} names differ" if diff.renamed else ""
+    if diff.same:
+        return f"{word} {printable(diff.name)}: same{renamed}"
+    count = len(diff.changes)
+    return f"{word} {printable(diff.name)}: {count} difference{'s' * (count != 1)}{renamed}"
+
+
+def figure_rows(diff: KernelDiff) -> list[tuple[str, str]]:
+    """Figures of both bodies side by side, by their names; nothing for bodies that are the same or alone."""
+    if diff.same or diff.a is None or diff.b is None:
+        return []
+    ours, theirs = figures_of(diff.a.kernel), figures_of(diff.b.kernel)
+    rows = [
+        ("instructions", ours.instructions, theirs.instructions),
+        ("sends", ours.sends, theirs.sends),
+        ("variables", ours.variables, theirs.variables),
+        ("SIMD width", ours.simd, theirs.simd),
+    ]
+    return [(f"{name:<12}", arrow(a, b) if a != b else str(a)) for name, a, b in rows if (a, b) != (None, None)]
+
+
+def _change(change: Difference, paint: Callable[[str, str], str]) -> Iterator[str]:
+    sign, style = _SIGNS[change.kind]
+    places = f"a {_lines(change.a)}".ljust(14) + f"b {_lines(change.b)}".ljust(14)
+    yield paint(f"  {sign} {places}", style) + printable(change.what)
+    for line in change.listing[:_MOST_LISTED]:
+        yield paint(f"      {sign} {printable(line)}", style)
+    if len(change.listing) > _MOST_LISTED:
+        yield f"        and {len(change.listing) - _MOST_LISTED} more"
+
+
+def _lines(lines: Lines) -> str:
+    return str(lines.first + 1) if lines.first == lines.last else f"{lines.first + 1}-{lines.last + 1}"

@@ -1,0 +1,224 @@
+"""Two bodies laid side by side: which instruction is which, up to renaming, which were moved, which were changed.
+
+Names are not known at first. Variables are told apart by how they are used: a few rounds of colouring by their instructions,
+those by their variables. The finest colours make the first pairs, coarser ones fill the gaps; the pairs vote for a renaming,
+which makes better pairs, until nothing changes. Where names were kept, they are a second beginning; the better end counts.
+Invariant: ``matched(b, a)`` is ``matched(a, b)`` with its sides exchanged.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+
+from visa_lsp.compare.pairing import MovedRun, similar_pairs
+from visa_lsp.compare.refs import declaration
+from visa_lsp.compare.renaming import agreeing, by_names, by_votes, completed, in_order
+from visa_lsp.compare.sequences import aligned
+from visa_lsp.compare.shapes import items_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
+    from visa_lsp.compare.model import ComparedBody, Ref
+    from visa_lsp.compare.renaming import Renaming
+    from visa_lsp.compare.shapes import Item
+
+Tokens: TypeAlias = tuple[list[int], list[int]]  # a number for each instruction of both bodies, equal for equal ones
+
+_COLOURINGS: Final = 2
+_ROUNDS: Final = 5
+_MOST_PLACES: Final = 40  # at which a moved line is looked for
+
+
+class Matching(Struct, frozen=True):
+    """Items by their places in ``a`` and ``b``. What is in none of the pairs and runs is in one body only."""
+
+    a: Sequence[Item]
+    b: Sequence[Item]
+    renaming: Renaming
+    equal: list[tuple[int, int]]
+    changed: list[tuple[int, int]] = []
+    moved: list[MovedRun] = []
+
+    def exchanged(self) -> Matching:
+        """The same seen from the other body."""
+        return Matching(
+            self.b,
+            self.a,
+            {other: ref for ref, other in self.renaming.items()},
+            [(j, i) for i, j in self.equal],
+            sorted((j, i) for i, j in self.changed),
+            sorted(MovedRun(run.b, run.a, run.length) for run in self.moved),
+        )
+
+
+def matched(a: ComparedBody, b: ComparedBody) -> Matching:
+    """Lay two bodies side by side."""
+    items_a, items_b = items_of(a.kernel), items_of(b.kernel)
+    found = in_order(items_a, items_b)
+    if found is not None:
+        renaming = completed(a, b, found)
+        # Else another renaming, which leaves an instruction to be told, may leave less to be told of declarations.
+        if agreeing(a.kernel, b.kernel, renaming) == len(renaming) + len(a.kernel.inputs):
+            return Matching(items_a, items_b, renaming, [(n, n) for n in range(len(items_a))])
+    if _precedes(b, a, items_b, items_a):
+        return _matched(b, a, items_b, items_a).exchanged()
+    return _matched(a, b, items_a, items_b)
+
+
+def _precedes(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item]) -> bool:
+    """Whether ``a`` is the one that is looked at first, whichever is given first: by length, else by what differs first."""
+    if len(items_a) != len(items_b):
+        return len(items_a) < len(items_b)
+    for one, other in zip(items_a, items_b, strict=True):
+        if one.shape != other.shape:
+            return repr(one.shape) < repr(other.shape)
+        ours, theirs = [a.name(ref) for ref in one.refs], [b.name(ref) for ref in other.refs]
+        if ours != theirs:
+            return ours < theirs
+    return False
+
+
+def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item]) -> Matching:
+    numbers = _Numbers()
+    shapes = numbers.of(i.shape for i in items_a), numbers.of(i.shape for i in items_b)
+    coarse = [shapes, (numbers.of(i.loose for i in items_a), numbers.of(i.loose for i in items_b))]
+    colours = _colours(a, b, items_a, items_b, numbers)
+    by_use = by_votes(a, b, _items(aligned([*colours, *coarse]), items_a, items_b), {})
+
+    def tokens(renaming: Renaming) -> Tokens:
+        """Instructions with their names, those of the second as the first names them."""
+        back = {other: ref for ref, other in renaming.items()}
+        ours = numbers.of((shape, item.refs) for shape, item in zip(shapes[0], items_a, strict=True))
+        named = (tuple([back.get(ref, ("b", ref)) for ref in item.refs]) for item in items_b)
+        return ours, numbers.of(zip(shapes[1], named, strict=True))
+
+    def end_of(start: Renaming, assumed: Renaming) -> Matching:
+        """What a beginning leads to: pairs make a better renaming, and that better pairs, until nothing changes."""
+        renaming = start
+        for _ in range(_ROUNDS):
+            pairs = aligned([tokens(renaming), *coarse])
+            found = by_votes(a, b, _items(pairs, items_a, items_b), assumed)
+            if found == renaming:
+                break
+            renaming = found
+        match = settled(renaming)
+        # Once more with what is known of names only now: which of several alike instructions was changed, which moved.
+        better = _items([*match.equal, *_told_by_some_names(match)], items_a, items_b)
+        return max(match, settled(by_votes(a, b, better, assumed)), key=explained)
+
+    def settled(renaming: Renaming) -> Matching:
+        named = tokens(renaming)
+        equal = [(i, j) for i, j, _ in aligned([named])]
+        moved = _moved(named, equal)
+        changed = similar_pairs(a, b, items_a, items_b, renaming, equal, moved)
+        return Matching(items_a, items_b, completed(a, b, renaming), equal, changed, moved)
+
+    def explained(match: Matching) -> tuple[int, int]:
+        """How much of two bodies a matching explains: lines that need no word, of code and declarations; what was moved."""
+        unsaid = len(match.equal) + agreeing(a.kernel, b.kernel, match.renaming)
+        return unsaid, sum(run.length for run in match.moved)
+
+    names = by_names(a, b)
+    return max(end_of(names, names), end_of(by_use, {}), key=explained)
+
+
+def _items(pairs: Iterable[tuple[int, ...]], a: Sequence[Item], b: Sequence[Item]) -> list[tuple[Item, Item]]:
+    return [(a[pair[0]], b[pair[1]]) for pair in pairs]
+
+
+def _told_by_some_names(match: Matching) -> Iterator[tuple[int, int]]:
+    """Pairs of what is not equal: lines that are the only ones with their known names, wherever they stand; then changes."""
+    back = {other: ref for ref, other in match.renaming.items()}
+    ours = _only(match.a, {i for i, _ in match.equal}, {ref: ref for ref in match.renaming})
+    theirs = _only(match.b, {j for _, j in match.equal}, back)
+    pairs = {i: theirs[known] for known, i in ours.items() if known in theirs}
+    yield from pairs.items()
+    taken = set(pairs.values())
+    yield from ((i, j) for i, j in match.changed if i not in pairs and j not in taken)
+
+
+def _only(items: Sequence[Item], equal: set[int], names: Mapping[Ref, Ref]) -> dict[Hashable, int]:
+    """The places of items that are not equal to any, by shape and what is known of their names, where no two are alike."""
+    found: dict[Hashable, int] = {}
+    several: set[Hashable] = set()
+    for at, item in enumerate(items):
+        if at not in equal:
+            known = item.shape, tuple(names.get(ref) for ref in item.refs)
+            if known in found:
+                several.add(known)
+            found[known] = at
+    return {known: at for known, at in found.items() if known not in several}
+
+
+class _Numbers(dict["Hashable", int]):
+    """A number for each value that is asked for."""
+
+    def __missing__(self, key: Hashable) -> int:
+        self[key] = number = len(self)
+        return number
+
+    def of(self, values: object) -> list[int]:
+        return [self[value] for value in values]  # type: ignore[attr-defined]
+
+
+def _colours(
+    a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item], numbers: _Numbers
+) -> list[Tokens]:
+    """Colours of instructions, the finest first; the last are shapes with the declarations of what they name."""
+    names_a = {ref: numbers["declared", ref[0], declaration(a.kernel, ref)] for i in items_a for ref in i.refs}
+    names_b = {ref: numbers["declared", ref[0], declaration(b.kernel, ref)] for i in items_b for ref in i.refs}
+    out: list[Tokens] = []
+    for depth in range(_COLOURINGS + 1):
+        if depth:
+            names_a = _by_uses(names_a, items_a, out[0][0], numbers)
+            names_b = _by_uses(names_b, items_b, out[0][1], numbers)
+        out.insert(0, (_by_names(items_a, names_a, numbers), _by_names(items_b, names_b, numbers)))
+    return out
+
+
+def _by_names(items: Sequence[Item], names: dict[Ref, int], numbers: _Numbers) -> list[int]:
+    return numbers.of((item.shape, *[names[ref] for ref in item.refs]) for item in items)
+
+
+def _by_uses(names: dict[Ref, int], items: Sequence[Item], colours: list[int], numbers: _Numbers) -> dict[Ref, int]:
+    uses: defaultdict[Ref, list[tuple[int, int]]] = defaultdict(list)
+    for item, colour in zip(items, colours, strict=True):
+        for at, ref in enumerate(item.refs):
+            uses[ref].append((colour, at))
+    return {ref: numbers["used", colour, tuple(sorted(uses[ref]))] for ref, colour in names.items()}
+
+
+def _moved(tokens: Tokens, equal: list[tuple[int, int]]) -> list[MovedRun]:
+    """Runs that stand in both bodies at other places, the longest first; none of their items is in ``equal``."""
+    a, b = tokens
+    free_a = set(range(len(a))) - {i for i, _ in equal}
+    free_b = set(range(len(b))) - {j for _, j in equal}
+    places: defaultdict[int, list[int]] = defaultdict(list)
+    for j in sorted(free_b):
+        places[b[j]].append(j)
+    candidates = []
+    for i in sorted(free_a):
+        for j in places[a[i]][:_MOST_PLACES]:
+            if i - 1 in free_a and j - 1 in free_b and a[i - 1] == b[j - 1]:
+                continue  # the run has begun before
+            length = 1
+            while i + length in free_a and j + length in free_b and a[i + length] == b[j + length]:
+                length += 1
+            candidates.append((-length, i, j))
+    out = []
+    for negative, i, j in sorted(candidates):
+        run: list[int] = []
+        for n in range(-negative):
+            if i + n in free_a and j + n in free_b:
+                run.append(n)
+                free_a.discard(i + n)
+                free_b.discard(j + n)
+            elif run:
+                break
+        if run:
+            out.append(MovedRun(i + run[0], j + run[0], len(run)))
+    return sorted(out)

@@ -1,0 +1,116 @@
+"""What is compared and what comes of it: bodies with the lines of their text, and how two bodies differ.
+
+Values only. Lines count from 0 here; whoever prints them counts from 1.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.operand_text import OperandNames
+
+# A named thing of a body: the letter of its class (G A P S T as in declarations, L for labels) and its number in the object.
+Ref: TypeAlias = tuple[str, int]
+LABEL: Final = "L"
+
+
+class ComparedBody(Struct, frozen=True):
+    """A kernel or function in the text that it was read from, or that is printed of its object.
+
+    ``lines`` has the line of each declaration (by ``Ref``); ``code`` of each instruction, ``inputs`` and ``attributes`` of each
+    entry of the kernel. ``first`` and ``last`` are those of the whole body.
+    """
+
+    kernel: Kernel
+    names: OperandNames
+    first: int
+    last: int
+    lines: Mapping[Ref, int]
+    code: tuple[int, ...]
+    inputs: tuple[int, ...]
+    attributes: tuple[int, ...]
+
+    def name(self, ref: Ref) -> str:
+        """The name of a variable or label in the text."""
+        names = self.names
+        letter, number = ref
+        match letter:
+            case "G":
+                return names.of(names.general, "V", number)
+            case "A":
+                return names.of(names.address, letter, number)
+            case "P":
+                return names.of(names.predicate, letter, number)
+            case "S":
+                return names.of(names.sampler, letter, number)
+            case "T":
+                return names.of(names.surface, letter, number)
+            case _:
+                return names.labels.get(number, f"{LABEL}{number}")
+
+
+class ChangeKind(Enum):
+    """What happened to lines on the way from the first body to the second."""
+
+    INSERT = "insert"
+    DELETE = "delete"
+    CHANGE = "change"
+    MOVE = "move"
+
+
+class Lines(Struct, frozen=True, order=True):
+    """Lines ``first`` to ``last``. Of the side that has none, both are the line before which they would stand."""
+
+    first: int
+    last: int
+
+
+class Difference(Struct, frozen=True):
+    """One difference; ``what`` says it in the names of the first body, ``listing`` are the lines of a stretch of several.
+
+    ``in_code`` is false above the code: declarations, inputs, attributes, the line that opens the body.
+    """
+
+    kind: ChangeKind
+    a: Lines
+    b: Lines
+    what: str
+    listing: tuple[str, ...] = ()
+    in_code: bool = False
+
+
+class Figures(Struct, frozen=True):
+    """Counts of a body: instructions without labels and source marks, messages among them, declared variables."""
+
+    instructions: int
+    sends: int
+    variables: int
+    simd: int | None
+
+
+class KernelDiff(Struct, frozen=True):
+    """How two bodies differ; one of them is None for a body that the other program does not have.
+
+    ``renamed`` counts the variables and labels that have another name; ``names``: by a name of the second body how it is shown
+    among those of the first; ``pairs``: lines that belong together, in the order of the first.
+    """
+
+    name: str
+    a: ComparedBody | None
+    b: ComparedBody | None
+    changes: tuple[Difference, ...]
+    renamed: int = 0
+    names: Mapping[str, str] = {}
+    pairs: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Nothing differs but names, order of declarations and comments."""
+        return not self.changes

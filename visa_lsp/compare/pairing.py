@@ -1,0 +1,125 @@
+"""Instructions that were changed rather than replaced: between two equal pairs, those that have most in common belong together.
+
+Order is kept. Nothing here decides what is equal; it only says which of the rest is told as a change.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.compare.sequences import common, gaps_between
+from visa_lsp.compare.shapes import is_label, parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from visa_lsp.compare.model import ComparedBody
+    from visa_lsp.compare.renaming import Renaming
+    from visa_lsp.compare.shapes import Item
+
+_MOST_CELLS: Final = 4_000  # of a table over two stretches
+_FULL: Final = 100
+_SAME_WORD: Final = 34  # the least likeness of two instructions of one mnemonic that are told as one that was changed
+_OTHER_WORD: Final = 70
+
+
+def similar_pairs(
+    a: ComparedBody,
+    b: ComparedBody,
+    items_a: Sequence[Item],
+    items_b: Sequence[Item],
+    renaming: Renaming,
+    equal: Sequence[tuple[int, int]],
+    moved: Sequence[MovedRun],
+) -> list[tuple[int, int]]:
+    """Pairs of what is neither equal nor moved, each between two neighbouring pairs of ``equal``."""
+    settled_a = {run.a + n for run in moved for n in range(run.length)}
+    settled_b = {run.b + n for run in moved for n in range(run.length)}
+    back = {other: ref for ref, other in renaming.items()}
+    out = []
+    for a_first, a_end, b_first, b_end in gaps_between(list(equal), (0, len(items_a), 0, len(items_b))):
+        left = [i for i in range(a_first, a_end) if i not in settled_a]
+        right = [j for j in range(b_first, b_end) if j not in settled_b]
+        if left and right:
+            ours = [_Features(items_a[i], a, None) for i in left]
+            theirs = [_Features(items_b[j], b, back) for j in right]
+            out += [(left[i], right[j]) for i, j in _paired(ours, theirs)]
+    return out
+
+
+class MovedRun(Struct, frozen=True, order=True):
+    """``length`` items from ``a`` on that stand at ``b`` in the other body."""
+
+    a: int
+    b: int
+    length: int
+
+
+_NOTHING: Final = (None, ())
+
+
+class _Features:
+    """What one instruction is compared by: its word, and field by field its shape, with and without names."""
+
+    __slots__ = ("fields", "is_label", "loose", "word")
+
+    def __init__(self, item: Item, body: ComparedBody, names: Renaming | None) -> None:
+        self.word = item.inst.row.mnemonic
+        self.is_label = is_label(item)
+        self.loose = item.loose
+        self.fields: list[tuple[Hashable, Hashable]] = [
+            (shape, refs if names is None else tuple(names.get(ref, ("of b", ref)) for ref in refs))
+            for shape, refs in parts_of(item.inst, body.kernel)
+        ]
+
+
+def _likeness(a: _Features, b: _Features) -> int:
+    """From 0 to 100; 0 for what is not to be told as a change."""
+    if a.is_label != b.is_label:
+        return 0
+    # What neither has, such as a predicate, makes them no more alike.
+    fields = [pair for pair in zip_longest(a.fields, b.fields, fillvalue=_NOTHING) if pair != (_NOTHING, _NOTHING)]
+    count, points = len(fields), 0
+    for (shape, names), (its_shape, its_names) in fields:
+        points += 2 * (shape == its_shape and names == its_names) + (shape == its_shape or (names == its_names != ()))
+    likeness = _FULL * points // (3 * count) if count else _FULL
+    return likeness if likeness >= (_SAME_WORD if a.word == b.word else _OTHER_WORD) else 0
+
+
+def _paired(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[int, int]]:
+    if len(a) * len(b) <= _MOST_CELLS:
+        return _best(a, b)
+    numbers: dict[Hashable, int] = {}
+    tokens = [[numbers.setdefault(one.loose, len(numbers)) for one in side] for side in (a, b)]
+    pairs = common(*tokens)
+    out = list(pairs)
+    for a_first, a_end, b_first, b_end in gaps_between(pairs, (0, len(a), 0, len(b))):
+        if (a_end - a_first) * (b_end - b_first) <= _MOST_CELLS:
+            out += [(a_first + i, b_first + j) for i, j in _best(a[a_first:a_end], b[b_first:b_end])]
+    return sorted(out)
+
+
+def _best(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[int, int]]:
+    """The ordered pairs with the greatest sum of likeness."""
+    width = len(b) + 1
+    table = [[0] * width for _ in range(len(a) + 1)]
+    likeness = [[_likeness(one, other) for other in b] for one in a]
+    for i in range(len(a) - 1, -1, -1):
+        row, below, likes = table[i], table[i + 1], likeness[i]
+        for j in range(len(b) - 1, -1, -1):
+            alike = likes[j]
+            row[j] = max(below[j], row[j + 1], below[j + 1] + alike if alike else 0)
+    pairs = []
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if likeness[i][j] and table[i][j] == table[i + 1][j + 1] + likeness[i][j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif table[i][j] == table[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs

@@ -1,0 +1,84 @@
+"""How two programs differ: which body is which, by name and then by content, and how each pair differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.compare.bodies import compare_bodies
+from visa_lsp.compare.model import ChangeKind, Difference, KernelDiff, Lines
+from visa_lsp.compare.shapes import items_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from visa_lsp.compare.model import ComparedBody
+
+_ALIKE: Final = 50  # per cent of the instructions of two bodies of other names that are the same one
+
+
+def compare_programs(
+    a: Sequence[ComparedBody], b: Sequence[ComparedBody], end_a: int = 0, end_b: int = 0
+) -> list[KernelDiff]:
+    """Compare bodies with those of the other program, in the order of the first; those that it does not have come last.
+
+    ``end_a`` and ``end_b`` are the lines behind each text, where a body that it lacks would stand.
+    """
+    pairs = counterparts(a, b)
+    taken = set(pairs.values())
+    out = []
+    for i, body in enumerate(a):
+        other = pairs.get(i)
+        out.append(_alone(body, ChangeKind.DELETE, end_b) if other is None else compare_bodies(body, b[other]))
+    out += [_alone(body, ChangeKind.INSERT, end_a) for j, body in enumerate(b) if j not in taken]
+    return out
+
+
+def counterparts(a: Sequence[ComparedBody], b: Sequence[ComparedBody]) -> dict[int, int]:
+    """Which body of ``b`` is which of ``a``, by their places: of one name first, of several the most alike; then by content."""
+    ours, theirs = [_content(body) for body in a], [_content(body) for body in b]
+    named: dict[str, list[int]] = {}
+    for j, body in enumerate(b):
+        named.setdefault(body.kernel.name, []).append(j)
+    same_name = [
+        (-_likeness(ours[i], theirs[j]), i, j) for i, body in enumerate(a) for j in named.get(body.kernel.name, ())
+    ]
+    pairs = _strongest(same_name, {})
+    taken = set(pairs.values())
+    left = [i for i in range(len(a)) if i not in pairs]
+    others = [j for j in range(len(b)) if j not in taken]
+    alike = ((-_likeness(ours[i], theirs[j]), i, j) for i in left for j in others)
+    return _strongest((one for one in alike if -one[0] >= _ALIKE), pairs)
+
+
+def _strongest(candidates: Iterable[tuple[int, int, int]], pairs: dict[int, int]) -> dict[int, int]:
+    out = dict(pairs)
+    taken = set(out.values())
+    for _, i, j in sorted(candidates):
+        if i not in out and j not in taken:
+            out[i] = j
+            taken.add(j)
+    return out
+
+
+def _content(body: ComparedBody) -> Counter[Hashable]:
+    return Counter(item.shape for item in items_of(body.kernel))
+
+
+def _likeness(a: Counter[Hashable], b: Counter[Hashable]) -> int:
+    """How much of two bodies is alike, in per cent; 0 where their lengths alone say that it is less than half."""
+    shorter, longer = sorted((a.total(), b.total()))
+    if longer >= 3 * shorter:
+        return 100 * (longer == 0)
+    return 200 * (a & b).total() // (shorter + longer)
+
+
+def _alone(body: ComparedBody, kind: ChangeKind, end: int) -> KernelDiff:
+    """A body that the other program does not have."""
+    whole, there = Lines(body.first, body.last), Lines(end, end)
+    word = "kernel" if body.kernel.is_kernel else "function"
+    if kind is ChangeKind.DELETE:
+        change = Difference(kind, whole, there, f"{word} {body.kernel.name} deleted")
+        return KernelDiff(body.kernel.name, body, None, (change,))
+    change = Difference(kind, there, whole, f"{word} {body.kernel.name} inserted")
+    return KernelDiff(body.kernel.name, None, body, (change,))

@@ -1,0 +1,140 @@
+"""Two bodies as two columns: which line stands beside which, and what happened to it.
+
+Every line of the two bodies that is not blank stands in one row; the first column is in the order of its text, and so is the
+second but for declarations in another order, which stand beside their counterparts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.compare.model import ChangeKind
+from visa_lsp.compare.sequences import common
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from visa_lsp.compare.model import KernelDiff
+
+_WORD: Final = re.compile(r"(?<![\w.%$@?])[A-Za-z_$@?][\w$@?]*(?:-[\w$@?]+)*")
+_PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//.*|/\*.*?(?:\*/|$)|[^"/]+|/')
+
+
+class Row(Struct, frozen=True):
+    """A line of each body, from 0, or None; ``kind`` is None where nothing happened to them."""
+
+    a: int | None
+    b: int | None
+    kind: ChangeKind | None = None
+
+
+def rows_of(diff: KernelDiff, lines_a: Sequence[str], lines_b: Sequence[str]) -> list[Row]:
+    """The rows of two bodies, or of the only one."""
+    kinds_a, kinds_b = _kinds(diff)
+    if diff.a is None or diff.b is None:
+        sides = ((diff.a, lines_a, kinds_a), (diff.b, lines_b, kinds_b))
+        found = [_shown(body.first, body.last, lines) if body else [] for body, lines, _ in sides]
+        return [Row(n, None, kinds_a.get(n)) for n in found[0]] + [Row(None, n, kinds_b.get(n)) for n in found[1]]
+    counterparts = dict(diff.pairs)
+    behind = _behind(set(counterparts.values()), _shown(diff.b.first, diff.b.last, lines_b))
+    out: list[Row] = []
+    waiting: list[int] = []
+    left: list[int] = []  # lines of the first since the last row with both
+    for line in _shown(diff.a.first, diff.a.last, lines_a):
+        other = counterparts.get(line)
+        if other is None:
+            left.append(line)
+            continue
+        out += _between(left, waiting, kinds_a, kinds_b, lines_a, lines_b)
+        left = []
+        out.append(Row(line, other, kinds_a.get(line) if kinds_a.get(line) is kinds_b.get(other) else None))
+        waiting = behind.get(other, [])
+    return [*out, *_between(left, waiting, kinds_a, kinds_b, lines_a, lines_b)]
+
+
+Kinds = dict[int, ChangeKind]
+
+
+def _kinds(diff: KernelDiff) -> tuple[Kinds, Kinds]:
+    in_a: Kinds = {}
+    in_b: Kinds = {}
+    for change in diff.changes:
+        if change.kind is not ChangeKind.INSERT:
+            in_a |= dict.fromkeys(range(change.a.first, change.a.last + 1), change.kind)
+        if change.kind is not ChangeKind.DELETE:
+            in_b |= dict.fromkeys(range(change.b.first, change.b.last + 1), change.kind)
+    return in_a, in_b
+
+
+def _shown(first: int, last: int, lines: Sequence[str]) -> list[int]:
+    return [n for n in range(first, min(last + 1, len(lines))) if lines[n].strip()]
+
+
+def _behind(paired: set[int], lines: Sequence[int]) -> dict[int, list[int]]:
+    """The lines without a counterpart, by the line with one that they stand behind."""
+    out: dict[int, list[int]] = {}
+    last = lines[0] if lines else 0
+    for line in lines:
+        if line in paired:
+            last = line
+        else:
+            out.setdefault(last, []).append(line)
+    return out
+
+
+def _between(
+    left: Sequence[int],
+    right: Sequence[int],
+    kinds_a: Kinds,
+    kinds_b: Kinds,
+    lines_a: Sequence[str],
+    lines_b: Sequence[str],
+) -> Iterator[Row]:
+    """Lines without counterparts: those that no change is about stand beside an equal one, comments mostly."""
+    numbers: dict[str, int] = {}
+    plain_a = [n for n in left if n not in kinds_a]
+    plain_b = [n for n in right if n not in kinds_b]
+    tokens = [
+        [numbers.setdefault(lines[n].strip(), len(numbers)) for n in plain]
+        for lines, plain in ((lines_a, plain_a), (lines_b, plain_b))
+    ]
+    beside = {plain_a[i]: plain_b[j] for i, j in common(*tokens)}
+    rest = iter([*right, None])
+    other = next(rest)
+    for line in left:
+        mate = beside.get(line)
+        if mate is not None:
+            while other is not None and other != mate:
+                yield Row(None, other, kinds_b.get(other))
+                other = next(rest)
+            other = next(rest)
+        yield Row(line, mate, kinds_a.get(line))
+    while other is not None:
+        yield Row(None, other, kinds_b.get(other))
+        other = next(rest)
+
+
+def rewritten(diff: KernelDiff, lines: Sequence[str]) -> list[str]:
+    """The lines of the second text with the names of the first body in the place of its own; comments keep theirs."""
+    out = list(lines)
+    if diff.a is None or diff.b is None:
+        return out
+    for n in range(diff.b.first + 1, min(diff.b.last + 1, len(out))):
+        out[n] = "".join(_renamed(piece, diff.names) for piece in _PIECE.findall(out[n]))
+    return out
+
+
+def _renamed(piece: str, names: Mapping[str, str]) -> str:
+    if piece.startswith(("//", "/*")):
+        return piece
+    if piece.startswith('"'):  # a subroutine's name is quoted where it begins
+        return f'"{names[piece[1:-1]]}"' if piece[1:-1] in names else piece
+    return _WORD.sub(lambda word: _word(word[0], names), piece)
+
+
+def _word(word: str, names: Mapping[str, str]) -> str:
+    """A name; only those of labels have a ``-``, elsewhere it is an operator."""
+    return names[word] if word in names else "-".join(names.get(part, part) for part in word.split("-"))
