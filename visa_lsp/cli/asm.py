@@ -24,7 +24,7 @@ from visa_lsp.diagnostics import Severity
 if TYPE_CHECKING:
     import argparse
 
-    from visa_lsp.cli.assemble import Assembled, Program
+    from visa_lsp.cli.assemble import Assembled, CheckedProgram
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +92,7 @@ def _beside(path: str, suffix: str) -> Path:
         raise CliError(f"{path!r}: this names no file") from None
 
 
-def report(name: str, result: Assembled | Program) -> None:
+def report(name: str, result: Assembled | CheckedProgram) -> None:
     """Errors and warnings to stderr, a line each, as ``--check --format concise`` writes them."""
     for finding in result.diagnostics:
         if finding.severity in (Severity.ERROR, Severity.WARNING):

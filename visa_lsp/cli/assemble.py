@@ -36,7 +36,7 @@ class Assembled:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class CheckedProgram:
     """A text checked and lowered: ``module`` is None exactly when a diagnostic is an error."""
 
     analysis: Analysis
@@ -44,12 +44,12 @@ class Program:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def program_of_text(text: str, platform: str | None = None) -> Program:
+def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
     """Check and lower a text. Without a platform the register size is what the text says or shows, else TGLLP's."""
     analysis = Analysis.of(text, platform)
     diagnostics = _shown(analysis)
     if has_errors(diagnostics):
-        return Program(analysis, None, diagnostics)
+        return CheckedProgram(analysis, None, diagnostics)
     module = program_of(analysis.document, platform_named(platform or ""))
     if module is None:
         # Binding found a problem that no rule calls an error: say so at its place instead of failing in silence.
@@ -57,7 +57,7 @@ def program_of_text(text: str, platform: str | None = None) -> Program:
             Diagnostic(NO_OBJECT_FORM, analysis.document.span(p.place.line, p.place.span), f"no object: {p.kind}")
             for p in analysis.bound.problems
         )
-    return Program(analysis, module, diagnostics)
+    return CheckedProgram(analysis, module, diagnostics)
 
 
 def assemble_text(text: str, platform: str | None = None) -> Assembled:

@@ -22,7 +22,7 @@ from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble
 
 if TYPE_CHECKING:
-    from visa_lsp.cli.assemble import Program
+    from visa_lsp.cli.assemble import CheckedProgram
     from visa_lsp.program.model import Module
 
 
@@ -41,7 +41,7 @@ def figures_of_file(path: str, platform: str | None, stdin_filename: str | None 
     return figures_of_text(source.text, program, platform, name)
 
 
-def figures_of_text(text: str, program: Program, platform: str | None, name: str) -> list[KernelFigures] | None:
+def figures_of_text(text: str, program: CheckedProgram, platform: str | None, name: str) -> list[KernelFigures] | None:
     """The figures of each kernel and function of a text and its program; None where it has errors."""
     return None if program.module is None else _figures_of_module(program.module, platform, name, grf_in_comment(text))
 

@@ -32,7 +32,7 @@ class _Runner:
 
     def __init__(self, machine: CompiledMachine, queue: GroupQueue) -> None:
         self.machine, self.result = machine, RunResult()
-        self.error: BaseException | None = None
+        self.failure: BaseException | None = None
         runner = GroupRunner(machine)
         machine.make_whole = lambda: lambda _done: runner.run(queue)
         self.thread = Thread(target=self._run, daemon=True)
@@ -41,7 +41,7 @@ class _Runner:
         try:
             self.result = self.machine.run()
         except BaseException as error:  # noqa: BLE001 - it is raised where the run was asked for
-            self.error = error
+            self.failure = error
 
 
 def reason_against(dispatch: Dispatch, machine: CompiledMachine) -> str:
@@ -60,7 +60,10 @@ def reason_against(dispatch: Dispatch, machine: CompiledMachine) -> str:
 
 
 def run_side_by_side(dispatch: Dispatch, first: CompiledMachine) -> RunResult:
-    """Run all groups on several threads of the host. ``first`` is a machine for which nothing speaks against it."""
+    """Run all groups on several threads of the host. ``first`` is a machine for which nothing speaks against it.
+
+    Raises what was raised in one of them.
+    """
     gx, gy, gz = dispatch.groups
     total = gx * gy * gz
     count = min(dispatch.host_threads, total, MOST_RUNNERS)
@@ -86,8 +89,8 @@ def run_side_by_side(dispatch: Dispatch, first: CompiledMachine) -> RunResult:
             if runner.thread.ident is not None:
                 runner.thread.join()
     for runner in runners:
-        if runner.error is not None:
-            raise runner.error
+        if runner.failure is not None:
+            raise runner.failure
     return _sum([runner.result for runner in runners])
 
 
