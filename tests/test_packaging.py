@@ -31,7 +31,7 @@ def test_wheel_ships_the_grammar_that_an_unpacked_copy_reads(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path)
-    assert "visa_lsp/_grammar/visa.ppeg" in names
+    assert {"visa_lsp/_grammar/visa.ppeg", "visa_lsp/cli/gen/page.css", "visa_lsp/cli/gen/page.js"} <= {*names}
     assert not [n for n in names if n.startswith("tests/")]
     code = "from visa_lsp.syntax import grammar; print(grammar.__file__); grammar.grammar().parse('barrier')"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
