@@ -214,6 +214,8 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void k{n}(global int *d) {
           : "+rw"(total) : "rw"(other));
   d[0] = total;
 }}
+constant char name{n}[] = "a \\"name\\" (";  // a 'remark'
+int plain{n}(int a) {{ return f("s", 'c') + a; }}
 """
     for n in range(3)
 ).replace("// function 1", '#define LATE "0x1"\ntypedef int number;')

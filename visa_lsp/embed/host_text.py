@@ -15,19 +15,23 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.embed.scan import SPEAKS, Scan, scan, scan_function
+from visa_lsp.embed.languages import Host
+from visa_lsp.embed.scan import SPEAKS, Scan, may_mark, scan, scan_function
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from visa_lsp.embed.languages import Host
     from visa_lsp.embed.units import Unit
     from visa_lsp.isa.platforms import Platform
 
 HEADER: Final = ".version 4.2\n"
 # A line with one of these may begin, end or name something that reaches beyond it.
-_LOUD: Final = re.compile(r"[\"'#\\]|/[*/]|\*/|asm|typedef|using|" + SPEAKS)
-_BRACKETS: Final = re.compile(r"[(){}\[\];]")
+_LOUD: Final = re.compile(r"/\*|\*/|R\"|\\\s*$|^\s*#|asm|typedef|using|" + SPEAKS)
+_LOUDER: Final = re.compile(r"[\"'#\\]")
+# Strings and comments that end in their line; what is left of quotes behind them is open.
+_CLOSED: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*")
+_OPEN: Final = re.compile(r"[\"']")
+_BRACKET: Final = {")": "(", "]": "[", "}": "{"}
 _ENDS: Final = re.compile(r"[;}]")
 _HEAD: Final = 2000  # characters: no head of a function is longer
 _MOST_LINES: Final = 40  # an edit of more lines is no typing
@@ -112,10 +116,12 @@ class HostText:
 
     def _moved(self, change: HostChange, document: Document) -> Scan | None:
         """What there is if the change touches nothing that vISA depends on: the same, moved."""
-        if _BRACKETS.search(change.old) or _BRACKETS.search(change.new):
+        if not (_is_balanced(change.old) and _is_balanced(change.new)):
             return None
         now = Span(change.span.start, change.span.start + len(change.new))
-        if _is_loud(self.document, change.span) or _is_loud(document, now):
+        # A string is a part of another one only where strings stand alone; in a function the whole function counts.
+        alone = self.host is Host.PYTHON or self._scan.marked or any(p.inner.start == p.inner.end for p in self.placed)
+        if _is_loud(self.document, change.span, quotes=alone) or _is_loud(document, now, quotes=alone):
             return None
         if any(p.zone.start <= change.span.end and change.span.start <= p.zone.end for p in self.placed):
             return None
@@ -126,7 +132,7 @@ class HostText:
         if not change.by:
             return self._scan
         placed = tuple(p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed)
-        return Scan(placed, tuple(map(change.moved, self.comments)))
+        return Scan(placed, tuple(map(change.moved, self.comments)), self._scan.marked)
 
     def _with_one_function(self, change: HostChange, document: Document) -> Scan | None:
         """What there is if the change lies inside of one function, which is read again."""
@@ -143,7 +149,8 @@ class HostText:
         placed = [p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
         placed[at[0]] = again[0].moved(zone.start)
         others = [change.moved(c) for c in self.comments if not before.zone.start <= c.start < before.zone.end]
-        return Scan(tuple(placed), tuple(sorted([*others, *(c.shifted(zone.start) for c in again[1])])))
+        comments = tuple(sorted([*others, *(c.shifted(zone.start) for c in again[1])]))
+        return Scan(tuple(placed), comments, self._scan.marked or may_mark(document.slice(zone)))
 
     def _next_analysis(self, found: Scan) -> Analysis:
         """The analysis of the vISA that there is now, made from this one by what is different."""
@@ -210,12 +217,30 @@ class HostText:
         return found.span.shifted(placed.base - unit.base) if found is not None else None
 
 
-def _is_loud(document: Document, span: Span) -> bool:
-    """Whether the lines of a span have something in them that reaches beyond them; many lines count as such."""
+def _is_loud(document: Document, span: Span, *, quotes: bool) -> bool:
+    """Whether the lines of a span have something in them that reaches beyond them; many lines count as such.
+
+    ``quotes``: a quote and the sign of a directive do.
+    """
     first, last = document.position(span.start)[0], document.position(span.end)[0]
-    if last - first > _MOST_LINES:
+    if last - first > _MOST_LINES or document.line_text(first - 1).rstrip().endswith("\\"):
         return True
-    return any(_LOUD.search(document.line_text(line)) for line in range(first, last + 1))
+    lines = [document.line_text(line) for line in range(first, last + 1)]
+    return any(
+        _LOUD.search(line) or (_LOUDER.search(line) if quotes else _OPEN.search(_CLOSED.sub("", line)))
+        for line in lines
+    )
+
+
+def _is_balanced(text: str) -> bool:
+    """Whether all brackets of a text are closed in it."""
+    opened: list[str] = []
+    for sign in text:
+        if sign in "([{":
+            opened.append(sign)
+        elif sign in _BRACKET and (not opened or opened.pop() != _BRACKET[sign]):
+            return False
+    return not opened
 
 
 def _ends(old: str, new: str) -> tuple[int, int]:

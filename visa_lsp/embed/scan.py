@@ -6,6 +6,7 @@ It judges no vISA. Invariant: bodies are in the order of their first blocks.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from visa_lsp.embed.c_types import CType
 
 SPEAKS: Final = "visa:"
+_MARK: Final = re.compile(r"visa:\s*asm\b")
+# Without any of these a text has no vISA: keywords of C; constraints in Python.
+_WORTH: Final = {False: re.compile(r"\b(?:asm|__asm|__asm__)\b"), True: re.compile(r"rw")}
 
 
 class PlacedUnit(Struct, frozen=True):
@@ -47,24 +51,31 @@ class PlacedUnit(Struct, frozen=True):
 
 
 class Scan(Struct, frozen=True):
-    """What a host text has in it."""
+    """What a host text has in it; ``marked`` where a comment may mark a string."""
 
     placed: tuple[PlacedUnit, ...] = ()
     comments: tuple[Span, ...] = ()
+    marked: bool = False
 
 
 def scan(text: str, host: Host) -> Scan:
     """Read a whole host text. Raises MissingGrammarError where there may be vISA in it and it cannot be parsed."""
-    if not may_hold_visa(text):
-        return Scan()
+    marked = may_mark(text)
+    if not may_hold_visa(text) or not (marked or _WORTH[host is Host.PYTHON].search(text)):
+        return Scan(marked=marked)
     if host is Host.PYTHON:
         python = PythonText(text)
         sources = (UnitSource("asm", 0, (b,), (_unknown(b),)) for b in python.blocks())
         placed = tuple(_placed(unit_of(source), None) for source in sources)
-        return Scan(placed, _speaking(text, python.comments) if placed else ())
+        return Scan(placed, _speaking(text, python.comments) if placed else (), marked)
     around = Surroundings(text, host)
     placed = tuple(_placed(unit_of(source), around) for source in _sources(around))
-    return Scan(placed, _speaking(text, around.comments()) if placed else ())
+    return Scan(placed, _speaking(text, around.comments()) if placed else (), marked)
+
+
+def may_mark(text: str) -> bool:
+    """Whether a comment of a text may mark a string."""
+    return SPEAKS in text and _MARK.search(text) is not None
 
 
 def scan_function(text: str, before: PlacedUnit) -> tuple[PlacedUnit, tuple[Span, ...]] | None:
