@@ -10,7 +10,7 @@ from visa_lsp.compare.model import ChangeKind, Difference, KernelDiff, Lines
 from visa_lsp.compare.shapes import items_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from visa_lsp.compare.model import ComparedBody
 
@@ -36,19 +36,26 @@ def compare_programs(
 
 def counterparts(a: Sequence[ComparedBody], b: Sequence[ComparedBody]) -> dict[int, int]:
     """Which body of ``b`` is which of ``a``, by their places: of one name first, of several the most alike; then by content."""
-    ours, theirs = [_content(body) for body in a], [_content(body) for body in b]
     named: dict[str, list[int]] = {}
     for j, body in enumerate(b):
         named.setdefault(body.kernel.name, []).append(j)
-    same_name = [
-        (-_likeness(ours[i], theirs[j]), i, j) for i, body in enumerate(a) for j in named.get(body.kernel.name, ())
-    ]
-    pairs = _strongest(same_name, {})
+    same_name = [(i, j) for i, body in enumerate(a) for j in named.get(body.kernel.name, ())]
+    ours, theirs = Counter(i for i, _ in same_name), Counter(j for _, j in same_name)
+    pairs = {i: j for i, j in same_name if ours[i] == theirs[j] == 1}
+    several = [pair for pair in same_name if pair[0] not in pairs]
+    pairs = _strongest(_likenesses(a, b, several), pairs)
     taken = set(pairs.values())
-    left = [i for i in range(len(a)) if i not in pairs]
-    others = [j for j in range(len(b)) if j not in taken]
-    alike = ((-_likeness(ours[i], theirs[j]), i, j) for i in left for j in others)
-    return _strongest((one for one in alike if -one[0] >= _ALIKE), pairs)
+    left = [(i, j) for i in range(len(a)) if i not in pairs for j in range(len(b)) if j not in taken]
+    return _strongest((one for one in _likenesses(a, b, left) if -one[0] >= _ALIKE), pairs)
+
+
+def _likenesses(
+    a: Sequence[ComparedBody], b: Sequence[ComparedBody], pairs: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, int]]:
+    """The likeness of each pair, negative, with its places."""
+    ours = {i: _content(a[i]) for i in {i for i, _ in pairs}}
+    theirs = {j: _content(b[j]) for j in {j for _, j in pairs}}
+    return ((-_likeness(ours[i], theirs[j]), i, j) for i, j in pairs)
 
 
 def _strongest(candidates: Iterable[tuple[int, int, int]], pairs: dict[int, int]) -> dict[int, int]:
