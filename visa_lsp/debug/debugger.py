@@ -653,6 +653,12 @@ class Debugger:
         """Change something where the run stands; what was executed behind this time is forgotten."""
         if self._future.frontier is not None:
             self._forget_future()
+            if self.stepper.alone is not None:  # until a time that will not come again
+                self._make_edit(lambda: self.stepper.run_alone(None))
+        self._make_edit(make)
+
+    def _make_edit(self, make: Callable[[], None]) -> None:
+        """Make a change, and keep it for replays."""
         make()
         self._edits.append(_Edit(self.time, make))
         self._made = len(self._edits)
