@@ -11,8 +11,8 @@ from dap_client import Client, Refused
 from debugging import EXAMPLES, ROOT
 
 from visa_lsp.cli.main import main
-from visa_lsp.debug.debugger import FILTERS
 from visa_lsp.debug.scopes import SCOPES
+from visa_lsp.debug.stops import FILTERS
 
 SAXPY = EXAMPLES / "saxpy.visaasm"
 AVERAGE = EXAMPLES / "average.visaasm"

@@ -8,8 +8,8 @@ import pytest
 from debugging import opened
 
 from visa_lsp.cli.main import main
-from visa_lsp.debug.debugger import FILTERS
 from visa_lsp.debug.goals import Goal
+from visa_lsp.debug.stops import FILTERS
 
 LAUNCH = """\
 kernel: shift

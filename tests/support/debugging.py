@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from visa_lsp.cli.launch.debugging import open_launch
-from visa_lsp.debug.debugger import Debugger, Launch
+from visa_lsp.debug.debugger import Debugger
 from visa_lsp.debug.goals import Goal, StepGoal, key_of
+from visa_lsp.debug.stops import Launch
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

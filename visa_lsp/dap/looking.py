@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from visa_lsp.dap.session import DebugSession
     from visa_lsp.debug.breakpoints import ThreadKey
-    from visa_lsp.debug.debugger import Activation, Debugger
+    from visa_lsp.debug.debugger import Debugger
     from visa_lsp.debug.stepper import Thread
+    from visa_lsp.debug.stops import Activation
 
     Body = dict[str, Any]
     Held = tuple[Activation, str] | tuple[Activation, Row]  # a scope by its name, or a row
@@ -54,7 +55,9 @@ class View:
     """The references of one stop."""
 
     def __init__(self) -> None:
-        self.frames: list[tuple[ThreadKey, int]] = []  # by number of the frame: its thread and place in the stack
+        self.frames: list[
+            tuple[ThreadKey, int, bool]
+        ] = []  # by number: thread, place in the stack, whether of the source
         self.held: list[Held] = []
         self.targets: dict[int, int] = {}  # of goto
 
@@ -64,9 +67,9 @@ class View:
         self.held.clear()
         self.targets.clear()
 
-    def frame(self, thread: Thread, depth: int) -> int:
-        """The number of an activation."""
-        key = (key_of(thread), depth)
+    def frame(self, thread: Thread, depth: int, *, source: bool = False) -> int:
+        """The number of an activation; the frame of its source has one of its own."""
+        key = (key_of(thread), depth, source)
         if key not in self.frames:
             self.frames.append(key)
         return self.frames.index(key) + 1
@@ -81,7 +84,7 @@ class View:
         if number:
             if not 0 < number <= len(self.frames):
                 raise RequestError(f"there is no frame {number} now")
-            key, depth = self.frames[number - 1]
+            key, depth, _ = self.frames[number - 1]
             thread = next((t for t in debugger.threads if key_of(t) == key), None)
             stack = [] if thread is None else debugger.stack(thread)
             if depth >= len(stack):
@@ -156,7 +159,7 @@ def stack_trace(session: DebugSession, args: Body) -> Body:
             path, line = at.place.source
             name = path.replace("\\", "/").rpartition("/")[2]
             frames.append({
-                **frame, "name": f"{at.name} ({name})", "line": line_out(session, line),
+                **frame, "id": session.view.frame(thread, depth, source=True), "name": f"{at.name} ({name})", "line": line_out(session, line),
                 "source": {"name": name, "path": path_out(session, path)}, "presentationHint": "subtle",
             })  # fmt: skip
     start, levels = whole(args, "startFrame", 0, 0), whole(args, "levels", 0, 0)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.dap.asked import RequestError, flag, text, whole
 from visa_lsp.dap.convert import line_in, line_out, listing, source_in
-from visa_lsp.debug.debugger import FILTERS, RunStop
 from visa_lsp.debug.goals import Goal, SourceStepGoal, StepGoal, ToBarrier
+from visa_lsp.debug.stops import FILTERS, RunStop
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from visa_lsp.dap.convert import line_in, line_out, listing, source_in, source_o
 from visa_lsp.dap.watching import subject
 from visa_lsp.debug.breakpoints import Breakpoint, Terms, Wish
 from visa_lsp.debug.cells import DebugError
-from visa_lsp.debug.debugger import FILTERS
+from visa_lsp.debug.stops import FILTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from visa_lsp.dap.session import DebugSession
     from visa_lsp.debug.cells import Cells
-    from visa_lsp.debug.debugger import Activation, Debugger
+    from visa_lsp.debug.debugger import Debugger
+    from visa_lsp.debug.stops import Activation
 
     Body = dict[str, Any]
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from visa_lsp.dap.launched import Open
     from visa_lsp.dap.wire import Message
     from visa_lsp.debug.breakpoints import Terms
-    from visa_lsp.debug.debugger import Debugger, RunStop
+    from visa_lsp.debug.debugger import Debugger
+    from visa_lsp.debug.stops import RunStop
 
 GRACE: Final = 2.0  # seconds that a request in work has, when the session is to end
 _REASONS: Final = {

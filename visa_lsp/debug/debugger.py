@@ -19,72 +19,21 @@ from visa_lsp.debug.history import NEAR, History, Snapshot, captured, restore
 from visa_lsp.debug.machine import FaultFound, Trap, TrappedMachine
 from visa_lsp.debug.places import CodePlace, Places
 from visa_lsp.debug.stepper import Stepper
+from visa_lsp.debug.stops import FATAL, Activation, Launch, RunStop, filter_of
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
-from visa_lsp.sim.observers.checkers import CHECKERS
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.debug.breakpoints import ThreadKey
-    from visa_lsp.debug.cells import LaunchArgument
-    from visa_lsp.debug.places import BodyLines, BodyText
-    from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.debug.places import BodyText
+    from visa_lsp.sim.dispatch import RunResult
     from visa_lsp.sim.interp import Code, Thread
-    from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.registers import Frame
 
 MOST_AHEAD: Final = 500_000  # instructions in which the cause of a fault is looked for
 MOST_REBUILT: Final = 2_000_000  # instructions that are executed again for the checkers when the past is changed
-FATAL: Final = "fatal"
-_FILTERS: Final = {
-    FaultKind.OUT_OF_BOUNDS: "bounds",
-    FaultKind.REGION: "bounds",
-    FaultKind.RACE: "races",
-    FaultKind.UNINITIALISED: "uninitialised",
-    FaultKind.BARRIER: "barriers",
-    FaultKind.MISALIGNED: "alignment",
-    FaultKind.ACCESS: "access",
-    FaultKind.DIVISION: "division",
-}
-# The words for which a run can stop at a fault: the checks, and what no thread survives.
-FILTERS: Final = (*(name for name in CHECKERS if name in _FILTERS.values()), FATAL)
-
-
-def filter_of(fault: Fault) -> str:
-    """The word for a kind of fault in ``FILTERS``."""
-    return _FILTERS.get(fault.kind, FATAL)
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """What is debugged: the order to run, texts of bodies by name, buffer arguments, and what watches the run."""
-
-    dispatch: Dispatch
-    texts: Mapping[str, BodyLines]
-    arguments: Mapping[int | str, LaunchArgument]
-    observers: Callable[[], Sequence[Observer]]
-
-
-@dataclass(frozen=True, slots=True)
-class RunStop:
-    """Why a run stands still. ``thread`` is None at its end; ``hits`` are the numbers of breakpoints and watches."""
-
-    reason: str  # entry step breakpoint function instruction data exception pause goto barrier end start
-    thread: Thread | None
-    text: str = ""
-    hits: tuple[int, ...] = ()
-    fault: Fault | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Activation:
-    """One line of a thread's stack: a body or subroutine that is open, and the instruction where it stands."""
-
-    name: str
-    place: CodePlace
-    frame: Frame
-    thread: Thread
 
 
 @dataclass(slots=True)
@@ -121,27 +70,13 @@ class Debugger:
         self.breakpoints: list[Breakpoint] = []
         self.watches: list[Watch] = []
         self._before: dict[int, bytes] = {}  # registers at the last stop, by id of the frame
-        self._begin()
-
-    def _begin(self) -> None:
         self.machine = TrappedMachine(self.launch.dispatch, self.launch.observers())
         self.machine.stops_at = self._stops_at
         self.stepper = Stepper(self.machine)
         self._edits: list[_Edit] = []
         self._made = 0  # how many of them have been made
-        self._first = captured(self.stepper, 0)
-        self.history = History(self._first)
-        self._past = _KnownFuture()
-
-    def restart(self) -> None:
-        """Stand before the first instruction again, with memory as it was then; breakpoints stay."""
-        restore(self.stepper, self._first)
-        for point in self.breakpoints:
-            if point.terms is not None:
-                point.terms.count = 0
-        self.machine.watches = {}
-        self._begin()
-        self.apply()
+        self.history = History(captured(self.stepper, 0))
+        self._future = _KnownFuture()
 
     # ---- where it stands
 
@@ -326,7 +261,7 @@ class Debugger:
     def _stops_at(self, fault: Fault) -> bool:
         name = filter_of(fault)
         if self._ahead is not None and name in self._ahead and name not in self.filters:
-            self._past.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
+            self._future.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
         if name not in self.filters or (fault.is_note and name != "division"):
             return False
         if self.focus is not None and (fault.group, fault.thread) != self.focus and name != FATAL:
@@ -361,7 +296,6 @@ class Debugger:
         stepper, machine = self.stepper, self.machine
         machine.told.update(self.breakpoints)  # the run goes on from where it stands, whatever stands there
         self._counting = True
-        goal.begin(stepper)
         while True:
             if stepper.over:
                 return self._over()
@@ -390,7 +324,7 @@ class Debugger:
 
     def _over(self) -> RunStop:
         """The last instruction is executed: what observers have still to say may lie in the past."""
-        if self._past.frontier is None and not self.stepper.broken:
+        if self._future.frontier is None and not self.stepper.broken:
             try:
                 self.machine.ask_for_rest()
             except FaultFound as found:
@@ -416,13 +350,13 @@ class Debugger:
 
     def _attend(self) -> int:
         """Let observers hear of what is executed for the first time; the number of instructions until that changes."""
-        frontier = self._past.frontier
+        frontier = self._future.frontier
         if frontier is None:
             if not self.machine.attended:
                 self.machine.attend(wanted=True)
             return CHUNK
         self.machine.attend(wanted=False)
-        times = [frontier.time, *(time for time, _ in self._past.faults if time > self.time)]
+        times = [frontier.time, *(time for time, _ in self._future.faults if time > self.time)]
         times += [edit.time for edit in self._edits[self._made : self._made + 1] if edit.time > self.time]
         return max(1, min(times) - self.time)
 
@@ -431,17 +365,17 @@ class Debugger:
         while self._made < len(self._edits) and self._edits[self._made].time <= self.time:
             self._made += 1
             self._edits[self._made - 1].make()
-        frontier = self._past.frontier
+        frontier = self._future.frontier
         if frontier is not None and self.time >= frontier.time:
             restore(self.stepper, frontier)
             self._made = frontier.edits
-            self._past.frontier = frontier = None
+            self._future.frontier = frontier = None
         if frontier is None and self.time >= self.history.due and not self.stepper.over:
             self.history.add(self.stepper, self._made)
 
     def _known_fault(self) -> Fault | None:
         """The fault that the run has stopped at before at this time."""
-        return next((fault for time, fault in self._past.faults if time == self.time and self._stops_at(fault)), None)
+        return next((fault for time, fault in self._future.faults if time == self.time and self._stops_at(fault)), None)
 
     def _stopped(self, found: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
         """What a thread that can not simply go on means; None where it goes on."""
@@ -453,7 +387,7 @@ class Debugger:
             return self._sprung(found.hits, thread)
         fault = self._ended_by(found, thread)
         if fault is not None:
-            self._past.faults.append((self.time, fault))
+            self._future.faults.append((self.time, fault))
         if FATAL in self.filters and fault is not None:
             return RunStop("exception", thread, str(fault), fault=fault)
         return RunStop("end", None)
@@ -473,15 +407,15 @@ class Debugger:
             return cause
         thread = next((t for t in self.stepper.live if key_of(t) == (fault.group, fault.thread)), None)
         if thread is not None and self.place(thread).pc == fault.instruction:
-            self._past.faults.append((self.time, fault))
+            self._future.faults.append((self.time, fault))
             return RunStop("exception", thread, str(fault), fault=fault)
         self._leave_frontier()
         goal = Goal.at((fault.group, fault.thread), fault.kernel, fault.instruction)
         time = self._last(self.time, goal, never, breaks=False)
         if time is None:
-            self._past.faults.append((self.time, fault))
+            self._future.faults.append((self.time, fault))
             return RunStop("exception", thread or self.stepper.current, str(fault), fault=fault)
-        self._past.faults.append((time, fault))
+        self._future.faults.append((time, fault))
         self.to_time(time)
         return RunStop("exception", self.stepper.current, str(fault), fault=fault)
 
@@ -566,8 +500,8 @@ class Debugger:
 
     def _leave_frontier(self) -> None:
         """Keep where the run was furthest before it goes back."""
-        if self._past.frontier is None:
-            self._past.frontier = captured(self.stepper, self._made)
+        if self._future.frontier is None:
+            self._future.frontier = captured(self.stepper, self._made)
         self.machine.attend(wanted=False)
 
     def _back_to(self, snapshot: Snapshot) -> None:
@@ -577,14 +511,14 @@ class Debugger:
 
     def to_time(self, time: int) -> None:
         """Stand where ``time`` instructions were executed; it is not behind the furthest place."""
-        frontier = self._past.frontier
+        frontier = self._future.frontier
         if frontier is None:
             if time >= self.time:
                 return
             self._leave_frontier()
         elif time >= frontier.time:
             self._back_to(frontier)
-            self._past.frontier = None
+            self._future.frontier = None
             return
         snapshot = self.history.before(time + 1)[0]
         if not (snapshot.time <= self.time <= time):
@@ -622,7 +556,8 @@ class Debugger:
             return RunStop("start", self.stepper.current, "this is the start of the run")
         end = self.time
         self._leave_frontier()
-        goal.begin(self.stepper)
+        if not goal.breaks:
+            self.to_time(end - 1)  # at full speed, and leaves a snapshot near by, from which single steps are few
         try:
             time = self._last(end, goal, poll, breaks=goal.breaks)
         except InterruptedError:
@@ -664,7 +599,7 @@ class Debugger:
         """The last time before ``end`` that the goal was reached or something stopped; raises InterruptedError for a pause."""
         stepper, machine = self.stepper, self.machine
         self._counting, machine.armed = False, breaks
-        faults = [time for time, fault in self._past.faults if self._stops_at(fault)] if breaks else []
+        faults = [time for time, fault in self._future.faults if self._stops_at(fault)] if breaks else []
         try:
             for snapshot in self.history.before(end):
                 found = max((time for time in faults if snapshot.time <= time < end), default=None)
@@ -716,8 +651,14 @@ class Debugger:
 
     def change(self, make: Callable[[], None]) -> None:
         """Change something where the run stands; what was executed behind this time is forgotten."""
-        if self._past.frontier is not None:
+        if self._future.frontier is not None:
             self._forget_future()
+            if self.stepper.alone is not None:  # until a time that will not come again
+                self._make_edit(lambda: self.stepper.run_alone(None))
+        self._make_edit(make)
+
+    def _make_edit(self, make: Callable[[], None]) -> None:
+        """Make a change, and keep it for replays."""
         make()
         self._edits.append(_Edit(self.time, make))
         self._made = len(self._edits)
@@ -731,7 +672,7 @@ class Debugger:
         time = self.time
         del self._edits[self._made :]
         self.history.forget_from(time + 1)
-        self._past = _KnownFuture(None, [(at, fault) for at, fault in self._past.faults if at < time])
+        self._future = _KnownFuture(None, [(at, fault) for at, fault in self._future.faults if at < time])
         if time > MOST_REBUILT:
             self.machine.listen(())
             self.say("the run was changed in its past: from here on nothing is checked")
@@ -815,8 +756,8 @@ class Debugger:
 
     def finish(self) -> RunResult:
         """What came of the run; it has reached its end."""
-        if self._past.frontier is not None:
-            self.to_time(self._past.frontier.time)
+        if self._future.frontier is not None:
+            self.to_time(self._future.frontier.time)
         return self.machine.finish()
 
 

@@ -48,9 +48,6 @@ class Goal:
         goal.key = key
         return goal
 
-    def begin(self, stepper: Stepper) -> None:
-        """The run stands where the user asked."""
-
     def own(self, stepper: Stepper) -> Thread | None:
         """The thread that the goal is about, if it executes the next instruction."""
         thread = stepper.current

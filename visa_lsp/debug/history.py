@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 FIRST_DISTANCE: Final = 20_000  # instructions
-MOST_SNAPSHOTS: Final = 160
+MOST_SNAPSHOTS: Final = 400
 MOST_BYTES: Final = 512 << 20
 NEAR: Final = 1_000  # instructions before a place that was gone back to, where another snapshot is put
 _PAGE: Final = 1 << 14

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.debug.cells import Cells, FrameCells
-    from visa_lsp.debug.debugger import Activation, Debugger
+    from visa_lsp.debug.debugger import Debugger
+    from visa_lsp.debug.stops import Activation
 
 
 def lanes_table(debugger: Debugger, at: Activation, style: str = "") -> dict[str, Any]:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from visa_lsp.debug.cells import Cells, FrameCells
-    from visa_lsp.debug.debugger import Activation, Debugger
+    from visa_lsp.debug.debugger import Debugger
+    from visa_lsp.debug.stops import Activation
 
 SCOPES: Final = ("Variables", "Predicates", "Addresses", "Predefined", "Masks", "Arguments", "Surfaces", "SLM")
 _HEAD: Final = 64  # elements that a row shows of many

@@ -24,7 +24,8 @@ from visa_lsp.cli.launch.proposal import proposed
 from visa_lsp.cli.launch.report import titled
 from visa_lsp.dap.launched import Launched, LaunchRefused
 from visa_lsp.debug.cells import LaunchArgument
-from visa_lsp.debug.debugger import Debugger, Launch
+from visa_lsp.debug.debugger import Debugger
+from visa_lsp.debug.stops import Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
