@@ -88,6 +88,8 @@ OTHERS = (
     ("dap", {"label", "line", "goto", "breakpoint", "barrier"}, "keys and words of the protocol, and why a run stops"),
     ("goals.py", {"barrier"}, "why a run stops"),
     ("expressions.py", {"min", "max"}, "functions of a debugger's expressions"),
+    ("profile.py", {"line", "file"}, "keys of the profile that speedscope reads"),
+    ("stats", {"line", "max"}, "keys of the figures"),
     ("hooks.py", {"do"}, "English: what several lanes do"),
 )
 

@@ -23,7 +23,7 @@ _WORD: Final = re.compile(r"(?<![\w.%$@?])[A-Za-z_$@?][\w$@?]*(?:-[\w$@?]+)*")
 _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//.*|/\*.*?(?:\*/|$)|[^"/]+|/')
 
 
-class Row(Struct, frozen=True):
+class AlignedLines(Struct, frozen=True):
     """A line of each body, from 0, or None; ``kind`` is None where nothing happened to them."""
 
     a: int | None
@@ -31,16 +31,18 @@ class Row(Struct, frozen=True):
     kind: ChangeKind | None = None
 
 
-def rows_of(diff: KernelDiff, lines_a: Sequence[str], lines_b: Sequence[str]) -> list[Row]:
+def rows_of(diff: KernelDiff, lines_a: Sequence[str], lines_b: Sequence[str]) -> list[AlignedLines]:
     """The rows of two bodies, or of the only one."""
     kinds_a, kinds_b = _kinds(diff)
     if diff.a is None or diff.b is None:
         sides = ((diff.a, lines_a, kinds_a), (diff.b, lines_b, kinds_b))
         found = [_shown(body.first, body.last, lines) if body else [] for body, lines, _ in sides]
-        return [Row(n, None, kinds_a.get(n)) for n in found[0]] + [Row(None, n, kinds_b.get(n)) for n in found[1]]
+        return [AlignedLines(n, None, kinds_a.get(n)) for n in found[0]] + [
+            AlignedLines(None, n, kinds_b.get(n)) for n in found[1]
+        ]
     counterparts = dict(diff.pairs)
     behind = _behind(set(counterparts.values()), _shown(diff.b.first, diff.b.last, lines_b))
-    out: list[Row] = []
+    out: list[AlignedLines] = []
     waiting: list[int] = []
     left: list[int] = []  # lines of the first since the last row with both
     for line in _shown(diff.a.first, diff.a.last, lines_a):
@@ -50,7 +52,7 @@ def rows_of(diff: KernelDiff, lines_a: Sequence[str], lines_b: Sequence[str]) ->
             continue
         out += _between(left, waiting, kinds_a, kinds_b, lines_a, lines_b)
         left = []
-        out.append(Row(line, other, kinds_a.get(line) if kinds_a.get(line) is kinds_b.get(other) else None))
+        out.append(AlignedLines(line, other, kinds_a.get(line) if kinds_a.get(line) is kinds_b.get(other) else None))
         waiting = behind.get(other, [])
     return [*out, *_between(left, waiting, kinds_a, kinds_b, lines_a, lines_b)]
 
@@ -92,7 +94,7 @@ def _between(
     kinds_b: Kinds,
     lines_a: Sequence[str],
     lines_b: Sequence[str],
-) -> Iterator[Row]:
+) -> Iterator[AlignedLines]:
     """Lines without counterparts: those that no change is about stand beside an equal one, comments mostly."""
     numbers: dict[str, int] = {}
     plain_a = [n for n in left if n not in kinds_a]
@@ -108,12 +110,12 @@ def _between(
         mate = beside.get(line)
         if mate is not None:
             while other is not None and other != mate:
-                yield Row(None, other, kinds_b.get(other))
+                yield AlignedLines(None, other, kinds_b.get(other))
                 other = next(rest)
             other = next(rest)
-        yield Row(line, mate, kinds_a.get(line))
+        yield AlignedLines(line, mate, kinds_a.get(line))
     while other is not None:
-        yield Row(None, other, kinds_b.get(other))
+        yield AlignedLines(None, other, kinds_b.get(other))
         other = next(rest)
 
 

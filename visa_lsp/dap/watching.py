@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class WatchedPlace:
     """What a data id stands for: elements, or ``size`` bytes from the first of them on."""
 
     cells: Cells
@@ -46,14 +46,14 @@ def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
     size = whole(args, "bytes", 0, 0)
     watched(cells, size)
     key = json.dumps([name, debugger.number(at.thread), size])
-    session.points.data[key] = Subject(cells, debugger.cells(at), size)
+    session.points.data[key] = WatchedPlace(cells, debugger.cells(at), size)
     words = f"{name}, {size} bytes" if size else name
     return {"dataId": key, "description": words, "accessTypes": list(ACCESSES), "canPersist": False}
 
 
-def subject(session: DebugSession, data_id: str) -> Subject:
+def subject(session: DebugSession, data_id: str) -> WatchedPlace:
     """What an id stands for. Raises RequestError for one that was not given out."""
-    found: Subject | None = session.points.data.get(data_id)
+    found: WatchedPlace | None = session.points.data.get(data_id)
     if found is None:
         raise RequestError("this data id was not given out; ask for dataBreakpointInfo first")
     return found

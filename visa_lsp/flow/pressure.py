@@ -17,7 +17,7 @@ from visa_lsp.flow.solve import solve
 from visa_lsp.flow.steps import AccessPurpose
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from visa_lsp.flow.graph import Block, Graph
 
@@ -93,9 +93,8 @@ class Pressure:
         self._ends: dict[int, tuple[_Write, ...]] = {}  # by step: the writes that end the life of what was there before
         self._out = self._live_out(sum(self._bit.get(variable, 0) for variable in inputs))
         self.at = [0] * len(graph.steps)
-        for block in graph.blocks:
-            for live in self._behind_steps(block):
-                self.at[live.step] = live.sum
+        for live in self._behind_steps(reversed(graph.blocks)):
+            self.at[live.step] = live.sum
 
     @property
     def peak(self) -> int:
@@ -105,7 +104,7 @@ class Pressure:
     def live(self, step: int) -> dict[int, int]:
         """The variables that make the sum of a step, each with its weight."""
         block = self.graph.blocks[self.graph.block_of[step]]
-        found = next(live.variables for live in self._behind_steps(block) if live.step == step)
+        found = next(live.variables for live in self._behind_steps([block]) if live.step == step)
         return {variable: self._sizes[variable].weight for variable in sorted(found)}
 
     def ranges(self, variables: Collection[int]) -> dict[int, list[tuple[int, int]]]:
@@ -113,18 +112,15 @@ class Pressure:
         runs: dict[int, list[tuple[int, int]]] = {variable: [] for variable in variables}
         bits = sum(self._bit.get(variable, 0) for variable in runs)
         touching = {block for variable in runs for block in self._blocks.get(variable, ())}
-        for block in self.graph.blocks:
-            if block.number not in touching and not self._out[block.number] & bits:
-                continue
-            within = [(live.step, runs.keys() & live.variables) for live in self._behind_steps(block)]
-            for step, found in reversed(within):
-                for variable in found:
-                    of = runs[variable]
-                    if of and of[-1][1] == step - 1:
-                        of[-1] = (of[-1][0], step)
-                    else:
-                        of.append((step, step))
-        return runs
+        blocks = (b for b in reversed(self.graph.blocks) if b.number in touching or self._out[b.number] & bits)
+        for live in self._behind_steps(blocks):
+            for variable in runs.keys() & live.variables:
+                of = runs[variable]
+                if of and of[-1][0] == live.step + 1:
+                    of[-1] = (live.step, of[-1][1])
+                else:
+                    of.append((live.step, live.step))
+        return {variable: of[::-1] for variable, of in runs.items()}
 
     def _touching_blocks(self) -> dict[int, set[int]]:
         found: dict[int, set[int]] = {}
@@ -194,34 +190,49 @@ class Pressure:
                     found.write(bit.get(write.variable, 0), ends=True)
         return found
 
-    def _behind_steps(self, block: Block) -> Iterator[Live]:
-        """From the last step of a block to its first: what is live behind it, or while it writes."""
-        sizes = self._sizes
+    def _behind_steps(self, blocks: Iterable[Block]) -> Iterator[Live]:
+        """For each block from its last step to its first: what is live behind it, or while it writes.
+
+        From block to block only what differs is looked at: a body may have more variables alive than machines have registers.
+        """
+        sizes, ends = self._sizes, self._ends
         live: set[int] = set()
-        left = self._out[block.number]
-        while left:
-            live.add(self._shared[(left & -left).bit_length() - 1])
-            left &= left - 1
-        total = sum(sizes[variable].weight for variable in live)
-        for step in range(block.last, block.first - 1, -1):
-            touch = self._touches[step]
-            if touch is _NOTHING:
-                yield Live(step, total, live)
-                continue
-            ended = self._ends.get(step, ())
-            together = any(not write.whole for write in ended)
-            if not together:
-                yield Live(step, total, live)
-            read = {variable for variable, _ in touch.reads} | touch.pointed
-            for variable in read - live:
-                live.add(variable)
-                total += sizes[variable].weight
-            if together:
-                yield Live(step, total, live)
-            for write in ended:
-                if write.variable in live and write.variable not in read:
-                    live.discard(write.variable)
-                    total -= sizes[write.variable].weight
+        total = known = 0
+        for block in blocks:
+            for variable in self._variables(known ^ self._out[block.number]):
+                total += sizes[variable].weight * (-1 if variable in live else 1)
+                live ^= {variable}
+            known, at_end, changed = self._out[block.number], total, []
+            for step in range(block.last, block.first - 1, -1):
+                touch = self._touches[step]
+                if touch is _NOTHING:
+                    yield Live(step, total, live)
+                    continue
+                ended = ends.get(step, ())
+                together = any(not write.whole for write in ended)
+                if not together:
+                    yield Live(step, total, live)
+                read = {variable for variable, _ in touch.reads} | touch.pointed
+                for variable in read - live:
+                    live.add(variable)
+                    changed.append(variable)
+                    total += sizes[variable].weight
+                if together:
+                    yield Live(step, total, live)
+                for write in ended:
+                    if write.variable in live and write.variable not in read:
+                        live.discard(write.variable)
+                        changed.append(write.variable)
+                        total -= sizes[write.variable].weight
+            for variable in changed:
+                live ^= {variable}
+            total = at_end
+
+    def _variables(self, bits: int) -> Iterator[int]:
+        """The shared variables of some bits."""
+        while bits:
+            yield self._shared[(bits & -bits).bit_length() - 1]
+            bits &= bits - 1
 
 
 class _Summary:

@@ -17,7 +17,7 @@ from visa_lsp.reading import MIB, read_file
 from visa_lsp.toolchain.bodies import bodies_of, guarded_copy, listing_name
 from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing
-from visa_lsp.toolchain.pressure import Pressure, read_pressure
+from visa_lsp.toolchain.pressure import ToldPressure, read_pressure
 from visa_lsp.toolchain.process import ToolError, own_folder, run_program
 from visa_lsp.toolchain.rules import FINALIZER_ERROR, FINALIZER_FAILURE, FINALIZER_REMARK, FINALIZER_WARNING
 
@@ -129,7 +129,7 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
                 written = sorted(folder.glob(_ERRORS))[:_MOST_ERROR_FILES]
                 errors = "\n".join(_read(path, _MOST_ERRORS) for path in written)
             kernels = tuple(
-                _tied(bodies, number, read_listing(text), asked[number].result() if asked else Pressure())
+                _tied(bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure())
                 for number, text in texts.items()
                 if text
             )
@@ -156,20 +156,20 @@ def _read(path: Path, most: int = _MOST_LISTING) -> str:
         return ""
 
 
-def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> Pressure:
+def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressure:
     """The pressure of the one body of a copy.
 
     The finalizer tells it where it colours a graph, and then gives other registers than it would have given.
     """
     left = end - time.monotonic()
     if left <= 0 or (call.stop is not None and call.stop()):
-        return Pressure()
+        return ToldPressure()
     with own_folder() as folder:
         ran = _run(copy, call, folder, left, "-dumpRPE", "-nolocalra")
-    return Pressure() if ran.failure else read_pressure(ran.said)
+    return ToldPressure() if ran.failure else read_pressure(ran.said)
 
 
-def _tied(bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: Pressure) -> FinalizedKernel:
+def _tied(bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: ToldPressure) -> FinalizedKernel:
     """A listing, line by line under the lines of the text."""
     own = bodies[number]
     functions = [body for body in bodies if not body.is_kernel]

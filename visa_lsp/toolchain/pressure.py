@@ -16,21 +16,21 @@ _TABLE: Final = re.compile(r"^BB 0:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Pressure:
+class ToldPressure:
     """GRF registers in use: at most, and by ``$N`` the most at any Gen instruction of that number."""
 
     peak: int | None = None
     by_number: dict[int, int] = field(default_factory=dict)
 
 
-def read_pressure(said: str) -> Pressure:
+def read_pressure(said: str) -> ToldPressure:
     """The last table of what the finalizer said; without one nothing is known."""
     peaks = list(_PEAK.finditer(said))
     if not peaks:
-        return Pressure()
+        return ToldPressure()
     starts = [match.start() for match in _TABLE.finditer(said, 0, peaks[-1].start())]
     rows: dict[int, int] = {}
     for match in _ROW.finditer(said, starts[-1] if starts else 0, peaks[-1].start()):
         number = int(match[2])
         rows[number] = max(rows.get(number, 0), int(match[1]))
-    return Pressure(int(peaks[-1][1]), rows)
+    return ToldPressure(int(peaks[-1][1]), rows)

@@ -14,7 +14,7 @@ from visa_lsp.cli.progress import Progress
 if TYPE_CHECKING:
     import argparse
 
-    from visa_lsp.cli.diff.compared import Comparison
+    from visa_lsp.cli.diff.compared import ProgramComparison
 
 FORMATS = ("text", "json", "html")
 
@@ -47,7 +47,7 @@ def diff_command(args: argparse.Namespace) -> int:
     return EXIT_OK if comparison.same else EXIT_FINDINGS
 
 
-def _report(comparison: Comparison, form: str, *, colour: bool) -> str:
+def _report(comparison: ProgramComparison, form: str, *, colour: bool) -> str:
     if form == "json":
         from visa_lsp.cli.diff.values import comparison_values
 

@@ -35,7 +35,7 @@ class FileDiff(Struct, frozen=True):
         return all(kernel.same for kernel in self.kernels)
 
 
-class Comparison(Struct, frozen=True):
+class ProgramComparison(Struct, frozen=True):
     """All pairs of files; ``folders`` tells whether folders were compared, ``unreadable`` how many files could not be read."""
 
     files: Sequence[FileDiff]
@@ -48,7 +48,7 @@ class Comparison(Struct, frozen=True):
         return all(file.same for file in self.files)
 
 
-def compared(a: str, b: str, platform: str | None, stdin_filename: str | None, progress: Progress) -> Comparison:
+def compared(a: str, b: str, platform: str | None, stdin_filename: str | None, progress: Progress) -> ProgramComparison:
     """Compare two files or two folders. Raises CliError where that cannot be."""
     if is_folder(a) != is_folder(b):
         raise CliError(f"{a} and {b}: compare two files or two folders, not a file with a folder")
@@ -58,10 +58,10 @@ def compared(a: str, b: str, platform: str | None, stdin_filename: str | None, p
         raise CliError("- can be one of the two files: standard input is read once")
     sides = [_side(path, (stdin_filename or STDIN_NAME) if path == STDIN else path, platform) for path in (a, b)]
     unreadable = sum(side is None for side in sides)
-    return Comparison([] if unreadable else [_diff(*sides)], folders=False, unreadable=unreadable)
+    return ProgramComparison([] if unreadable else [_diff(*sides)], folders=False, unreadable=unreadable)
 
 
-def _folders(a: str, b: str, platform: str | None, progress: Progress) -> Comparison:
+def _folders(a: str, b: str, platform: str | None, progress: Progress) -> ProgramComparison:
     ours, theirs = files_of(a), files_of(b)
     if not ours and not theirs:
         raise CliError(f"{a} and {b}: these folders have no texts and no objects")
@@ -80,7 +80,7 @@ def _folders(a: str, b: str, platform: str | None, progress: Progress) -> Compar
     others = [_read(path, platform) for name, path in theirs.items() if name not in taken]
     unreadable += left.count(None) + others.count(None)
     out += _by_kernels([side for side in left if side], [side for side in others if side])
-    return Comparison(out, folders=True, unreadable=unreadable)
+    return ProgramComparison(out, folders=True, unreadable=unreadable)
 
 
 def _by_kernels(a: Sequence[Side], b: Sequence[Side]) -> Iterator[FileDiff]:

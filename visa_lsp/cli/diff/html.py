@@ -19,9 +19,9 @@ from visa_lsp.compare.sequences import common
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.cli.diff.compared import Comparison, FileDiff
+    from visa_lsp.cli.diff.compared import FileDiff, ProgramComparison
     from visa_lsp.compare.model import KernelDiff
-    from visa_lsp.compare.rows import Row
+    from visa_lsp.compare.rows import AlignedLines
 
 _NEAR: Final = 3  # equal rows that stay in sight around a difference
 _TOKEN: Final = re.compile(r"\w+|\s+|.")
@@ -33,7 +33,7 @@ _SIGNS: Final = {
 }
 
 
-def comparison_page(comparison: Comparison) -> str:
+def comparison_page(comparison: ProgramComparison) -> str:
     """The page."""
     shown = [file for file in comparison.files if not (comparison.folders and file.same)]
     body = "".join("".join(_file(file, several=comparison.folders)) for file in shown)
@@ -88,7 +88,7 @@ def _changes(diff: KernelDiff) -> Iterator[str]:
     yield "</ol></details>"
 
 
-def _columns(rows: Sequence[Row], lines_a: Sequence[str], lines_b: Sequence[str]) -> Iterator[str]:
+def _columns(rows: Sequence[AlignedLines], lines_a: Sequence[str], lines_b: Sequence[str]) -> Iterator[str]:
     near = _near(rows)
     yield '<table><colgroup><col class="n"><col><col class="n"><col></colgroup><tbody>'
     hidden = 0
@@ -120,7 +120,7 @@ def _number(line: int | None) -> str:
     return "" if line is None else str(line + 1)
 
 
-def _near(rows: Sequence[Row]) -> set[int]:
+def _near(rows: Sequence[AlignedLines]) -> set[int]:
     """The rows of differences and those around them."""
     return {
         near

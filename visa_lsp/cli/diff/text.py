@@ -12,7 +12,7 @@ from visa_lsp.compare.words import arrow
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.cli.diff.compared import Comparison, FileDiff
+    from visa_lsp.cli.diff.compared import FileDiff, ProgramComparison
     from visa_lsp.compare.model import Difference, KernelDiff, Lines
 
 _SIGNS: Final = {
@@ -25,7 +25,7 @@ _MOST_LISTED: Final = 12  # instructions of a stretch that are listed
 _HEAD: Final = "1"
 
 
-def comparison_text(comparison: Comparison, *, colour: bool) -> Iterator[str]:
+def comparison_text(comparison: ProgramComparison, *, colour: bool) -> Iterator[str]:
     """The report, line by line. Of folders only what differs is told, and how many kernels do not."""
 
     def paint(text: str, style: str) -> str:

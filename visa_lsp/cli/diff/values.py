@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.cli.common import printable
 
 if TYPE_CHECKING:
-    from visa_lsp.cli.diff.compared import Comparison
+    from visa_lsp.cli.diff.compared import ProgramComparison
     from visa_lsp.compare.model import Difference, KernelDiff, Lines
 
 
-def comparison_values(comparison: Comparison) -> dict[str, Any]:
+def comparison_values(comparison: ProgramComparison) -> dict[str, Any]:
     """``{"kernels": [...]}``; where folders were compared each kernel says in ``files`` which two it was found in."""
     kernels = []
     for file in comparison.files:

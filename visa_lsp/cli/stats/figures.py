@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.flow.registers import RegisterUse
     from visa_lsp.program.model import Kernel
 
+_MOST_RANGES: Final = 256  # variables of a peak whose lines are told; no machine has as many registers
 _NO_CODE: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE})
 
 
@@ -33,7 +34,10 @@ class LineFigures(Struct, frozen=True):
 
 
 class PeakVariable(Struct, frozen=True):
-    """A variable of the peak: the GRF rows that it takes, the first and last line of its life around the peak."""
+    """A variable of the peak: the GRF rows that it takes, the first and last line of its life around the peak.
+
+    The lines are None where a program has none, and of variables beyond so many.
+    """
 
     name: str
     rows: float
@@ -100,19 +104,22 @@ def _peak(use: RegisterUse, pressure: Pressure, most: int, unit: int) -> Peak:
     if step < 0:
         return Peak(0, None)
     live = pressure.live(step)
+    heaviest = sorted(live.items(), key=lambda item: -item[1])
     around = {
         variable: next((first, last) for first, last in runs if first <= step <= last)
-        for variable, runs in pressure.ranges(live).items()
+        for variable, runs in pressure.ranges([key for key, _ in heaviest[:_MOST_RANGES]]).items()
     }
     variables = [
-        PeakVariable(_name(use.kernel, key), weight / unit, *(_line(use.kernel, end) for end in around[key]))
-        for key, weight in sorted(live.items(), key=lambda item: -item[1])
+        PeakVariable(
+            _name(use.kernel, key), weight / unit, *(_line(use.kernel, end) for end in around.get(key, (-1, -1)))
+        )
+        for key, weight in heaviest
     ]
     return Peak(most, _line(use.kernel, step), tuple(variables))
 
 
 def _line(kernel: Kernel, step: int) -> int | None:
-    line = kernel.instructions[step].line
+    line = kernel.instructions[step].line if step >= 0 else -1
     return line + 1 if line >= 0 else None
 
 

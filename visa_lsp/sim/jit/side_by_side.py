@@ -88,9 +88,9 @@ def run_side_by_side(dispatch: Dispatch, first: CompiledMachine) -> RunResult:
         for runner in runners:
             if runner.thread.ident is not None:
                 runner.thread.join()
-    for runner in runners:
-        if runner.failure is not None:
-            raise runner.failure
+    failed = next((runner.failure for runner in runners if runner.failure is not None), None)
+    if failed is not None:
+        raise failed
     return _sum([runner.result for runner in runners])
 
 
