@@ -62,7 +62,7 @@ def reason_against(dispatch: Dispatch, machine: CompiledMachine) -> str:
 def run_side_by_side(dispatch: Dispatch, first: CompiledMachine) -> RunResult:
     """Run all groups on several threads of the host. ``first`` is a machine for which nothing speaks against it.
 
-    Raises what was raised in one of them.
+    Raises what was raised where one of them has failed.
     """
     gx, gy, gz = dispatch.groups
     total = gx * gy * gz

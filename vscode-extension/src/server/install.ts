@@ -86,7 +86,7 @@ export async function installServer(context: vscode.ExtensionContext, output: vs
     await rm(folder, { recursive: true, force: true });
     const python = await findPython();
     await step('making a private environment', python, ['-m', 'venv', folder]);
-    const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', `${wheel.file}[run,embed]`];
+    const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', `${wheel.file}[jit,embed]`];
     await step('installing', path.join(bin, WINDOWS ? 'python.exe' : 'python'), pip);
     await writeFile(stamp, wheel.digest);
   });
