@@ -51,6 +51,8 @@ OTHERS = (
     ("interp.py", {"label"} & _FIELDS, "a field of records"),
     ("hooks.py", {"label"} & _FIELDS, "a field of records"),
     ("lsc_operands.py", {"lod"} & _FIELDS, "a field of records"),
+    ("stats", {"max"}, "a key of `stats --format json`"),
+    ("profile.py", {"file"}, "a key of speedscope's documents"),
     ("seed.py", {"plane"} & _FIELDS, "a field of records"),
     ("build.py", {"label"}, "a node of the grammar"),
     ("model.py", {"label"}, "a kind of symbol"),
