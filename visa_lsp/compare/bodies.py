@@ -16,6 +16,7 @@ from visa_lsp.compare.matching import matched
 from visa_lsp.compare.model import ChangeKind, Difference, Figures, KernelDiff, Lines
 from visa_lsp.compare.refs import refs_of
 from visa_lsp.compare.words import arrow, changed, is_said, listed, name_in, names_of_second, stretch
+from visa_lsp.isa.model import SENDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.operand_text import OperandNames
 
-# Families of instructions that send a message to a unit beside the registers.
-_MESSAGES: Final = frozenset({"data_port", "lsc", "media", "sampler", "svm"})
 # Of differences at one place: what went is told before what came.
 _ORDER: Final = (ChangeKind.DELETE, ChangeKind.CHANGE, ChangeKind.MOVE, ChangeKind.INSERT)
 _DONE: Final = {ChangeKind.INSERT: "inserted", ChangeKind.DELETE: "deleted", ChangeKind.MOVE: "moved"}
@@ -36,7 +35,7 @@ _DONE: Final = {ChangeKind.INSERT: "inserted", ChangeKind.DELETE: "deleted", Cha
 def figures_of(kernel: Kernel) -> Figures:
     """Counts of a body."""
     code = [inst for inst in kernel.instructions if not inst.row.opens_label and inst.row.marks_source is None]
-    sends = sum(inst.row.family in _MESSAGES for inst in code)
+    sends = sum(inst.row.family in SENDING for inst in code)
     return Figures(len(code), sends, len(kernel.variables), kernel.int_attribute("SimdSize"))
 
 
