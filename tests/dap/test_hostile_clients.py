@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import random
-import time
 
 import pytest
 from dap_client import Client, Refused
@@ -165,7 +164,7 @@ def test_every_message_of_junk_has_one_answer_in_words(client):
     client.start(SAXPY, stopOnEntry=True)
     client.stop()
     chance = random.Random(22)
-    sent = 2_000
+    sent = 600
     for number in range(1000, 1000 + sent):
         arguments = {name: chance.choice(JUNK) for name in chance.sample(NAMES, chance.randrange(9))}
         arguments = chance.choice([arguments, arguments, arguments, None, [], 4])
@@ -175,14 +174,3 @@ def test_every_message_of_junk_has_one_answer_in_words(client):
             client.answer(number)
     assert client.ends() == 0
     assert complaints(client) == ""
-
-
-def test_a_client_that_is_gone_without_a_word_leaves_no_process(endless):
-    client = Client()
-    with client:
-        client.start(endless, checks="none")
-        client.process.stdout.close()
-        client.process.stdin.close()
-        began = time.monotonic()
-        assert client.process.wait(timeout=30) == 0
-        assert time.monotonic() - began < 30

@@ -6,6 +6,7 @@ only, and the exit status is 0 however the client goes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from importlib.util import find_spec
@@ -49,7 +50,7 @@ def dap_command(args: Namespace) -> int:
         )
     # Whatever prints by mistake is not to stand between two messages.
     source = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
+    with contextlib.suppress(OSError), os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         _serve(source, target, args.platform)
     return EXIT_OK
@@ -66,7 +67,8 @@ def _on_port(port: int, platform: str | None) -> int:
     with server:
         print(f"visa-lsp dap: listening on 127.0.0.1:{server.getsockname()[1]}", file=sys.stderr, flush=True)
         client, _ = server.accept()
-    with client, client.makefile("rb", buffering=0) as source, client.makefile("wb") as target:
+    gone = contextlib.suppress(OSError)  # a peer that is gone takes nothing any more
+    with client, gone, client.makefile("rb", buffering=0) as source, client.makefile("wb") as target:
         _serve(source, target, platform)
     return EXIT_OK
 
