@@ -139,7 +139,7 @@ def ours(job: Job, folder: Path, repeats: int, checks: str, threads: int = 1, en
     if not said["ok"]:
         sys.exit(f"{job.kernel}: {said.get('error') or said['faults']}")
     spent = said["time"]
-    return Ours(spent["load"], spent["compile"] / repeats, min(spent["run"]), usage.ru_maxrss / 1024, said["engine"])
+    return Ours(spent["load"], spent["compile"], min(spent["run"]), usage.ru_maxrss / 1024, said["engine"])
 
 
 _PEER: Final = """

@@ -342,8 +342,9 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
         raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
         from visa_lsp.sim.jit.engine import run
+        from visa_lsp.sim.jit.machine import Making
 
-        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS)
+        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=Making())
     if name == "jit":
         raise LaunchError("the engine 'jit' needs llvmlite: pip install 'visa-lsp[jit]'")
     return "interp", interpret

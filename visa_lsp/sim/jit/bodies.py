@@ -40,7 +40,9 @@ class CompiledBody:
     def twin(self, code: Code) -> Self:
         """The same functions for another machine's form of the same kernel, with counts of its own."""
         _prepare(code)
-        assert code.layout.size == self.code.layout.size, "registers lie elsewhere"
+        size = code.layout.size
+        code.layout.need(self.code.layout.size)
+        code.grown(size)
         other = copy(self)
         other.code = code
         other.counts = np.zeros_like(self.counts)

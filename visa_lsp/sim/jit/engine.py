@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.jit.machine import MOST_INSTRUCTIONS, CompiledMachine, is_large
+from visa_lsp.sim.jit.machine import MOST_INSTRUCTIONS, CompiledMachine, Making, is_large
 from visa_lsp.sim.jit.side_by_side import reason_against, run_side_by_side
-from visa_lsp.sim.jit.stopwatch import Stopwatch
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.accesses import AccessChecker
@@ -41,22 +40,29 @@ WATCHED: Final = (
 )  # fmt: skip
 
 
-def run(dispatch: Dispatch, observers: Sequence[Observer] = (), *, interpreted: int | None = None) -> RunResult:
+def run(
+    dispatch: Dispatch,
+    observers: Sequence[Observer] = (),
+    *,
+    interpreted: int | None = None,
+    making: Making | None = None,
+) -> RunResult:
     """Run all groups of a dispatch: as compiled code where that says all that the observers would.
 
     ``interpreted`` is the budget of steps where it has to be the interpreter, if that is another. The result's
     ``interpreted`` tells that it was, ``replayed_groups`` whether compiled code had begun, ``compile_seconds`` how
-    long it took to make that.
+    long it took to make that. ``making`` has what earlier runs of the same dispatch have compiled.
     """
-    compiling = Stopwatch()
-    result = _run(dispatch, observers, interpreted, compiling)
+    making = making or Making()
+    before = making.stopwatch.seconds
+    result = _run(dispatch, observers, interpreted, making)
     if dispatch.host_threads > 1 and (observers or result.interpreted):
         _one_by_one(result, "checkers watch one group at a time" if observers else "the interpreter runs the launch")
-    result.compile_seconds = compiling.seconds
+    result.compile_seconds = making.stopwatch.seconds - before
     return result
 
 
-def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | None, compiling: Stopwatch) -> RunResult:
+def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | None, making: Making) -> RunResult:
     slower = dispatch if interpreted is None else replace(dispatch, step_budget=interpreted)
     if is_large(dispatch.kernel):
         result = _interpreted(slower, observers)
@@ -65,7 +71,7 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
         result.limits = (*result.limits, words)
         return result
     if not observers:
-        return _unwatched(dispatch, compiling)
+        return _unwatched(dispatch, making)
     if not all(type(o) in WATCHED for o in observers):
         return _interpreted(slower, observers)
     before = Contents(dispatch)
@@ -78,7 +84,7 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
             return result
         before.restore()
     try:
-        found = _watched(dispatch, compiling)
+        found = _watched(dispatch, making)
     except Suspicion:
         before.restore()
         result = _interpreted(slower, observers)
@@ -87,16 +93,16 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
     return found or _interpreted(slower, observers)
 
 
-def _unwatched(dispatch: Dispatch, compiling: Stopwatch) -> RunResult:
+def _unwatched(dispatch: Dispatch, making: Making) -> RunResult:
     # A thread that may go round in a loop counts for several.
     many = _threads(dispatch) * (LOOPED if _has_loop(dispatch) else 1) >= MANY_THREADS
     against = "the launch is too small" if dispatch.host_threads > 1 else ""
     if dispatch.host_threads > 1 and many:
-        machine = CompiledMachine(dispatch, compiling, side_by_side=True)
+        machine = CompiledMachine(dispatch, making, side_by_side=True)
         against = reason_against(dispatch, machine)
         if not against:
             return run_side_by_side(dispatch, machine)
-    machine = CompiledMachine(dispatch, compiling)
+    machine = CompiledMachine(dispatch, making)
     machine.patience = 0 if many else PROBE
     if dispatch.partial is None:
         machine.make_whole = partial(_whole, machine)
@@ -138,7 +144,7 @@ def _interpreted(dispatch: Dispatch, observers: Sequence[Observer]) -> RunResult
     return result
 
 
-def _watched(dispatch: Dispatch, compiling: Stopwatch) -> RunResult | None:
+def _watched(dispatch: Dispatch, making: Making) -> RunResult | None:
     """A run as compiled code of which no checker would have anything to say.
 
     None, with nothing run, where no proof of that can be had. Raises Suspicion where a test has struck.
@@ -146,7 +152,7 @@ def _watched(dispatch: Dispatch, compiling: Stopwatch) -> RunResult | None:
     buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values()
     if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in buffers):
         return None
-    machine = CompiledMachine(dispatch, compiling, watched=True)
+    machine = CompiledMachine(dispatch, making, watched=True)
     code = machine.code(dispatch.kernel)
     if not machine.fits(code) or not machine.compiled_steadily(code).body.seen:
         return None

@@ -46,19 +46,28 @@ def is_large(kernel: Kernel) -> bool:
     return len(kernel.instructions) > MOST_INSTRUCTIONS
 
 
+class Making:
+    """What has been compiled for one dispatch, for all machines that run it, and the time that it took."""
+
+    def __init__(self) -> None:
+        self.stopwatch = Stopwatch()
+        self.bodies: dict[tuple[int, Modes, bool, bool], CompiledBody] = {}  # by kernel, and by how it is run
+
+
 class CompiledMachine(Machine):
     """A machine whose threads run compiled code."""
 
     def __init__(
         self,
         dispatch: Dispatch,
-        compiling: Stopwatch | None = None,
+        making: Making | None = None,
         *,
         watched: bool = False,
         side_by_side: bool = False,
     ) -> None:
         super().__init__(dispatch)
-        self.compiling = compiling or Stopwatch()
+        self.making = making or Making()
+        self.compiling = self.making.stopwatch
         self.under_watch = watched
         self.side_by_side = side_by_side  # others run groups of the launch at the same time
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
@@ -128,23 +137,17 @@ class CompiledMachine(Machine):
         key = (id(code), modes)
         found = self._bodies.get(key)
         if found is None:
+            made, known = self.making.bodies, (id(code.kernel), modes, self.under_watch, self.side_by_side)
             with self.compiling:
-                found = CompiledBody(
-                    code,
-                    modes,
-                    self._surfaces,
-                    self.compiling,
-                    watched=self.under_watch,
-                    side_by_side=self.side_by_side,
-                )
+                if known in made:
+                    found = made[known].twin(code)
+                else:
+                    found = made[known] = CompiledBody(
+                        code, modes, self._surfaces, self.compiling,
+                        watched=self.under_watch, side_by_side=self.side_by_side,
+                    )  # fmt: skip
             self._bodies[key] = found
         return found
-
-    def adopt(self, other: CompiledMachine) -> None:
-        """Take over what another machine of the launch has compiled of its kernel."""
-        theirs = other.compiled_steadily(other.code(self.dispatch.kernel))
-        code = self.code(self.dispatch.kernel)
-        self._bodies[id(code), theirs.body.modes] = theirs.twin(code)
 
     def settling(self, code: Code) -> Settling | None:
         """How a body sets its modes when it begins."""
