@@ -7,6 +7,9 @@ import { operandAt } from './operand.ts';
 
 export const DEBUG_TYPE = 'visa';
 
+/** The languages of what is stepped through: texts, and listings of objects, which the language server is not asked about. */
+export const LANGUAGES = ['visa', 'visa-listing'];
+
 const PAUSE = 60; // milliseconds: a stop is told in several steps, and a cursor moves on
 
 /** A stop as it is shown. */
@@ -139,14 +142,15 @@ export class LanesModel implements vscode.Disposable {
   }
 }
 
-function cursorOperand(): { expression: string; uri: string } | undefined {
+/** The operand under the cursor of the text in front. */
+export function cursorOperand(): { expression: string; name: string; uri: string } | undefined {
   const editor = vscode.window.activeTextEditor;
-  if (editor?.document.languageId !== 'visa') {
+  if (editor === undefined || !LANGUAGES.includes(editor.document.languageId)) {
     return undefined;
   }
   const { line, character } = editor.selection.active;
   const operand = operandAt(editor.document.lineAt(line).text, character);
-  return operand && { expression: operand.expression, uri: editor.document.uri.toString() };
+  return operand && { ...operand, uri: editor.document.uri.toString() };
 }
 
 function sourceOf(answer: LanesAnswer, session: vscode.DebugSession): vscode.Uri {

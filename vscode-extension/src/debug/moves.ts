@@ -3,8 +3,7 @@
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
 import { messageOf } from '../server/client.ts';
-import { DEBUG_TYPE } from './model.ts';
-import { operandAt } from './operand.ts';
+import { cursorOperand, DEBUG_TYPE } from './model.ts';
 
 interface VariableContext {
   variable?: { name?: string; evaluateName?: string };
@@ -34,7 +33,7 @@ export function registerMoves(): vscode.Disposable {
     move('visa.debug.runAlone', 'visaRunAlone', thread),
     move('visa.debug.runToBarrier', 'visaRunToBarrier', thread),
     move('visa.debug.lastWrite', 'visaLastWrite', (given, item) => {
-      const expression = (given as VariableContext | undefined)?.variable?.evaluateName ?? nameAtCursor();
+      const expression = (given as VariableContext | undefined)?.variable?.evaluateName ?? cursorOperand()?.name;
       const where = 'frameId' in item ? { frameId: item.frameId } : { threadId: item.threadId };
       return expression === undefined ? undefined : { ...where, expression };
     }),
@@ -47,13 +46,4 @@ type Item = NonNullable<typeof vscode.debug.activeStackItem>;
 function threadOf(given: unknown): number | undefined {
   const found = typeof given === 'string' ? /^thread:.*:(\d+)$/.exec(given) : null;
   return found === null ? undefined : Number(found[1]);
-}
-
-function nameAtCursor(): string | undefined {
-  const editor = vscode.window.activeTextEditor;
-  if (editor?.document.languageId !== 'visa') {
-    return undefined;
-  }
-  const { line, character } = editor.selection.active;
-  return operandAt(editor.document.lineAt(line).text, character)?.name;
 }
