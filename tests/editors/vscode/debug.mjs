@@ -233,6 +233,12 @@ const passed = await steps(
       await key('F10');
       await lanes.locator('.bar .facts', { hasText: 'line 2 ·' }).waitFor({ timeout: LONG });
       assert.equal(await page.locator('.squiggly-error').count(), 0, 'a listing has no findings');
+      await row('shl (M1, 16)').click();
+      await key('F9');
+      await page.locator('.codicon-debug-breakpoint').first().waitFor({ timeout: LONG });
+      await key('F5');
+      await lanes.locator('.bar .facts', { hasText: 'line 6 ·' }).waitFor({ timeout: LONG });
+      await key('F9');
       await key('Shift+F5');
       return seen;
     },
