@@ -189,6 +189,27 @@ def test_the_views_that_show(vsix: Path, project: Path, tmp_path: Path):
     assert {"flow-dark-modern.png", "flow-light-modern.png"} <= made
 
 
+def test_a_kernel_is_debugged(vsix: Path, project: Path, tmp_path: Path):
+    lines = drive("debug.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
+    assert {line["step"] for line in lines if "step" in line} >= {
+        "F5 stops on entry",
+        "a breakpoint",
+        "the operand under the cursor is outlined",
+        "where the other threads stand",
+        "a conditional stop",
+        "a step forward and a step back",
+        "hover",
+        "a variable is set",
+        "lanes, dark and light",
+        "a fault stops before its effect",
+        "who wrote this?",
+        "a failing test is debugged",
+        "an object without its text",
+    }
+    made = {p.name for p in (tmp_path / "pictures").iterdir()}
+    assert {"debug-lanes-dark.png", "debug-lanes-light.png", "debug-fault.png", "debug-test.png"} <= made
+
+
 def test_what_is_missing_is_offered(vsix: Path, project: Path, tmp_path: Path):
     drive("missing.mjs", vsix, project, tmp_path / "pictures")
 

@@ -95,7 +95,8 @@ class Points:
             body["reason"] = "pending" if message == _PENDING else "failed"
         if isinstance(point, Breakpoint) and point.places:
             where, pc = point.places[0]
-            body["source"] = source_of(session, where)
+            if where.path:  # a listing is the source of the request; VS Code takes one without a path for another one
+                body["source"] = source_of(session, where)
             body["line"] = line_out(session, point.line if point.line >= 0 else where.place(pc).line)
             body["instructionReference"] = hex(session.debugger.places.address(where, pc))
         return body

@@ -2,6 +2,12 @@
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { Debugging } from './debug/configuration.ts';
+import { ThreadLines } from './debug/gutter.ts';
+import { LanesView } from './debug/lanes.ts';
+import { LanesModel } from './debug/model.ts';
+import { registerMoves } from './debug/moves.ts';
+import { registerValues } from './debug/values.ts';
 import { Runner } from './run/command.ts';
 import { LaunchTests } from './run/testing.ts';
 import { QuickForm } from './run/form.ts';
@@ -32,6 +38,8 @@ export interface Api {
   form: QuickForm;
   inline: InlineValues;
   zebin: ZebinEditor;
+  lanes: LanesModel;
+  threads: ThreadLines;
 }
 
 let server: Server | undefined;
@@ -51,6 +59,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const isa = new IsaEditor(context, current);
   const zebin = new ZebinEditor(context, current, pages);
   const tests = new LaunchTests(current, results, inline);
+  const debugging = new Debugging(current, inFront);
+  const lanes = new LanesModel();
+  const threads = new ThreadLines(context, lanes);
   const status = new Status(context, current);
 
   // Lenses and links of the server call its commands; what they do is shown in our views.
@@ -133,7 +144,14 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     status,
     new SourceLenses(current),
     new CursorLine(current),
+    debugging.register(),
+    lanes,
+    threads,
+    new LanesView(context, lanes),
+    registerMoves(),
+    registerValues(),
     command('visa.runKernel', (uri) => runner.run(uri)),
+    command('visa.debugKernel', (uri) => debugging.start(uri)),
     command('visa.quickRun', (uri) => runner.ask(uri)),
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
     command('visa.assembleFile', assemble),
@@ -145,6 +163,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     vscode.commands.registerCommand('visa.explainWord', (word?: string) => guarded(() => explain(current, pages, word))),
     vscode.commands.registerCommand('visa.showResults', () => results.reveal()),
     vscode.commands.registerCommand('visa.showTestBuffers', (item?: vscode.TestItem) => tests.showBuffers(item)),
+    vscode.commands.registerCommand('visa.showLanes', () => vscode.commands.executeCommand('visa.lanes.focus')),
     vscode.commands.registerCommand('visa.selectPlatform', () => status.selectPlatform()),
     vscode.commands.registerCommand('visa.restartServer', () => current.restart()),
     vscode.commands.registerCommand('visa.installServer', () => current.install()),
@@ -163,7 +182,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   );
   void welcomeOnce(context);
   await current.restart();
-  return { server: current, tests, results, flow, status, runner, form, inline, zebin };
+  return { server: current, tests, results, flow, status, runner, form, inline, zebin, lanes, threads };
 }
 
 export async function deactivate(): Promise<void> {

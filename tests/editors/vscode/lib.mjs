@@ -158,6 +158,16 @@ export async function command(page, title) {
   throw new Error(`no quick input, or no command ${title}`);
 }
 
+/** Chooses a colour theme by its name, and waits until the workbench is of its kind: vs, vs-dark, hc-black, hc-light. */
+export async function chooseTheme(page, theme, kind) {
+  await command(page, 'Preferences: Color Theme');
+  const row = page.locator('.quick-input-list .monaco-list-row', { has: page.getByText(theme, { exact: true }) }).first();
+  await page.locator('.quick-input-widget:visible input').first().fill(theme);
+  await row.click();
+  await page.mouse.move(640, 795);
+  await page.locator(`.monaco-workbench.${kind}`).first().waitFor({ timeout: LONG });
+}
+
 /** The page inside a webview that holds what a selector names. */
 export async function webview(page, selector, timeout = LONG) {
   const end = Date.now() + timeout;

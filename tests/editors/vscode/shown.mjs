@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import assert from 'node:assert';
 import { join } from 'node:path';
-import { command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
+import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
 
 const [vsix, folder, program, pictures] = process.argv.slice(2);
 const themed = join(pictures, 'themes');
@@ -35,24 +35,15 @@ async function until(what, look) {
   }
 }
 
-async function chooseTheme(theme, kind) {
-  await command(page, 'Preferences: Color Theme');
-  const row = page.locator('.quick-input-list .monaco-list-row', { has: page.getByText(theme, { exact: true }) }).first();
-  await page.locator('.quick-input-widget:visible input').first().fill(theme);
-  await row.click();
-  await page.mouse.move(640, 795);
-  await page.locator(`.monaco-workbench.${kind}`).first().waitFor({ timeout: LONG });
-}
-
 /** Pictures of what is on the page in each theme; `look` may compare. */
 async function inThemes(name, look = async () => undefined) {
   const seen = {};
   for (const [theme, kind] of Object.entries(THEMES)) {
-    await chooseTheme(theme, kind);
+    await chooseTheme(page, theme, kind);
     seen[theme] = await look();
     await photograph(page, themed, `${name}-${theme.toLowerCase().replaceAll(' ', '-')}`);
   }
-  await chooseTheme('Light 2026', 'vs'); // what a new profile has
+  await chooseTheme(page, 'Light 2026', 'vs'); // what a new profile has
   return seen;
 }
 

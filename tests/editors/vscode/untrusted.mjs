@@ -24,7 +24,15 @@ const good = await steps(
       await page.locator('.notification-list-item', { hasText: 'In a folder that you trust' }).waitFor({ timeout: LONG });
     },
     async 'no run is offered, and no configured program was started'() {
-      assert.equal(await page.locator('.editor-actions .action-label[aria-label*="Run Kernel"]').count(), 0);
+      for (const name of ['Run Kernel', 'Debug Kernel']) {
+        assert.equal(await page.locator(`.editor-actions .action-label[aria-label*="${name}"]`).count(), 0);
+      }
+      await page.locator('.monaco-editor .view-line').first().click();
+      await page.keyboard.press('F5');
+      await page.locator('.monaco-dialog-box', { hasText: /trust/i }).waitFor({ timeout: LONG });
+      await page.keyboard.press('Escape');
+      await page.locator('.monaco-dialog-box').waitFor({ state: 'hidden', timeout: LONG });
+      await page.waitForTimeout(1000);
       assert.ok(!existsSync(mark));
     },
     async 'trust starts the server'() {

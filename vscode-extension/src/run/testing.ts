@@ -2,6 +2,7 @@
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { debugLaunch } from '../debug/session.ts';
 import type { Server } from '../server/client.ts';
 import { messageOf } from '../server/client.ts';
 import type { InlineValues } from '../views/inline.ts';
@@ -28,6 +29,7 @@ export class LaunchTests implements vscode.Disposable {
     this.panel = panel;
     this.inline = inline;
     this.controller.createRunProfile('Run', vscode.TestRunProfileKind.Run, (request, token) => this.run(request, token), true);
+    this.controller.createRunProfile('Debug', vscode.TestRunProfileKind.Debug, (request, token) => this.debug(request, token), true);
     this.controller.refreshHandler = () => this.discover();
     this.watcher.onDidCreate((uri) => this.read(uri));
     this.watcher.onDidChange((uri) => this.read(uri));
@@ -59,10 +61,7 @@ export class LaunchTests implements vscode.Disposable {
 
   /** Runs what was asked for; public so that a test of the extension can run it and see the result. */
   async run(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
-    const run = this.controller.createTestRun(request);
-    const wanted = request.include ?? [...this.controller.items].map(([, item]) => item);
-    const items = wanted.filter((item) => !request.exclude?.includes(item));
-    items.forEach((item) => run.enqueued(item));
+    const { run, items } = this.begin(request);
     if (vscode.workspace.isTrusted) {
       await this.runItems(run, items, token);
     } else {
@@ -70,6 +69,46 @@ export class LaunchTests implements vscode.Disposable {
     }
     run.end();
     await this.inline.update();
+  }
+
+  /** Debugs one test after the other; public so that a test of the extension can do it. */
+  async debug(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
+    const { run, items } = this.begin(request);
+    for (const item of items) {
+      if (!vscode.workspace.isTrusted || token.isCancellationRequested) {
+        run.skipped(item);
+      } else {
+        run.started(item);
+        await this.debugItem(run, item, token);
+      }
+    }
+    run.end();
+  }
+
+  private begin(request: vscode.TestRunRequest): { run: vscode.TestRun; items: vscode.TestItem[] } {
+    const run = this.controller.createTestRun(request);
+    const wanted = request.include ?? [...this.controller.items].map(([, item]) => item);
+    const items = wanted.filter((item) => !request.exclude?.includes(item));
+    items.forEach((item) => run.enqueued(item));
+    return { run, items };
+  }
+
+  private async debugItem(run: vscode.TestRun, item: vscode.TestItem, token: vscode.CancellationToken): Promise<void> {
+    // A test with a fault stops there by itself, one with a breakpoint at that one; of others the beginning is shown.
+    const faults = this.reports.get(item.id)?.faults ?? [];
+    const stopOnEntry = faults.length === 0 && !vscode.debug.breakpoints.some((point) => point.enabled);
+    const started = Date.now();
+    const ended = await debugLaunch(item.uri!, stopOnEntry, run, token);
+    const time = Date.now() - started;
+    if (ended?.status === undefined) {
+      run.skipped(item); // ended by hand, or not begun: nothing is known of the result
+    } else if (ended.status === 0) {
+      run.passed(item, time);
+    } else {
+      const message = new vscode.TestMessage(ended.said.trim() || `the run ended with status ${ended.status}`);
+      message.location = new vscode.Location(item.uri!, item.range ?? new vscode.Position(0, 0));
+      run.failed(item, message, time);
+    }
   }
 
   async runAll(): Promise<Report[]> {

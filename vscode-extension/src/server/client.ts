@@ -6,6 +6,7 @@ import { LanguageClient, ProgressType, type LanguageClientOptions } from 'vscode
 import { installServer } from './install.ts';
 import { complain, messageOf, ProgramNotFound, WrongSetting } from './missing.ts';
 import { findProgram, type Program } from './program.ts';
+import { debugLenses } from '../debug/lens.ts';
 import { HeaderFolds } from '../views/folding.ts';
 
 // Launch files and ze_info may be called YAML, as settings of the user say; the server knows them by name.
@@ -159,6 +160,7 @@ export class Server implements vscode.Disposable {
         initializationOptions: { trusted: vscode.workspace.isTrusted },
         middleware: {
           ...this.folds.middleware,
+          ...debugLenses,
           executeCommand: (name, args, next) => this.show(name, args) ?? next(name, args),
         },
       };

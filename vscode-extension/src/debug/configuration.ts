@@ -1,0 +1,108 @@
+// What is debugged and how: the configuration of a file in front, what a configuration leaves out, and the adapter, which is
+// the program of the language server.
+
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { LAUNCH_SUFFIX } from '../run/launch.ts';
+import { plain } from '../plain.ts';
+import { messageOf, type Server } from '../server/client.ts';
+import { DEBUG_TYPE } from './model.ts';
+
+const PROGRAM = /\.(visaasm|isaasm|isa|launch\.ya?ml)$/;
+
+/** The configuration for a text, an object or a launch file. Raises an Error for what is on no disk. */
+export function configurationOf(uri: vscode.Uri, launch?: string): vscode.DebugConfiguration {
+  if (uri.scheme !== 'file') {
+    throw new Error('only a file can be debugged; save the text first');
+  }
+  const name = `Debug ${path.basename(uri.path)}`;
+  return { type: DEBUG_TYPE, request: 'launch', name, program: uri.fsPath, ...(launch !== undefined && { launch }) };
+}
+
+export class Debugging implements vscode.DebugConfigurationProvider, vscode.DebugAdapterDescriptorFactory {
+  private readonly server: Server;
+  private readonly inFront: () => vscode.Uri | undefined;
+
+  constructor(server: Server, inFront: () => vscode.Uri | undefined) {
+    this.server = server;
+    this.inFront = inFront;
+  }
+
+  register(): vscode.Disposable {
+    return vscode.Disposable.from(
+      vscode.debug.registerDebugConfigurationProvider(DEBUG_TYPE, this),
+      vscode.debug.registerDebugConfigurationProvider(
+        DEBUG_TYPE,
+        { provideDebugConfigurations: launchesOf },
+        vscode.DebugConfigurationProviderTriggerKind.Dynamic,
+      ),
+      vscode.debug.registerDebugAdapterDescriptorFactory(DEBUG_TYPE, this),
+    );
+  }
+
+  /** Debugs a file; whether a session was started. */
+  async start(uri: vscode.Uri, launch?: string): Promise<boolean> {
+    return vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), configurationOf(uri, launch));
+  }
+
+  provideDebugConfigurations(): vscode.DebugConfiguration[] {
+    return [{ type: DEBUG_TYPE, request: 'launch', name: 'Debug the vISA file in front', program: '${file}' }];
+  }
+
+  /** F5 without a launch.json has nothing in it: the file in front is meant. Undefined, with a message, where there is none. */
+  resolveDebugConfiguration(_: vscode.WorkspaceFolder | undefined, given: vscode.DebugConfiguration): vscode.DebugConfiguration | undefined {
+    if (!vscode.workspace.isTrusted) {
+      void vscode.window.showWarningMessage('vISA: nothing is debugged in an untrusted workspace.');
+      return undefined;
+    }
+    if (given['program']) {
+      return given;
+    }
+    const uri = this.inFront();
+    if (uri === undefined || !(PROGRAM.test(uri.path) || uri.scheme === 'untitled')) {
+      void vscode.window.showErrorMessage('vISA: there is no program; open a .visaasm text, an .isa object or a launch file, or name one as "program".');
+      return undefined;
+    }
+    try {
+      return { ...given, ...configurationOf(uri) };
+    } catch (error) {
+      void vscode.window.showErrorMessage(`vISA: ${messageOf(error)}.`);
+      return undefined;
+    }
+  }
+
+  /** Fills in the platform of the settings, and stops on entry where no breakpoint would. */
+  resolveDebugConfigurationWithSubstitutedVariables(_: unknown, given: vscode.DebugConfiguration): vscode.DebugConfiguration {
+    const program = String(given['program']);
+    const platform = vscode.workspace.getConfiguration('visa', vscode.Uri.file(program)).get<string>('platform', '');
+    return {
+      ...(platform !== '' && !program.endsWith('.isa') && { platform }), // an object says what it is for
+      stopOnEntry: !vscode.debug.breakpoints.some(isOurs),
+      ...given,
+    };
+  }
+
+  async createDebugAdapterDescriptor(): Promise<vscode.DebugAdapterDescriptor | undefined> {
+    if (!vscode.workspace.isTrusted) {
+      throw new Error('nothing is debugged in an untrusted workspace');
+    }
+    try {
+      return new vscode.DebugAdapterExecutable(await this.server.program(), ['dap']);
+    } catch (error) {
+      await this.server.ready(); // what is missing is offered
+      throw new Error(plain(messageOf(error)));
+    }
+  }
+}
+
+/** Whether a breakpoint may be one of a kernel: those in other languages are for other debuggers. */
+function isOurs(point: vscode.Breakpoint): boolean {
+  return point.enabled && (!(point instanceof vscode.SourceBreakpoint) || /\.(visaasm|isaasm)$/.test(point.location.uri.path));
+}
+
+/** A configuration for each launch file of the folder. */
+async function launchesOf(folder: vscode.WorkspaceFolder | undefined): Promise<vscode.DebugConfiguration[]> {
+  const pattern = `**/*${LAUNCH_SUFFIX}`;
+  const found = await vscode.workspace.findFiles(folder === undefined ? pattern : new vscode.RelativePattern(folder, pattern), undefined, 200);
+  return found.sort((a, b) => a.path.localeCompare(b.path)).map((uri) => configurationOf(uri));
+}
