@@ -15,7 +15,7 @@ SHL = "    shl (M1, 16) A4(0,0)<1> A4(0,0)<1;1,0> 0x2:d\n"
         ("A3(0,0)<1;1,0> A2(0,0)<1;1,0>\n    cmp", "A3(0,0)<1;1,0> A1(0,0)<1;1,0>\n    cmp", "mul: src1 A2(0,0)<1;1,0> -> A1(0,0)<1;1,0>"),
         ("shl (M1, 16)", "shr (M1, 16)", "shl: opcode shl -> shr"),
         ("shl (M1, 16)", "shl.sat (M1, 16)", "shl: modifier none -> .sat"),
-        ("shl (M1, 16)", "shl (M1, 8)", "exec size 16 -> 8"),
+        ("shl (M1, 16)", "shl (M1, 8)", "execution size 16 -> 8"),
         ("shl (M1, 16)", "shl (M1_NM, 16)", "execution mask M1 -> M1_NM"),
         ("    shl (M1", "    (!P1) shl (M1", "shl: predicate none -> (!P1)"),
         ("(P1) goto", "(!P1) goto", "goto: predicate (P1) -> (!P1)"),
@@ -54,7 +54,7 @@ def test_a_moved_block_is_recognised():
 def test_neighbours_of_which_the_same_is_said_are_one_difference():
     b = TEXT.replace("shl (M1, 16)", "shl (M1, 8)").replace("xor (M1, 16)", "xor (M1, 8)")
     at = line_of(TEXT, "shl (M1")
-    assert changes(TEXT, b) == [("change", (at, at + 1), (at, at + 1), "exec size 16 -> 8 (2 lines)")]
+    assert changes(TEXT, b) == [("change", (at, at + 1), (at, at + 1), "execution size 16 -> 8 (2 lines)")]
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,10 @@ def test_every_mnemonic_is_coloured():
 
 def test_the_language_of_the_extension_has_both_extensions():
     package = json.loads((ROOT / "vscode-extension" / "package.json").read_text())
-    languages = {language["id"]: language["extensions"] for language in package["contributes"]["languages"]}
+    languages = {language["id"]: language.get("extensions", []) for language in package["contributes"]["languages"]}
     assert languages == {
         "visa": [".visaasm", ".isaasm"],
+        "visa-listing": [],
         "ze_info": [".ze_info", ".zeinfo"],
         "visa-launch": [".launch.yaml", ".launch.yml"],
     }

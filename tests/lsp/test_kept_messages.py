@@ -52,6 +52,9 @@ class Session(SimpleNamespace):
         self.document = OpenDocument(URI, 1, analysis, Language.VISA)
         self.documents = Documents({URI: self.document})
 
+    def host(self, _identifier: object) -> None:
+        """The document is no source of another language."""
+
     def opened(self, _identifier: object) -> OpenDocument:
         """The one document."""
         return self.document

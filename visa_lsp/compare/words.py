@@ -120,7 +120,7 @@ def _lanes(one: Inst, other: Inst) -> Iterator[str]:
     if lanes is None or its is None or lanes == its:
         return
     if lanes.exec_size != its.exec_size:
-        yield f"exec size {arrow(lanes.exec_size, its.exec_size)}"
+        yield f"execution size {arrow(lanes.exec_size, its.exec_size)}"
     if (lanes.mask_offset, lanes.no_mask) != (its.mask_offset, its.no_mask):
         yield f"execution mask {arrow(_mask(lanes), _mask(its))}"
 

@@ -94,6 +94,7 @@ _CLIENT: Final = frozenset(
     {
         "inlineValues",
         "sourceLens",
+        "showLanes",
         "testTimeout",
         "serverPath",
         "trace",

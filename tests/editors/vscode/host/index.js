@@ -295,6 +295,9 @@ const tests = {
     const report = await api.runner.quick(scratch.uri, { args: { n: 4 } });
     assert.equal(report.ok, true, report.error);
     assert.ok(report.instructions > 0);
+    await run('workbench.action.revertAndCloseActiveEditor');
+    // The next untitled text gets the same name: this one has to be gone before.
+    await until('the text to be closed', () => !vscode.workspace.textDocuments.some((d) => d.uri.toString() === scratch.uri.toString()));
     await run('workbench.action.closeAllEditors');
   },
   async 'messages of a run'() {
