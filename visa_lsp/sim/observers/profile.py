@@ -115,7 +115,7 @@ class Profiler(Observer):
             return False
         body = self._bodies.setdefault(id(code), BodyProfile(code.kernel))
         body.instructions[pc] = profile = InstructionProfile()
-        self._notes[id(code), pc] = _lane_counter(inst, pc, profile)
+        self._notes[id(code), pc] = _lane_counter(inst, profile)
         return True
 
     def instruction(self, thread: Thread, pc: int) -> None:
@@ -150,7 +150,7 @@ class Profiler(Observer):
         return found
 
 
-def _lane_counter(inst: Inst, pc: int, profile: InstructionProfile) -> Callable[[Frame], None]:
+def _lane_counter(inst: Inst, profile: InstructionProfile) -> Callable[[Frame], None]:
     control = next(
         (c for c in (inst.get("exec"), inst.get("n")) if isinstance(c, ExecControl)), ExecControl(1, 0, no_mask=True)
     )
@@ -163,8 +163,7 @@ def _lane_counter(inst: Inst, pc: int, profile: InstructionProfile) -> Callable[
     profile.is_branch = bits is not None and steers
 
     def count(f: Frame) -> None:
-        # Lanes that wait at this place join before it is executed.
-        mask = full if no_mask else (f.emask | f.waiting.get(pc, 0)) >> at & full
+        mask = full if no_mask else f.emask >> at & full
         profile.executions += 1
         profile.slots += control.exec_size
         if bits is not None:
