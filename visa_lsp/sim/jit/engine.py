@@ -156,7 +156,7 @@ def _watched(dispatch: Dispatch, making: Making) -> RunResult | None:
     code = machine.code(dispatch.kernel)
     if not machine.fits(code) or not machine.compiled_steadily(code).body.seen:
         return None
-    if not machine.proves(dispatch.kernel):
+    if not machine.writes_first:
         return None
     machine.make_whole = partial(_whole, machine)
     return machine.run()

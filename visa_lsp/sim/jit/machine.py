@@ -7,6 +7,7 @@ function entered again. What needs the interpreter but moves no lanes is called 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -250,9 +251,10 @@ class CompiledMachine(Machine):
         with self.compiling:
             self._whole = make()
 
-    def proves(self, kernel: Kernel) -> bool:
-        """Whether no thread of a kernel reads a register that it has not written."""
-        shape = self.dispatch.shape((0, 0, 0))
+    @cached_property
+    def writes_first(self) -> bool:
+        """Whether no thread of the kernel reads a register that it has not written."""
+        kernel, shape = self.dispatch.kernel, self.dispatch.shape((0, 0, 0))
         full = (1 << self.dispatch.simd) - 1
         frame = self.acquire(kernel)
         with self.compiling:

@@ -91,14 +91,13 @@ class GroupRunner:
             block.words[state.DISPATCHED // 8] = frame.emask
             machine.bind(frame, block)
         self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
-        fields = self._fields()
-        sizes = groups.Sizes(
-            size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions),
-            self._first_bytes(size), machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
-        )  # fmt: skip
         if not compiled.has_groups:
             assert not compiled.is_closed, "the kernel's function was made without the one for groups"
-            groups.written(compiled.module, compiled.function, sizes, fields, compiled.body.barriers)
+            sizes = groups.Sizes(
+                size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions),
+                self._first_bytes(size), machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
+            )  # fmt: skip
+            groups.written(compiled.module, compiled.function, sizes, self._fields(), compiled.body.barriers)
             compiled.has_groups = True
         launch = machine.launch
         for at, array in (
@@ -116,7 +115,7 @@ class GroupRunner:
     def _first_bytes(self, size: int) -> tuple[range, ...]:
         """The registers that a thread has to be given: all, or where it writes the others first what it reads of its own."""
         frame = self.frames[0]
-        if not self.machine.proves(frame.code.kernel):
+        if not self.machine.writes_first:
             return (range(size),)
         held = np.flatnonzero(registers_read(frame.code) & (RegisterShadow(frame, None).bytes == 0))
         if not held.size:
