@@ -102,17 +102,12 @@ def jobs(scale: int = 1) -> list[Job]:
 
 
 def compiled(folder: Path) -> None:
-    """Compile the source: a text for each kernel and the zebin."""
+    """Compile the source: a text for each kernel and the zebin; the source lies beside them for the peers."""
     shutil.copy(SOURCE, folder)
-    env = {**os.environ, "IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
-    command = ["ocloc", "compile", "-file", SOURCE.name, "-device", DEVICE, "--format", "zebin", "-output", "run.zebin", "-output_no_suffix"]  # fmt: skip
-    said = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    command = [*PRODUCT, "compile", str(folder / SOURCE.name), "--device", DEVICE, "-o", str(folder)]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
     if said.returncode:
-        sys.exit(f"ocloc failed: {said.stdout}")
-    for text in sorted(folder.glob("OCL_asm*_entry_*.visaasm"), key=lambda path: path.stat().st_mtime):
-        if text.with_suffix(".asm").is_file():  # without, it is an attempt that the compiler gave up
-            name = next(line for line in text.read_text().splitlines() if line.startswith(".kernel "))
-            text.replace(folder / f"{name.split()[1].strip(chr(34))}.visaasm")
+        sys.exit(f"the source does not compile: {said.stdout}{said.stderr}")
 
 
 @dataclass(frozen=True)
