@@ -250,7 +250,8 @@ class Programs(Target):
 
     def __init__(self) -> None:
         # Nothing is too small to be compiled, and nothing is interpreted first.
-        engine.MANY_THREADS, engine.PROBE, machine.WARM = 1, 0, 0
+        engine.MANY_THREADS = 1
+        engine.PROBE = machine.WARM = 0
 
     def make(self, draw: random.Random) -> Program:
         """A program."""

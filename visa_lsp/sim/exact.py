@@ -1,6 +1,7 @@
 """Float arithmetic on exact fractions: for rounding modes other than to nearest, and for fused f64.
 
-Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Lanes with infinities, NaN or an exact
+Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Sums and products of f32, which divisions are
+made of, are had at once in f64, as ``fused`` does (``tests/sim/test_exact.py`` compares). Lanes with infinities, NaN or an exact
 zero keep the value that IEEE arithmetic gives. Results for f32 and hf are f64 rounded to odd, which ``values.narrow``
 then rounds in the right direction; results for f64 are final.
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.sim.values import Rounding
+from visa_lsp.sim.words import fused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,11 +37,29 @@ _RATIONAL: Final[dict[str, Callable[..., Fraction]]] = {
     "lrp": lambda a, b, c: a * b + (1 - a) * c,
     "frc": lambda a: a - floor(a),
 }
+_ONE: Final = np.ones(1)
+_AT_ONCE: Final[dict[str, Callable[..., Array]]] = {
+    "add": lambda a, b: fused(a, _ONE, b),
+    "sub": lambda a, b: fused(a, _ONE, -b),
+    "mul": lambda a, b: a * b,
+    "mad": fused,
+}
 WORDS: Final = frozenset({*_RATIONAL, "sqrt", "sqrtm"})
 
 
 def evaluate(word: str, sources: list[Array], mode: Rounding, *, double: bool) -> Array:
-    """A word on f64 lanes that hold the exact source values; ``double``: the result is f64, rounded as ``mode`` says."""
+    """A word on f64 lanes that hold the exact source values; ``double``: the result is f64, rounded as ``mode`` says.
+
+    Without, the sources are values of f32 or hf.
+    """
+    if not double and word in _AT_ONCE:
+        with np.errstate(all="ignore"):
+            return _AT_ONCE[word](*(np.asarray(s, np.float64) for s in sources))
+    return lane_by_lane(word, sources, mode, double=double)
+
+
+def lane_by_lane(word: str, sources: list[Array], mode: Rounding, *, double: bool) -> Array:
+    """The same by fractions, for any word."""
     lanes = np.broadcast_arrays(*(np.asarray(s, np.float64) for s in sources))
     out = [_lane(word, list(row), mode, double=double) for row in zip(*(s.tolist() for s in lanes), strict=True)]
     return np.array(out, np.float64)
@@ -74,7 +94,7 @@ def _special(word: str, values: list[float]) -> float:
             case ("frc", [a]):
                 return float(a - np.floor(a))
             case (("inv" | "invm"), [a]):
-                return float(np.float64(1) / a)
+                return float(_ONE / a)
             case ("mad", [a, b, c]):
                 return float(a * b + c)
             case ("add3", [a, b, c]):

@@ -32,6 +32,7 @@ from visa_lsp.cli.launch.program_info import choose_platform, kernel_info
 from visa_lsp.cli.launch.report import RunReport, RunTime, ValueReport, with_declarations, with_sources
 from visa_lsp.cli.launch.results import buffer_reports, expectation_reports
 from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.kept import kept_for_user
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
@@ -344,7 +345,8 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
         from visa_lsp.sim.jit.engine import run
         from visa_lsp.sim.jit.machine import Making
 
-        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=Making())
+        making = Making(kept_for_user("native", ()))
+        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making)
     if name == "jit":
         raise LaunchError("the engine 'jit' needs llvmlite: pip install 'visa-lsp[jit]'")
     return "interp", interpret

@@ -14,7 +14,8 @@ from visa_lsp.sim.jit.body import BodyPlan
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.modes import Modes
+    from visa_lsp.sim.jit.machine import ObjectStore
+    from visa_lsp.sim.jit.modes import ModePlan
     from visa_lsp.sim.jit.stopwatch import Stopwatch
 
 
@@ -22,10 +23,11 @@ class CompiledBody:
     """A body for some modes: its function, and how often each of its stretches was executed."""
 
     def __init__(
-        self, code: Code, modes: Modes, surfaces: tuple[int, ...], compiling: Stopwatch, *,
-        watched: bool = False, side_by_side: bool = False,
+        self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], compiling: Stopwatch, *,
+        store: ObjectStore | None = None, watched: bool = False, side_by_side: bool = False,
     ) -> None:  # fmt: skip
         self.compiling = compiling
+        self._store = store
         _prepare(code)
         self.code = code
         self.body = BodyPlan(code, modes, surfaces, watched=watched, side_by_side=side_by_side)
@@ -52,7 +54,7 @@ class CompiledBody:
     def native(self) -> native.Native:
         """The compiled functions; nothing can be added to the module from then on."""
         with self.compiling:
-            return native.Native(self.module)
+            return native.Native(self.module, self._store)
 
     @property
     def is_closed(self) -> bool:

@@ -7,21 +7,21 @@ executed together counts its steps once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.predefined import FIRST_SURFACE
-from visa_lsp.program.model import Combine, General, Immediate, Predicate, State
+from visa_lsp.program.model import Combine, Predicate, State
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import state, watching
 from visa_lsp.sim.jit.emitter import I32, I64, PTR, Emitter, Uncompiled, integer
 from visa_lsp.sim.jit.lanes import emit_lane
 from visa_lsp.sim.jit.messages import MESSAGES
-from visa_lsp.sim.jit.modes import Modes
+from visa_lsp.sim.jit.modes import branches, changes_modes
 from visa_lsp.sim.jit.moves import MOVES
 from visa_lsp.sim.jit.state import StateLayout
 from visa_lsp.sim.jit.wide import WIDE
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.emitter import Node
+    from visa_lsp.sim.jit.modes import ModePlan
 
 # Effects that move lanes or make the thread wait, and have no compiled form: the interpreter is entered and left.
 _LEAVING: Final = frozenset(
@@ -59,7 +60,13 @@ class BodyPlan:
     """The plan of one body: stretches and entries. ``written`` makes its function."""
 
     def __init__(
-        self, code: Code, modes: Modes, surfaces: tuple[int, ...], *, watched: bool = False, side_by_side: bool = False
+        self,
+        code: Code,
+        modes: ModePlan,
+        surfaces: tuple[int, ...],
+        *,
+        watched: bool = False,
+        side_by_side: bool = False,
     ) -> None:
         self.code = code
         self.watched = watched
@@ -68,26 +75,21 @@ class BodyPlan:
         self.surfaces = surfaces
         self.layout = StateLayout(code)
         self.instructions = code.kernel.instructions
-        self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(inst)}
+        self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
         self.called_out: set[int] = set()  # what the interpreter does within compiled code
-        # Where the modes that this is compiled for begin; before that, those of a new thread hold.
-        self.settles = settling(code)
-        if self.settles is not None:
-            self.leaving.discard(self.settles.pc)
         self.entries = {0, *self.layout.joins, *(pc + 1 for pc in self.leaving)}
-        starts = self.entries | {pc + 1 for pc, inst in enumerate(self.instructions) if _branches(inst)}
+        starts = self.entries | {pc + 1 for pc, inst in enumerate(self.instructions) if branches(inst)}
         count = len(self.instructions)
         self.starts = sorted(pc for pc in starts | {count} if pc <= count)
         self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
 
-    def _leaves(self, inst: Inst) -> bool:
+    def _leaves(self, pc: int, inst: Inst) -> bool:
         meaning = inst.row.meaning
         if not isinstance(meaning, Lane | Effect) or (isinstance(meaning, Effect) and meaning.name in _LEAVING):
             return True  # a message that is recorded may end the thread
-        if _branches(inst) and not inst.row.flow.returns and inst.get("label") not in self.code.labels:
+        if branches(inst) and not inst.row.flow.returns and inst.get("label") not in self.code.labels:
             return True
-        dst = inst.get("dst")
-        return isinstance(dst, General) and self.code.layout.root(dst.var) == CR0
+        return changes_modes(self.code, inst) and pc not in self.modes.controls
 
     def written(self, module: ir.Module, name: str) -> ir.Function:
         """Write the function into a module."""
@@ -130,62 +132,11 @@ def _looked_at(inst: Inst) -> bool:
     return kind_of(inst) is not InstructionKind.VALUE
 
 
-class Settling(NamedTuple):
-    """The one instruction that sets ``%cr0`` to a known value before a kernel branches, and that value."""
-
-    pc: int
-    control: int
-
-    @property
-    def modes(self) -> Modes:
-        """The modes from there on."""
-        return Modes.of_word(self.control)
-
-
-_CONTROL_WORDS: Final = {"or": int.__or__, "xor": int.__xor__, "and": int.__and__}
-
-
-def settling(code: Code) -> Settling | None:
-    """How a kernel sets its modes when it begins; None where it does not, or in another way."""
-    if not code.kernel.is_kernel:
-        return None
-    found = None
-    for pc, inst in enumerate(code.kernel.instructions):
-        if _branches(inst) or (pc and pc in code.joins):
-            break
-        dst, meaning = inst.get("dst"), inst.row.meaning
-        if not isinstance(dst, General) or code.layout.root(dst.var) != CR0:
-            continue
-        own, number = inst.get("src0"), inst.get("src1")
-        scalar = (
-            Site(code, inst, pc).lanes == 1
-            and inst.get("pred") is None
-            and code.layout.offset(dst.var) == code.layout.offset(CR0)
-        )
-        plain = isinstance(own, General) and own.var == dst.var and (own.row, own.col, dst.row, dst.col) == (0, 0, 0, 0)
-        word = _CONTROL_WORDS.get(meaning.expr.word) if isinstance(meaning, Lane) else None
-        if (
-            found is not None
-            or not (scalar and plain and isinstance(number, Immediate))
-            or word is None
-            or number.type.size != 4
-        ):
-            return None
-        found = Settling(pc, word(0, number.bits & 0xFFFFFFFF))
-    return found
-
-
-def _branches(inst: Inst) -> bool:
-    meaning = inst.row.meaning
-    return isinstance(meaning, Effect) and meaning.name in {"goto", "jmp", "ret", "fret"}
-
-
 class _BodyWriter:
     def __init__(self, body: BodyPlan, module: ir.Module, name: str) -> None:
         self.body = body
         self.code = body.code
         self.e = Emitter(module, name, body.layout)
-        self.e.modes = body.modes
         self.e.surface_values = body.surfaces
         self.e.watched = body.watched
         self.e.side_by_side = body.side_by_side
@@ -212,9 +163,6 @@ class _BodyWriter:
             e.builder.position_at_end(block)
             self._join(place)
             e.builder.branch(self.blocks[place])
-        settles = self.body.settles
-        if settles is not None:
-            e.modes = Modes()
         for start in self.body.starts:
             e.builder.position_at_end(self.blocks[start])
             self._stretch(start, self.body.ends[start])
@@ -277,7 +225,7 @@ class _BodyWriter:
                     watching.suspect(e, e.builder.icmp_unsigned("!=", missing, ir.Constant(I32, 0)))
                 e.leave(state.EXIT, pc)
                 return
-            if _branches(self.body.instructions[pc]):
+            if branches(self.body.instructions[pc]):
                 self._branch(self.body.instructions[pc], pc)
                 return
             self._instruction(self.body.instructions[pc], pc)
@@ -292,16 +240,12 @@ class _BodyWriter:
         cell = e.builder.gep(counts, [ir.Constant(I64, start)], source_etype=I64)
         e.builder.store(e.builder.add(e.builder.load(cell, typ=I64), ir.Constant(I64, 1)), cell)
 
-    def _settle(self, control: int) -> None:
-        e = self.e
-        e.put_word(e.registers, self.code.layout.offset(CR0), ir.Constant(I32, control))
-        e.modes = self.body.modes
-
     def _instruction(self, inst: Inst, pc: int) -> None:
-        e, settles = self.e, self.body.settles
-        if settles is not None and settles.pc == pc:
-            self._settle(settles.control)
+        e, control = self.e, self.body.modes.controls.get(pc)
+        if control is not None:
+            e.put_word(e.registers, self.code.layout.offset(CR0), ir.Constant(I32, control))
             return
+        e.modes = self.body.modes.modes[pc]
         block, blocks = e.builder.block, len(e.function.blocks)
         written = len(block.instructions)
         known = dict(e.known_surfaces)

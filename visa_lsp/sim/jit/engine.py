@@ -34,7 +34,8 @@ MANY_THREADS: Final = (
     256  # of a launch: of fewer some steps are interpreted before there is a function for whole groups
 )
 LOOPED: Final = 8  # how many threads without a loop do what one with a loop does
-PROBE: Final = 20_000  # steps that a launch of few threads is interpreted before its kernel is compiled
+# Steps that a launch of few threads is interpreted before its kernel is compiled: what takes as long as the compiler does.
+PROBE: Final = 60_000
 WATCHED: Final = (
     AccessChecker, AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker, RaceChecker, UninitialisedChecker,
 )  # fmt: skip
@@ -94,16 +95,15 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
 
 
 def _unwatched(dispatch: Dispatch, making: Making) -> RunResult:
+    threads, against = _threads(dispatch), "the launch is too small" if dispatch.host_threads > 1 else ""
     # A thread that may go round in a loop counts for several.
-    many = _threads(dispatch) * (LOOPED if _has_loop(dispatch) else 1) >= MANY_THREADS
-    against = "the launch is too small" if dispatch.host_threads > 1 else ""
-    if dispatch.host_threads > 1 and many:
+    if dispatch.host_threads > 1 and threads * (LOOPED if _has_loop(dispatch) else 1) >= MANY_THREADS:
         machine = CompiledMachine(dispatch, making, side_by_side=True)
         against = reason_against(dispatch, machine)
         if not against:
             return run_side_by_side(dispatch, machine)
     machine = CompiledMachine(dispatch, making)
-    machine.patience = 0 if many else PROBE
+    machine.patience = 0 if threads >= MANY_THREADS or making.bodies else PROBE
     if dispatch.partial is None:
         machine.make_whole = partial(_whole, machine)
     return _one_by_one(machine.run(), against)
@@ -154,7 +154,7 @@ def _watched(dispatch: Dispatch, making: Making) -> RunResult | None:
         return None
     machine = CompiledMachine(dispatch, making, watched=True)
     code = machine.code(dispatch.kernel)
-    if not machine.fits(code) or not machine.compiled_steadily(code).body.seen:
+    if not machine.fits(code) or not machine.compiled_anew(code).body.seen:
         return None
     if not machine.writes_first:
         return None

@@ -10,10 +10,11 @@ from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import General, Immediate, PredicateOperand
-from visa_lsp.sim import values
+from visa_lsp.sim import exact, values
 from visa_lsp.sim import words as meanings
 from visa_lsp.sim.jit import numbers, watching, words
 from visa_lsp.sim.jit.emitter import I32, Uncompiled, integer, lanes_of, splat
+from visa_lsp.sim.jit.rounding import directed
 from visa_lsp.sim.lanes import modifier_of, saturates, source_count, words_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,12 @@ def _float(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: 
         return words.FLOAT[word]
 
     lanes = [numbers.floats(e, site, s, exec_type) for s in sources]
-    value = _compose(e, expr, leaf, lanes, lanes[0].type.element)
+    if e.modes.to_nearest or expr.word not in exact.WORDS:
+        value = _compose(e, expr, leaf, lanes, lanes[0].type.element)
+    elif exec_type is ty.F:
+        value = directed(e, expr.word, lanes)
+    else:
+        raise Uncompiled
     return numbers.from_floats(e, value, exec_type, site, dst)
 
 

@@ -8,7 +8,7 @@ function entered again. What needs the interpreter but moves no lanes is called 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -16,14 +16,10 @@ from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
-from visa_lsp.sim.jit import native, state
-from visa_lsp.sim.jit.bodies import CompiledBody
-from visa_lsp.sim.jit.body import Settling, settling
+from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.defined import proven
-from visa_lsp.sim.jit.modes import Modes
-from visa_lsp.sim.jit.spaces import ENTRY, FLAT_ENTRY, WRITTEN
+from visa_lsp.sim.jit.modes import ModePlan, Modes
 from visa_lsp.sim.jit.stopwatch import Stopwatch
-from visa_lsp.sim.jit.watching import READONLY, WRITEONLY
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
 
@@ -34,6 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.group import Wait
     from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.registers import Frame
 
@@ -47,10 +44,30 @@ def is_large(kernel: Kernel) -> bool:
     return len(kernel.instructions) > MOST_INSTRUCTIONS
 
 
-class Making:
-    """What has been compiled for one dispatch, for all machines that run it, and the time that it took."""
+class ObjectStore(Protocol):
+    """Where object code is kept for other processes, by a key that says all that it depends on."""
 
-    def __init__(self) -> None:
+    def get(self, key: str, /) -> object:
+        """What was put, bytes in base64; None where there is nothing."""
+        ...
+
+    def put(self, key: str, value: bytes, /) -> None:
+        """Keep object code."""
+        ...
+
+    def flush(self) -> None:
+        """Write what was put."""
+        ...
+
+
+class Making:
+    """What has been compiled for one dispatch, for all machines that run it, and the time that it took.
+
+    ``store`` has what other processes have compiled.
+    """
+
+    def __init__(self, store: ObjectStore | None = None) -> None:
+        self.store = store
         self.stopwatch = Stopwatch()
         self.bodies: dict[tuple[int, Modes, bool, bool], CompiledBody] = {}  # by kernel, and by how it is run
 
@@ -74,7 +91,7 @@ class CompiledMachine(Machine):
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
         self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
         self._states: dict[int, state.StateBlock] = {}
-        self._settling: dict[int, Settling | None] = {}
+        self._plans: dict[int, ModePlan | None] = {}
         self._steps: dict[tuple[int, Modes], int] = {}
         self._surfaces = tuple(sorted(dispatch.surfaces))
         self.launch = np.zeros(state.LAUNCH_BYTES // 8, np.int64)
@@ -87,13 +104,12 @@ class CompiledMachine(Machine):
         self.launch[state.QUANTUM // 8] = self.quantum
         self.entered: CompiledThread | None = None
         self.raised: KernelFault | None = None
-        native.listen(self.address, self)
 
     def _surface_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        table = np.zeros(max(1, len(self._surfaces)) * (ENTRY // 8), np.int64)
+        table = np.zeros(max(1, len(self._surfaces)) * (state.ENTRY // 8), np.int64)
         for number, value in enumerate(self._surfaces):
             buffer = self.dispatch.surfaces[value]
-            at = number * (ENTRY // 8)
+            at = number * (state.ENTRY // 8)
             table[at : at + 4] = address(buffer), buffer.size, self.marked(buffer), _forbidden(buffer)
         return table
 
@@ -108,16 +124,12 @@ class CompiledMachine(Machine):
 
     def _flat_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         rows = [(b.address, b.size, address(b), self.marked(b), _forbidden(b), 0) for b in self.dispatch.memory.buffers]
-        return np.array([n for row in rows for n in row] or [0] * (FLAT_ENTRY // 8), np.uint64).view(np.int64)
+        return np.array([n for row in rows for n in row] or [0] * (state.FLAT_ENTRY // 8), np.uint64).view(np.int64)
 
     def compiled(self, frame: Frame) -> CompiledBody | None:
         """The compiled form of a frame's body, for its modes; None while it is not worth that."""
-        modes = Modes.of(frame)
-        settles = self.settling(frame.code)
-        if settles is not None and frame.pc == 0 and modes == Modes():
-            modes = settles.modes
-        key = (id(frame.code), modes)
-        if is_large(frame.code.kernel):
+        key = self._key(frame)
+        if key is None or is_large(frame.code.kernel):
             return None
         if self.make_whole is not None:
             if self.interpreted < self.patience:
@@ -125,36 +137,50 @@ class CompiledMachine(Machine):
             self._prepare_whole()
         elif key not in self._bodies and self._steps.get(key, 0) < WARM * len(frame.code.kernel.instructions):
             return None
-        return self.compiled_for(frame.code, modes)
+        return self.compiled_for(frame.code, key[1])
+
+    def _key(self, frame: Frame) -> tuple[int, Modes] | None:
+        """Body and modes that a frame's compiled form is found by; None where a function has left it other modes than planned."""
+        modes, plan = Modes.of(frame), self._plan(frame.code)
+        if plan is None:
+            return id(frame.code), modes
+        return (id(frame.code), Modes()) if plan.modes[frame.pc] == modes else None
 
     def warm(self, frame: Frame, steps: int) -> None:
         """Count what the interpreter has executed of a body: when it is much, the body is compiled."""
-        key = (id(frame.code), Modes.of(frame))
-        self._steps[key] = self._steps.get(key, 0) + steps
+        key = self._key(frame)
+        if key is not None:
+            self._steps[key] = self._steps.get(key, 0) + steps
         self.interpreted += steps
 
     def compiled_for(self, code: Code, modes: Modes) -> CompiledBody:
-        """The compiled form of a body for some modes."""
+        """The compiled form of a body that is entered with some modes."""
         key = (id(code), modes)
         found = self._bodies.get(key)
         if found is None:
+            # Loaded here: many launches are over before anything has to be compiled, and the compiler takes longer to load.
+            from visa_lsp.sim.jit import native
+            from visa_lsp.sim.jit.bodies import CompiledBody
+
+            native.listen(self.address, self)
             made, known = self.making.bodies, (id(code.kernel), modes, self.under_watch, self.side_by_side)
             with self.compiling:
                 if known in made:
                     found = made[known].twin(code)
                 else:
+                    plan = self._plan(code) if modes == Modes() else None
                     found = made[known] = CompiledBody(
-                        code, modes, self._surfaces, self.compiling,
-                        watched=self.under_watch, side_by_side=self.side_by_side,
+                        code, plan or ModePlan.constant(code, modes), self._surfaces, self.compiling,
+                        store=self.making.store, watched=self.under_watch, side_by_side=self.side_by_side,
                     )  # fmt: skip
             self._bodies[key] = found
         return found
 
-    def settling(self, code: Code) -> Settling | None:
-        """How a body sets its modes when it begins."""
-        if id(code) not in self._settling:
-            self._settling[id(code)] = settling(code)
-        return self._settling[id(code)]
+    def _plan(self, code: Code) -> ModePlan | None:
+        """The modes of a kernel's instructions, where they follow from those of a new thread."""
+        if id(code) not in self._plans:
+            self._plans[id(code)] = ModePlan.of_kernel(code)
+        return self._plans[id(code)]
 
     def block(self, frame: Frame, layout: state.StateLayout) -> state.StateBlock:
         """The block of a frame."""
@@ -167,11 +193,11 @@ class CompiledMachine(Machine):
         """Say of buffers what compiled code has stored into."""
         surfaces = (self.dispatch.surfaces[value] for value in self._surfaces)
         for buffers, table, size in (
-            (surfaces, self._table, ENTRY),
-            (self.dispatch.memory.buffers, self._flat, FLAT_ENTRY),
+            (surfaces, self._table, state.ENTRY),
+            (self.dispatch.memory.buffers, self._flat, state.FLAT_ENTRY),
         ):
             for number, buffer in enumerate(buffers):
-                buffer.whole.written |= bool(table[((number + 1) * size - WRITTEN) // 8])
+                buffer.whole.written |= bool(table[((number + 1) * size - state.WRITTEN) // 8])
 
     def count_bytes(self) -> None:
         """Add the bytes that compiled code has moved to the result."""
@@ -196,7 +222,8 @@ class CompiledMachine(Machine):
 
     def take_modes(self, frame: Frame) -> None:
         """Tell the frame of modes that compiled code has set."""
-        if self._settling.get(id(frame.code)) is not None:
+        plan = self._plans.get(id(frame.code))
+        if plan is not None and plan.controls:
             frame.set_modes(frame.word(frame.code.layout.offset(CR0)))
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
@@ -264,12 +291,11 @@ class CompiledMachine(Machine):
 
     def fits(self, code: Code) -> bool:
         """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""
-        return not is_large(code.kernel) and self.compiled_steadily(code).body.stays
+        return not is_large(code.kernel) and self.compiled_anew(code).body.stays
 
-    def compiled_steadily(self, code: Code) -> CompiledBody:
-        """The compiled form of a kernel for the modes that it sets when it begins."""
-        settles = self.settling(code)
-        return self.compiled_for(code, settles.modes if settles is not None else Modes())
+    def compiled_anew(self, code: Code) -> CompiledBody:
+        """The compiled form of a kernel as a new thread enters it."""
+        return self.compiled_for(code, Modes())
 
     def executed(self, frame: Frame) -> int:
         """The number of instructions so far, with the one where ``frame`` stands; its stretch is counted to its end."""
@@ -369,4 +395,4 @@ def address(buffer: Buffer) -> int:
 
 
 def _forbidden(buffer: Buffer) -> int:
-    return {"readonly": READONLY, "writeonly": WRITEONLY}.get(buffer.access, 0)
+    return {"readonly": state.READONLY, "writeonly": state.WRITEONLY}.get(buffer.access, 0)

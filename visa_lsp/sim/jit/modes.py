@@ -1,14 +1,29 @@
-"""The float modes that a body is compiled for: those of ``%cr0``, constant within one compiled form."""
+"""The float modes of each instruction of a body: those of ``%cr0``, as far as they are known before it runs.
+
+Knows nothing of compiled code. Invariant: where a plan says that an instruction has some modes, it has them on every way that
+leads there: between two changes stands nothing that lanes branch at, or meet at.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.program.model import General, Immediate
+from visa_lsp.sim.operands import CR0, Site
 from visa_lsp.sim.values import Rounding
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from visa_lsp.program.model import Inst
+    from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
+
+_STRAIGHT: Final = (FlowClass.NEXT, FlowClass.NOTE, FlowClass.LABEL, FlowClass.SUBROUTINE)
+_CONTROL_WORDS: Final = {"or": int.__or__, "xor": int.__xor__, "and": int.__and__}
 
 
 class Modes(NamedTuple):
@@ -25,7 +40,7 @@ class Modes(NamedTuple):
         return Modes(frame.rounding, frame.keep_df, frame.keep_f, frame.keep_hf)
 
     @staticmethod
-    def of_word(control: int) -> Modes:
+    def of_control(control: int) -> Modes:
         """The modes of a value of ``%cr0``."""
         return Modes(Rounding(control >> 4 & 3), bool(control & 0x40), bool(control & 0x80), bool(control & 0x400))
 
@@ -37,3 +52,73 @@ class Modes(NamedTuple):
     def keeps(self, type_: ty.DataType) -> bool:
         """Whether denormals of a type stay."""
         return self.keep_df if type_ is ty.DF else self.keep_hf if type_ is ty.HF else self.keep_f
+
+
+class ModePlan(NamedTuple):
+    """The modes of each instruction, and behind the last; ``controls`` has the value of ``%cr0`` behind those that change it."""
+
+    modes: Sequence[Modes]
+    controls: Mapping[int, int]
+
+    @staticmethod
+    def of_kernel(code: Code) -> ModePlan | None:
+        """The plan of a kernel that a new thread begins; None where what changes ``%cr0`` may set it to several values.
+
+        All branches and all places where lanes meet have the modes of the first of them.
+        """
+        if not code.kernel.is_kernel:
+            return None
+        instructions = code.kernel.instructions
+        flows = [inst.get("label") for inst in instructions if inst.row.flow not in _STRAIGHT]
+        targets = {code.labels.get(label) for label in flows if isinstance(label, int)}
+        control, controls, modes = 0, dict[int, int](), []
+        steady: Modes | None = None
+        for pc, inst in enumerate(instructions):
+            now = Modes.of_control(control)
+            modes.append(now)
+            if pc in targets or inst.row.flow not in _STRAIGHT:
+                if steady is not None and steady != now:
+                    return None
+                steady = now
+            if changes_modes(code, inst):
+                changed = _changed(code, inst, pc, control, first=steady is None)
+                if changed is None:
+                    return None
+                control = controls[pc] = changed
+        modes.append(Modes.of_control(control))
+        return ModePlan(modes, controls)
+
+    @staticmethod
+    def constant(code: Code, modes: Modes) -> ModePlan:
+        """The plan of a body that has the same modes everywhere, until it is left to change them."""
+        return ModePlan([modes] * (len(code.kernel.instructions) + 1), {})
+
+
+def branches(inst: Inst) -> bool:
+    """Whether an instruction moves lanes, and compiled code does that itself."""
+    meaning = inst.row.meaning
+    return isinstance(meaning, Effect) and meaning.name in {"goto", "jmp", "ret", "fret"}
+
+
+def changes_modes(code: Code, inst: Inst) -> bool:
+    """Whether an instruction writes ``%cr0``."""
+    dst = inst.get("dst")
+    return isinstance(dst, General) and code.layout.root(dst.var) == CR0
+
+
+def _changed(code: Code, inst: Inst, pc: int, control: int, *, first: bool) -> int | None:
+    """The value of ``%cr0`` behind an instruction that combines it with a number; None where it may be another."""
+    dst, own, number, meaning = inst.get("dst"), inst.get("src0"), inst.get("src1"), inst.row.meaning
+    word = _CONTROL_WORDS.get(meaning.expr.word) if isinstance(meaning, Lane) else None
+    if (
+        word is None
+        or not isinstance(dst, General)
+        or not isinstance(own, General)
+        or not isinstance(number, Immediate)
+    ):
+        return None
+    site = Site(code, inst, pc)
+    scalar = site.lanes == 1 and inst.get("pred") is None and (first or site.control.no_mask)
+    whole = code.layout.offset(dst.var) == code.layout.offset(CR0) and number.type.size == 4
+    plain = own.var == dst.var and (own.row, own.col, dst.row, dst.col) == (0, 0, 0, 0)
+    return word(control, number.bits & 0xFFFFFFFF) if scalar and whole and plain else None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
+from base64 import b64decode
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from weakref import WeakValueDictionary
 
+import llvmlite
 import llvmlite.binding as llvm
 
 from visa_lsp.sim.jit.emitter import CALLBACK
@@ -14,10 +17,13 @@ from visa_lsp.sim.jit.emitter import CALLBACK
 if TYPE_CHECKING:
     from llvmlite import ir
 
+    from visa_lsp.sim.jit.machine import ObjectStore
+
 _CALLBACK: Final = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
 )
 BODY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_MOST_KEPT: Final = 1 << 20  # bytes of one object
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -56,25 +62,46 @@ def _target() -> Any:
 def _machine() -> Any:
     """A target machine; whoever compiles with it owns it."""
     target = _target()
-    features = llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=2)
+
+
+@cache
+def _features() -> str:
+    found: str = llvm.get_host_cpu_features().flatten()
+    return found
+
+
+def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
+    """The object code of a module; from the store, where an earlier process has left it for such a machine."""
+    sign = f"{llvmlite.__version__}\n{llvm.get_host_cpu_name()}\n{_features()}\n{text}"
+    key = hashlib.sha256(sign.encode()).hexdigest()
+    known = store.get(key) if store is not None else None
+    if isinstance(known, str):
+        return b64decode(known)
+    parsed = llvm.parse_assembly(text)
+    parsed.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+    llvm.create_pass_builder(machine, options).getModulePassManager().run(
+        parsed, llvm.create_pass_builder(machine, options)
+    )
+    made: bytes = machine.emit_object(parsed)
+    if store is not None and len(made) <= _MOST_KEPT:
+        store.put(key, made)
+        store.flush()
+    return made
 
 
 class Native:
     """Compiled functions of one module; they can be called as long as it lives."""
 
-    def __init__(self, module: ir.Module) -> None:
+    def __init__(self, module: ir.Module, store: ObjectStore | None = None) -> None:
         machine = _machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        parsed = llvm.parse_assembly(str(module))
-        parsed.verify()
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
-        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-        llvm.create_pass_builder(machine, options).getModulePassManager().run(
-            parsed, llvm.create_pass_builder(machine, options)
-        )
-        self._engine = llvm.create_mcjit_compiler(parsed, machine)
+        made = _object(str(module), machine, store)
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(made))
         self._engine.finalize_object()
 
     def function(self, name: str, kind: Any = BODY) -> Any:

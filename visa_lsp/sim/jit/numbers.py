@@ -27,6 +27,7 @@ from visa_lsp.sim.jit.emitter import (
     splat,
     vector,
 )
+from visa_lsp.sim.jit.rounding import cut
 from visa_lsp.sim.lanes import modifier_of, saturates
 from visa_lsp.sim.operands import CE0, CR0, TSC
 
@@ -150,14 +151,17 @@ def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signe
 
 
 def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool) -> Node:
-    """Integer lanes as floats, rounded once to nearest. Raises Uncompiled where there is no compiled form."""
-    if not e.modes.to_nearest or (value.type.element.width > 32 and dst in (ty.HF, ty.BF)):
+    """Integer lanes as floats, rounded once. Raises Uncompiled where there is no compiled form."""
+    width = value.type.element.width
+    if width > 32 and (dst in (ty.HF, ty.BF) or not e.modes.to_nearest):
         raise Uncompiled
+    # In f64, which has all of them, for a rounding that no conversion has.
+    exactly = dst is ty.DF or not e.modes.to_nearest
     lanes = lanes_of(value)
     if sat:
         value = from_integers(e, value, ty.UB, sat=True, signed=signed)
         value = e.builder.select(e.builder.icmp_unsigned(">", value, splat(integer(8), 0, lanes)), splat(integer(8), 1, lanes), splat(integer(8), 0, lanes))  # fmt: skip
-    target = vector(F64 if dst is ty.DF else F32, lanes)
+    target = vector(F64 if exactly else F32, lanes)
     found = e.builder.sitofp(value, target) if signed and not sat else e.builder.uitofp(value, target)
     if dst is ty.BF:
         # Of up to 32 bits: the first rounding is exact, or the number is too large for the second to be in doubt.
@@ -173,10 +177,10 @@ def floats(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, fl
 
     Raises Uncompiled where there is no compiled form.
     """
-    if not e.modes.to_nearest:
-        raise Uncompiled
     type_ = site.operand_type(operand)
     target = F64 if exec_type is ty.DF else F32
+    if type_.is_int and type_.size > 2 and not e.modes.to_nearest:
+        raise Uncompiled
     found = read(e, site, operand)
     lanes = lanes_of(found)
     if type_ is ty.BF:
@@ -218,13 +222,13 @@ def flush(e: Emitter, value: Node, type_: ty.DataType) -> Node:
 
 
 def narrow(e: Emitter, value: Node, type_: ty.DataType) -> Node:
-    """Float lanes (f32 or f64) in the storage form of a float type, rounded to nearest.
+    """Float lanes (f32 or f64) in the storage form of a float type, rounded once.
 
     Raises Uncompiled where there is no compiled form.
     """
     own, lanes = value.type.element, lanes_of(value)
     if type_ is ty.BF:
-        if own is not F32:
+        if own is not F32 or not e.modes.to_nearest:
             raise Uncompiled
         return _to_bf(e, value)
     target = _FLOATS[type_]
@@ -234,7 +238,7 @@ def narrow(e: Emitter, value: Node, type_: ty.DataType) -> Node:
         raise Uncompiled  # twice rounded where the machine has no instruction for it
     if own is F32 and target is F64:
         return e.builder.fpext(value, vector(F64, lanes))
-    return e.builder.fptrunc(value, vector(target, lanes))
+    return e.builder.fptrunc(value, vector(target, lanes)) if e.modes.to_nearest else cut(e, value, target)
 
 
 def _to_bf(e: Emitter, value: Node) -> Node:

@@ -54,7 +54,7 @@ def reason_against(dispatch: Dispatch, machine: CompiledMachine) -> str:
     code = machine.code(dispatch.kernel)
     if not machine.fits(code):
         return "the kernel leaves compiled code"
-    if not machine.compiled_steadily(code).body.is_alone:
+    if not machine.compiled_anew(code).body.is_alone:
         return "a message of the kernel has no compiled form"
     return ""
 

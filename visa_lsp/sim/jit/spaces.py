@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 _SLM_INDEX = 0xFE
 _MOST_COMPARED = 16  # surfaces that a surface variable of unknown value is compared with
-ENTRY = 40  # bytes of a surface in its table: host address, size, marks, what is forbidden, whether it was written
-FLAT_ENTRY = 48  # bytes of a buffer in its table: first address, then the same in another order
-WRITTEN = 8  # bytes from the end of either entry to the word that says so
 
 
 class SpacePlace(NamedTuple):
@@ -88,8 +85,12 @@ def by_value(e: Emitter, value: int) -> Found:
 
 
 def _entry(e: Emitter, table: Node, number: int) -> list[Node]:
-    words = (e.word(table, ENTRY * number + 8 * k) for k in (1, 2, 3))
-    return [e.word(table, ENTRY * number, PTR), *words, e.address(table, ENTRY * (number + 1) - WRITTEN)]
+    words = (e.word(table, state.ENTRY * number + 8 * k) for k in (1, 2, 3))
+    return [
+        e.word(table, state.ENTRY * number, PTR),
+        *words,
+        e.address(table, state.ENTRY * (number + 1) - state.WRITTEN),
+    ]
 
 
 def _sized(
@@ -140,13 +141,13 @@ def flat(e: Emitter) -> Found:
         number.add_incoming(ir.Constant(I64, 0), before)
         builder.cbranch(builder.icmp_unsigned("<", number, count), body, done)
         builder.position_at_end(body)
-        entry = builder.gep(table, [builder.mul(number, ir.Constant(I64, FLAT_ENTRY))], source_etype=I8)
+        entry = builder.gep(table, [builder.mul(number, ir.Constant(I64, state.FLAT_ENTRY))], source_etype=I8)
         start, size, host, marked, forbidden = (e.word(entry, 8 * k) for k in range(5))
         holds = builder.and_(
             builder.icmp_unsigned("<=", start, low), builder.icmp_unsigned("<=", builder.sub(end, start), size)
         )
         found = (builder.sub(host, start), builder.sub(marked, start), _stride(e, size), forbidden)
-        word = builder.ptrtoint(e.address(entry, FLAT_ENTRY - WRITTEN), I64)
+        word = builder.ptrtoint(e.address(entry, state.FLAT_ENTRY - state.WRITTEN), I64)
         number.add_incoming(builder.add(number, ir.Constant(I64, 1)), body)
         builder.cbranch(holds, done, head)
         builder.position_at_end(done)

@@ -67,6 +67,15 @@ SHARED_ORDERED: Final = 232
 SCRAP: Final = 240  # a word that nobody reads
 LAUNCH_BYTES: Final = 248
 
+# The tables of memory: bytes of a surface (host address, size, marks, what is forbidden, whether it was written), and of a
+# buffer (first address, then the same in another order); bytes from the end of either to the word that says it was written.
+ENTRY: Final = 40
+FLAT_ENTRY: Final = 48
+WRITTEN: Final = 8
+# What is forbidden.
+READONLY: Final = 1
+WRITEONLY: Final = 2
+
 READY: Final = 0
 WAITING: Final = 1
 ENDED: Final = 2

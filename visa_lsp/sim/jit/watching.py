@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 SEVERAL: Final = 0xFFFFFFFF  # mark of what several groups have read or used atomically
 WRITTEN, READ, ATOMIC = range(3)  # the three marks
-READONLY: Final = 1
-WRITEONLY: Final = 2
 
 
 class Numbers(NamedTuple):
@@ -73,7 +71,7 @@ def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
 
 def access(e: Emitter, place: SpacePlace, *, reads: bool, writes: bool) -> None:
     """Suspect what an argument does not allow."""
-    forbidden = (WRITEONLY if reads else 0) | (READONLY if writes else 0)
+    forbidden = (state.WRITEONLY if reads else 0) | (state.READONLY if writes else 0)
     found = e.builder.and_(place.flags, ir.Constant(I64, forbidden))
     suspect(e, e.builder.icmp_unsigned("!=", found, ir.Constant(I64, 0)))
 

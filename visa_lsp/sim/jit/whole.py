@@ -10,7 +10,7 @@ import numpy as np
 
 from visa_lsp.sim.effects.sync import awaited
 from visa_lsp.sim.group import ThreadGroup
-from visa_lsp.sim.jit import groups, native, state
+from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.defined import registers_read
 from visa_lsp.sim.jit.machine import CompiledThread, address
 from visa_lsp.sim.memory import Buffer
@@ -18,6 +18,7 @@ from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.observers.shadow import RegisterShadow
 
 if TYPE_CHECKING:
+    from visa_lsp.sim.jit.groups import GroupField
     from visa_lsp.sim.jit.machine import CompiledMachine
 
 _MOST_NUMBERS: Final = 1 << 30  # of threads between barriers: marks have 32 bits, and a step is far below what is left
@@ -70,7 +71,7 @@ class GroupRunner:
         self.frames = [thread.frame for thread in threads]
         self.threads: dict[int, CompiledThread] = {}
         code = self.frames[0].code
-        self.compiled = compiled = machine.compiled_steadily(code)
+        self.compiled = compiled = machine.compiled_anew(code)
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
         self._registers = np.zeros((count, size), np.uint8)
@@ -91,6 +92,9 @@ class GroupRunner:
             block.words[state.DISPATCHED // 8] = frame.emask
             machine.bind(frame, block)
         self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
+        # Loaded here, as by the machine: not before there is something to compile.
+        from visa_lsp.sim.jit import groups, native
+
         if not compiled.has_groups:
             assert not compiled.is_closed, "the kernel's function was made without the one for groups"
             sizes = groups.Sizes(
@@ -123,8 +127,10 @@ class GroupRunner:
         runs = np.split(held, np.flatnonzero(np.diff(held) > 64) + 1)
         return tuple(range(int(run[0]), int(run[-1]) + 1) for run in runs)
 
-    def _fields(self) -> list[groups.GroupField]:
+    def _fields(self) -> list[GroupField]:
         """Where the numbers of a group stand in the registers of its threads: seen from those of other groups."""
+        from visa_lsp.sim.jit.groups import GroupField
+
         machine, found = self.machine, []
         shape = machine.dispatch.shape((0, 0, 0))
         plain = machine.first_registers((0, 0, 0), shape)
@@ -134,7 +140,7 @@ class GroupRunner:
             other = machine.first_registers((number[0], number[1], number[2]), shape)
             changed = np.flatnonzero(plain != other)
             runs = np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1) if changed.size else []
-            found += [groups.GroupField(int(run[0]), run.size, dimension) for run in runs]
+            found += [GroupField(int(run[0]), run.size, dimension) for run in runs]
         return found
 
     def run(self, queue: GroupQueue) -> None:

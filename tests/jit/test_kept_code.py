@@ -1,0 +1,64 @@
+"""Object code that one run has left is what the next one runs, and nothing that is damaged."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+
+from compiled import compile_at_once
+from test_compiled_faults import ran
+
+from visa_lsp.sim.jit import engine, native
+from visa_lsp.sim.jit import machine as compiled
+
+BODY = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x7:d\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n"
+
+
+@pytest.fixture(autouse=True)
+def _kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path / "kept"))
+    for where, name in ((engine, "PROBE"), (engine, "MANY_THREADS"), (compiled, "WARM")):
+        monkeypatch.setattr(where, name, getattr(where, name))
+    compile_at_once()
+
+
+def result():
+    report = ran(BODY, "jit", groups=1, checks="none")
+    assert report.engine == "jit"
+    return report.buffers[0].array.tolist()
+
+
+def without_compiler(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(native.llvm, "create_pass_builder", refuse)
+
+
+def test_the_second_run_compiles_nothing(monkeypatch):
+    first = result()
+    without_compiler(monkeypatch)
+    assert result() == first
+
+
+def test_another_kernel_is_compiled(monkeypatch):
+    result()
+    without_compiler(monkeypatch)
+    with pytest.raises(AssertionError, match="compiled again"):
+        ran(BODY.replace("0x7", "0x8"), "jit", groups=1, checks="none")
+
+
+def test_a_damaged_file_is_no_loss(tmp_path):
+    first = result()
+    (file,) = (tmp_path / "kept").glob("native-*")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 0x11
+    file.write_bytes(bytes(data))
+    assert result() == first
+
+
+def test_nothing_is_kept_where_that_is_not_wanted(monkeypatch, tmp_path):
+    monkeypatch.setenv("VISA_LSP_CACHE", "off")
+    result()
+    assert not list(tmp_path.glob("kept/*"))

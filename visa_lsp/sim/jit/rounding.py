@@ -1,0 +1,99 @@
+"""Float results in the rounding modes other than to nearest: toward zero, up and down.
+
+An f32 result is made in f64 and rounded to odd, from which any rounding to fewer bits is right, as ``sim.exact`` does with
+fractions: products of two f32 are exact in f64, and what a sum, a quotient or a root has lost shows in its remainder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.sim.jit.emitter import F32, F64, I64, Uncompiled, bytes_of, integer, lanes_of, splat, vector
+from visa_lsp.sim.values import Rounding
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.jit.emitter import Emitter, Node
+
+OddWord = Callable[..., "Node"]
+
+
+def _odd(e: Emitter, near: Node, error: Node) -> Node:
+    """A result to nearest as one rounded to odd; ``error`` has the sign of what it lacks, and is 0 or NaN where that is nothing."""
+    builder, lanes = e.builder, lanes_of(near)
+    zero = splat(F64, 0.0, lanes)
+    bits = builder.bitcast(near, vector(I64, lanes))
+    beyond = builder.xor(
+        builder.fcmp_ordered("<", error, zero), builder.icmp_signed("<", bits, splat(I64, 0, lanes))
+    )  # it lacks something of the other sign: the size is too large
+    one = splat(I64, 1, lanes)
+    cut = builder.select(beyond, builder.sub(bits, one), bits)
+    odd = builder.bitcast(builder.or_(cut, one), near.type)
+    return builder.select(builder.fcmp_ordered("!=", error, zero), odd, near)
+
+
+def _sum(e: Emitter, a: Node, b: Node) -> Node:
+    builder = e.builder
+    near = builder.fadd(a, b)
+    other = builder.fsub(near, a)
+    error = builder.fadd(builder.fsub(a, builder.fsub(near, other)), builder.fsub(b, other))
+    return _odd(e, near, error)
+
+
+def _quotient(e: Emitter, a: Node, b: Node) -> Node:
+    builder = e.builder
+    near = builder.fdiv(a, b)
+    rest = e.each("llvm.fma", builder.fneg(near), b, a)
+    return _odd(e, near, builder.fmul(rest, e.each("llvm.copysign", splat(F64, 1.0, lanes_of(b)), b)))
+
+
+def _inverse(e: Emitter, a: Node) -> Node:
+    return _quotient(e, splat(F64, 1.0, lanes_of(a)), a)
+
+
+def _root(e: Emitter, a: Node) -> Node:
+    near = e.each("llvm.sqrt", a)
+    return _odd(e, near, e.each("llvm.fma", e.builder.fneg(near), near, a))
+
+
+# The sources are f32 lanes in f64.
+ODD: Final[dict[str, OddWord]] = {
+    "add": _sum,
+    "sub": lambda e, a, b: _sum(e, a, e.builder.fneg(b)),
+    "mul": lambda e, a, b: e.builder.fmul(a, b),
+    "mad": lambda e, a, b, c: _sum(e, e.builder.fmul(a, b), c),
+    "div": _quotient,
+    "divm": _quotient,
+    "inv": _inverse,
+    "invm": _inverse,
+    "sqrt": _root,
+    "sqrtm": _root,
+}
+
+
+def directed(e: Emitter, word: str, sources: list[Node]) -> Node:
+    """A word on f32 lanes, rounded as the modes say. Raises Uncompiled where there is no compiled form."""
+    if word not in ODD or any(s.type.element is not F32 for s in sources):
+        raise Uncompiled
+    wide = [e.builder.fpext(s, vector(F64, lanes_of(s))) for s in sources]
+    return cut(e, ODD[word](e, *wide), F32)
+
+
+def cut(e: Emitter, value: Node, kind: Node) -> Node:
+    """Float lanes in a smaller float type, rounded as the modes say, which is not to nearest."""
+    builder, lanes = e.builder, lanes_of(value)
+    near = builder.fptrunc(value, vector(kind, lanes))
+    back = builder.fpext(near, value.type)
+    whole = vector(integer(8 * bytes_of(kind)), lanes)
+    bits, one = builder.bitcast(near, whole), splat(whole.element, 1, lanes)
+    negative = builder.icmp_signed("<", bits, splat(whole.element, 0, lanes))
+    smaller, larger = builder.sub(bits, one), builder.add(bits, one)
+    match e.modes.rounding:
+        case Rounding.UP:
+            wrong, moved = builder.fcmp_ordered("<", back, value), builder.select(negative, smaller, larger)
+        case Rounding.DOWN:
+            wrong, moved = builder.fcmp_ordered(">", back, value), builder.select(negative, larger, smaller)
+        case _:
+            wrong = builder.fcmp_ordered(">", e.each("llvm.fabs", back), e.each("llvm.fabs", value))
+            moved = smaller
+    return builder.select(wrong, builder.bitcast(moved, near.type), near)
