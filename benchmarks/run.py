@@ -2,7 +2,8 @@
 
 The source is compiled by ``ocloc`` for Tiger Lake; the text is what ``visa-lsp run`` runs. Times are seconds of the kernel alone: the
 best of several runs, of Oclgrind the only one, as its process's CPU time. ``checks`` are all of ours against Oclgrind's own with ``--data-races
---uninitialized``. What a run leaves in memory is compared with what pocl leaves. Growth: twice and four times the work.
+--uninitialized``. What a run leaves in memory is compared with what pocl leaves. Growth: twice and four times the work,
+in threads and in instructions. Last, one group of each kernel from start to end, and ``asm`` against the finalizer.
 Usage: python -m benchmarks.run [REPEATS] [--kernel NAME] [--quick]; ``--quick`` leaves Oclgrind out.
 """
 
@@ -22,7 +23,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from benchmarks.measure import PRODUCT, Machine, table
+from benchmarks.inputs import kernel
+from benchmarks.measure import PEER, PRODUCT, Machine, interleaved, product, run, table
+from benchmarks.measure import peer as finalizer
 
 SOURCE: Final = Path(__file__).parent / "kernels" / "run.cl"
 DEVICE: Final = "tgllp"
@@ -112,13 +115,15 @@ def compiled(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Ours:
-    """What one launch took: seconds for loading, compiling and the kernel; the peak of memory."""
+    """What one launch took: seconds for loading, compiling and the kernel, CPU of the process, peak of memory; what it did."""
 
     load: float
     compile: float
     run: float
+    cpu: float
     peak_mb: float
     engine: str
+    instructions: int
 
 
 def ours(job: Job, folder: Path, repeats: int, checks: str, threads: int = 1, engine: str = "jit") -> Ours:
@@ -134,7 +139,15 @@ def ours(job: Job, folder: Path, repeats: int, checks: str, threads: int = 1, en
     if not said["ok"]:
         sys.exit(f"{job.kernel}: {said.get('error') or said['faults']}")
     spent = said["time"]
-    return Ours(spent["load"], spent["compile"], min(spent["run"]), usage.ru_maxrss / 1024, said["engine"])
+    return Ours(
+        spent["load"],
+        spent["compile"],
+        min(spent["run"]),
+        usage.ru_utime + usage.ru_stime,
+        usage.ru_maxrss / 1024,
+        said["engine"],
+        said["instructions"],
+    )
 
 
 _PEER: Final = """
@@ -245,6 +258,13 @@ def growth(folder: Path, repeats: int) -> None:
             first = first or one
             rows.append([f"{name}, {scale} times the threads", one * 1e3, one / first, two * 1e3, one / two])
     table("growth", ["", "ms", "to the first", "--threads 2 ms", "gain"], rows)
+    rows, whole = [], next(job for job in jobs() if job.kernel == "nbody")
+    for bodies in (1024, 2048, 4096):
+        # Each thread goes round so often.
+        job = replace(whole, args=tuple(("int32", bodies) if arg == ("int32", 4096) else arg for arg in whole.args))
+        found = ours(job, folder, repeats, "none")
+        rows.append([f"{job.kernel}, each thread {bodies} rounds", found.instructions / 1e6, found.run * 1e3, found.run / found.instructions * 1e9])  # fmt: skip
+    table("growth in instructions", ["", "million", "ms", "ns each"], rows)
 
 
 def small(folder: Path) -> None:
@@ -254,10 +274,32 @@ def small(folder: Path) -> None:
         group = replace(job, size=job.local)
         totals = {}
         for engine in ("jit", "interp"):
-            some = [ours(group, folder, 1, "all", engine=engine) for _ in range(3)]
-            totals[engine] = min(one.load + one.compile + one.run for one in some)
+            totals[engine] = min(ours(group, folder, 1, "all", engine=engine).cpu for _ in range(5))
         rows.append([f"{job.kernel}, one group", totals["jit"] * 1e3, totals["interp"] * 1e3, totals["interp"] / totals["jit"]])  # fmt: skip
-    table("small launches, loading to result", ["", "compiled ms", "interpreted ms", "interpreted/compiled"], rows)
+    table(
+        "small launches with checks, CPU of the process",
+        ["", "compiled ms", "interpreted ms", "interpreted/compiled"],
+        rows,
+    )
+
+
+def assembling(folder: Path, repeats: int) -> None:
+    """``asm`` against the finalizer, which parses, checks and writes the same object, on texts of three sizes."""
+    if PEER is None:
+        print("GenX_IR is not installed (apt-get install libigc-tools): asm is left out")
+        return
+    rows: list[list[object]] = []
+    for lines in (2_000, 20_000, 200_000):
+        text = folder / f"k{lines}.visaasm"
+        text.write_text(kernel(lines), encoding="utf-8")
+        jobs = {
+            "asm": lambda text=text: run(product("asm", str(text), "-o", str(folder / "ours.isa"))),
+            "finalizer": lambda text=text: run(finalizer(text, folder), folder),
+        }
+        costs = interleaved(jobs, repeats)
+        one, other = costs["asm"], costs["finalizer"]
+        rows.append([f"{lines} lines", one.cpu * 1e3, other.cpu * 1e3, one.cpu / other.cpu, one.peak_mb, other.peak_mb])
+    table("asm", ["", "CPU ms", "finalizer's", "ratio", "peak MB", "finalizer's"], rows)
 
 
 def prepare(job: Job, folder: Path) -> None:
@@ -289,6 +331,7 @@ def main() -> None:
                 prepare(job, folder)
             growth(folder, asked.repeats)
             small(folder)
+            assembling(folder, asked.repeats)
 
 
 if __name__ == "__main__":

@@ -250,7 +250,7 @@ class Programs(Target):
 
     def __init__(self) -> None:
         # Nothing is too small to be compiled, and nothing is interpreted first.
-        engine.MANY_THREADS = 1
+        engine.LARGE = 0
         engine.PROBE = machine.WARM = 0
 
     def make(self, draw: random.Random) -> Program:

@@ -56,7 +56,7 @@ FAULTS = {
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for where, name in ((engine, "PROBE"), (engine, "MANY_THREADS"), (compiled, "WARM")):
+    for where, name in ((engine, "PROBE"), (engine, "LARGE"), (compiled, "WARM")):
         monkeypatch.setattr(where, name, getattr(where, name))
     compile_at_once()
 

@@ -22,7 +22,7 @@ CASES = [(case, platform) for case in own_cases.cases() for platform in case.pla
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for name in ("PROBE", "MANY_THREADS"):
+    for name in ("PROBE", "LARGE"):
         monkeypatch.setattr(engine, name, getattr(engine, name))
     compile_at_once()
 
@@ -56,6 +56,6 @@ def test_a_launch_gives_the_same(case, platform, checks, monkeypatch):
 @pytest.mark.parametrize("case", [case for case, platform in CASES if platform == "TGLLP"], ids=str)
 def test_a_launch_that_is_compiled_on_its_way_gives_the_same(case, monkeypatch):
     """Some steps are interpreted, then bodies are compiled, and behind the group that runs all groups as a whole."""
-    monkeypatch.setattr(engine, "MANY_THREADS", 1 << 60)
+    monkeypatch.setattr(engine, "LARGE", 1 << 60)
     monkeypatch.setattr(engine, "PROBE", 400)
     assert differences(*reports(case, "TGLLP", "none", monkeypatch)) == set()

@@ -18,7 +18,7 @@ BODY = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x7:d\n    scatter4_sca
 @pytest.fixture(autouse=True)
 def _kept(monkeypatch, tmp_path):
     monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path / "kept"))
-    for where, name in ((engine, "PROBE"), (engine, "MANY_THREADS"), (compiled, "WARM")):
+    for where, name in ((engine, "PROBE"), (engine, "LARGE"), (compiled, "WARM")):
         monkeypatch.setattr(where, name, getattr(where, name))
     compile_at_once()
 

@@ -69,7 +69,7 @@ args:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for name in ("PROBE", "MANY_THREADS"):
+    for name in ("PROBE", "LARGE"):
         monkeypatch.setattr(engine, name, getattr(engine, name))
     compile_at_once()
 

@@ -28,7 +28,7 @@ COUNT_UP = AT + "    mov (M1, 16) at(0,0)<1> 0x0:ud\n    dword_atomic.inc (M1, 1
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for name in ("PROBE", "MANY_THREADS"):
+    for name in ("PROBE", "LARGE"):
         monkeypatch.setattr(engine, name, getattr(engine, name))
     compile_at_once()
 
@@ -74,7 +74,7 @@ def test_checkers_watch_one_group_at_a_time():
 
 
 def test_a_small_launch_runs_on_one_thread(monkeypatch):
-    monkeypatch.setattr(engine, "MANY_THREADS", 256)
+    monkeypatch.setattr(engine, "LARGE", 60_000)
     report = launched(COUNT_UP, 3)
     assert "groups ran one after another, not on several threads: the launch is too small" in report.notes
     assert report.buffers[0].array[0] == 48

@@ -38,4 +38,4 @@ def compile_at_once() -> None:
     from visa_lsp.sim.jit import machine as compiled
 
     compiled.WARM = engine.PROBE = 0
-    engine.MANY_THREADS = 1
+    engine.LARGE = 0

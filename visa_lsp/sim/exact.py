@@ -94,7 +94,7 @@ def _special(word: str, values: list[float]) -> float:
             case ("frc", [a]):
                 return float(a - np.floor(a))
             case (("inv" | "invm"), [a]):
-                return float(_ONE / a)
+                return float(np.float64(1) / a)
             case ("mad", [a, b, c]):
                 return float(a * b + c)
             case ("add3", [a, b, c]):

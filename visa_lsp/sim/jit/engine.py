@@ -30,12 +30,11 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.observers.hooks import Observer
 
-MANY_THREADS: Final = (
-    256  # of a launch: of fewer some steps are interpreted before there is a function for whole groups
+PROBE: Final = (
+    60_000  # steps that a small launch is interpreted before its kernel is compiled: what takes as long as that
 )
-LOOPED: Final = 8  # how many threads without a loop do what one with a loop does
-# Steps that a launch of few threads is interpreted before its kernel is compiled: what takes as long as the compiler does.
-PROBE: Final = 60_000
+LARGE: Final = 60_000  # steps of a launch that is compiled at once, as far as they can be told before
+LOOPED: Final = 8  # how often a thread is taken to go round where its kernel has a loop
 WATCHED: Final = (
     AccessChecker, AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker, RaceChecker, UninitialisedChecker,
 )  # fmt: skip
@@ -76,7 +75,7 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
     if not all(type(o) in WATCHED for o in observers):
         return _interpreted(slower, observers)
     before = Contents(dispatch)
-    if _threads(dispatch) < MANY_THREADS:
+    if not _is_large(dispatch):
         # Most such launches are over before their kernel could be compiled.
         tried = Machine(replace(dispatch, step_budget=min(PROBE, dispatch.step_budget)), [type(o)() for o in observers])
         result = tried.run()
@@ -95,15 +94,14 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
 
 
 def _unwatched(dispatch: Dispatch, making: Making) -> RunResult:
-    threads, against = _threads(dispatch), "the launch is too small" if dispatch.host_threads > 1 else ""
-    # A thread that may go round in a loop counts for several.
-    if dispatch.host_threads > 1 and threads * (LOOPED if _has_loop(dispatch) else 1) >= MANY_THREADS:
+    large, against = _is_large(dispatch), "the launch is too small" if dispatch.host_threads > 1 else ""
+    if dispatch.host_threads > 1 and large:
         machine = CompiledMachine(dispatch, making, side_by_side=True)
         against = reason_against(dispatch, machine)
         if not against:
             return run_side_by_side(dispatch, machine)
     machine = CompiledMachine(dispatch, making)
-    machine.patience = 0 if threads >= MANY_THREADS or making.bodies else PROBE
+    machine.patience = 0 if large or making.bodies else PROBE
     if dispatch.partial is None:
         machine.make_whole = partial(_whole, machine)
     return _one_by_one(machine.run(), against)
@@ -126,8 +124,11 @@ def _has_loop(dispatch: Dispatch) -> bool:
     )
 
 
-def _threads(dispatch: Dispatch) -> int:
-    return math.prod(dispatch.groups) * dispatch.threads_per_group
+def _is_large(dispatch: Dispatch) -> bool:
+    """Whether compiling the kernel of a launch pays without a try."""
+    threads = math.prod(dispatch.groups) * dispatch.threads_per_group
+    rounds = LOOPED if _has_loop(dispatch) else 1
+    return threads * rounds * len(dispatch.kernel.instructions) >= LARGE
 
 
 def _whole(machine: CompiledMachine) -> Callable[[int], None] | None:
