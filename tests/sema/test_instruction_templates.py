@@ -62,7 +62,7 @@ def test_faulty_texts_give_no_program_by_both_ways():
     assert None in found
 
 
-def test_lines_of_one_class_are_bound_no_more_than_three_times(monkeypatch):
+def test_lines_of_one_class_are_bound_once_and_once_for_the_template(monkeypatch):
     bound = []
     real = binding.instruction
     monkeypatch.setattr(binding, "instruction", lambda ctx, node: bound.append(ctx.line) or real(ctx, node))
@@ -71,7 +71,7 @@ def test_lines_of_one_class_are_bound_no_more_than_three_times(monkeypatch):
     lines = "".join(f"    add (M1, 16) {a}(0,0)<1> {b}(0,0)<1;1,0> 0x7:d\n" for a in names for b in names if a != b)
     text = HEAD + declared + lines
     assert len(program_of(Document.parse(text)).kernels[0].instructions) == 50 * 49
-    assert len(bound) == 2
+    assert len(bound) == 1
     assert same(text) is not None
 
 

@@ -1,8 +1,8 @@
 """Instruction lines that differ only in the names of variables are bound once, for the program alone.
 
 The class of a line is its text with each variable's name replaced by the kind and type of the variable, and by which names
-are equal. The second line of a class is bound twice, once with other numbers of its variables: where those turn up in
-the values, the values of further lines have their own. Price: what is bound may depend on nothing else of a variable.
+are equal. When the second line of a class comes, the first is bound again, with other numbers of its variables: where those
+turn up in the values, the values of further lines have their own. Price: what is bound may depend on nothing else of a variable.
 Confidence: a template is kept only if the names of the class are exactly those that binding looked up, and if it gives the
 values of its own line again; ``tests/sema/test_instruction_templates.py`` compares whole programs.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -60,6 +60,14 @@ class InstructionTemplate(Struct, frozen=True):
         return Inst(self.row, tuple(values), line)
 
 
+class _FirstLine(NamedTuple):
+    """The first line of a class, from which a template may be made."""
+
+    node: tree.Instruction
+    inst: Inst
+    symbols: Sequence[Symbol]
+
+
 class InstructionTemplates:
     """The templates of one body."""
 
@@ -68,7 +76,7 @@ class InstructionTemplates:
         self._names = body.scope.names
         self._known: dict[str, tuple[str, Symbol]] = {}
         self._templates: dict[str, InstructionTemplate | None] = {}
-        self._met: set[str] = set()
+        self._met: dict[str, _FirstLine] = {}
 
     def served(self, ctx: BindingPass, code: str) -> bool:
         """Bind a line without reading it; False where it has to be read."""
@@ -76,9 +84,14 @@ class InstructionTemplates:
             return False
         pieces = _NAME.split(code)
         ids = self._replaced(pieces)
-        template = self._templates.get("".join(pieces))
+        key = "".join(pieces)
+        template = self._templates.get(key)
         if template is None:
-            return False
+            first = self._met.pop(key, None)
+            template = _template(ctx, *first) if first is not None else None
+            if template is None:
+                return False
+            self._templates[key] = template
         ctx.body.code.append(Bound(ctx.line, _UNREAD, template.row, (), template.inst(ids, ctx.line)))
         return True
 
@@ -109,14 +122,11 @@ class InstructionTemplates:
         names = [(pieces[at], places[at]) for at in range(1, len(pieces), 2) if pieces[at] in self._names]
         self._replaced(pieces)
         key = "".join(pieces)
-        if key not in self._met:
-            self._met.add(key)
-            return
         if key in self._templates:
             return
         symbols = [self._names[name] for name, _ in names]
         inst = self.body.code[-1].inst
-        self._templates[key] = None
+        self._templates[key] = None  # nothing more is learnt of this class
         if inst is None or _ASKS_MORE.search(code):
             return
         looked_up = {
@@ -125,7 +135,7 @@ class InstructionTemplates:
             for use in takewhile(lambda use: use.place.line == ctx.line, reversed(symbol.references))
         }
         if looked_up == {place for _, place in names}:
-            self._templates[key] = _template(ctx, node, inst, symbols)
+            self._met[key] = _FirstLine(node, inst, symbols)
 
 
 def _token(symbol: Symbol) -> str:
