@@ -7,12 +7,16 @@ Loads Dask, and the room that knows it, only where ``--cluster`` is given. Invar
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from visa_lsp.cli.common import CliError, complain, whole_number
+from visa_lsp.cli.files import read_bytes
+from visa_lsp.reading import is_regular
 
 if TYPE_CHECKING:
     import argparse
@@ -29,11 +33,61 @@ _LIMIT: Final = 300
 class ClusterWork(Struct, Generic[Item, Result], frozen=True):
     """What is to be done with items of a kind.
 
-    ``function`` is called by a worker, and pickled; ``lost`` makes a result of an item that could not be done, and why.
+    ``function`` is called by a worker, and pickled; ``lost`` makes a result of an item that could not be done, and why;
+    ``outgoing`` makes of an item the one that is sent, with what the worker cannot read.
     """
 
     function: Callable[[Item], Result]
     lost: Callable[[Item, str], Result]
+    outgoing: Callable[[Item], Item]
+
+
+class InputFile(Struct, frozen=True):
+    """A file that a command is to read: ``data`` is what it holds, ``problem`` why it cannot be read, where that is known.
+
+    ``named``: the user named it, so that it may be a pipe.
+    """
+
+    path: str
+    named: bool = True
+    data: bytes | None = None
+    problem: str = ""
+
+    def read(self) -> bytes:
+        """What it holds; CliError where it cannot be read."""
+        if self.problem:
+            raise CliError(self.problem)
+        return read_bytes(self.path, named=self.named) if self.data is None else self.data
+
+    def outgoing(self, *, whole: bool) -> InputFile:
+        """The file as a worker can have it, with what it holds: if ``whole`` or where it is a pipe or the like."""
+        if self.data is not None or (is_regular(self.path) and not whole):
+            return self
+        try:
+            return replace(self, data=self.read())
+        except CliError as error:
+            return replace(self, problem=str(error))
+
+
+class Said(Struct, Generic[Result], frozen=True):
+    """A result, and what was said on standard error on the way."""
+
+    result: Result
+    said: str
+
+
+def listened(function: Callable[[Item], Result], item: Item) -> Said[Result]:
+    """What a function gives and says."""
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        result = function(item)
+    return Said(result, said.getvalue())
+
+
+def complained(result: Result, message: str) -> Said[Result]:
+    """A result, and a complaint on the way."""
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        complain(message)
+    return Said(result, said.getvalue())
 
 
 class Cluster:
@@ -53,7 +107,9 @@ class Cluster:
         if items:
             folder = "" if self.sends else os.getcwd()  # noqa: PTH109 - a name for another machine
             with _told():
-                yield from results(self._crew, work.function, items, guesses, work.lost, self._limit, folder)
+                yield from results(
+                    self._crew, work.function, items, guesses, work.lost, work.outgoing, self._limit, folder
+                )
 
 
 def add_cluster(parser: argparse.ArgumentParser, *, send: str = "") -> None:

@@ -12,6 +12,7 @@ import os
 import queue
 import re
 import tempfile
+import threading
 import time
 import uuid
 import warnings
@@ -85,18 +86,35 @@ def _workers_here(count: int) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _client(address: str) -> Iterator[Client]:
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=_CONNECT, set_as_default=False)
-    except (OSError, ValueError, TimeoutError, RuntimeError) as error:
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise ClusterError(f"no scheduler answers at {address}: {why}") from None
+    client = _connected(address)
     try:
         yield client
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=_CONNECT)
+
+
+def _connected(address: str) -> Client:
+    """A client of the scheduler; in a thread of its own, for Dask waits for ever for what listens there and never speaks."""
+    from distributed import Client
+
+    answers: queue.SimpleQueue[Client | Exception] = queue.SimpleQueue()
+
+    def connect() -> None:
+        try:
+            answers.put(Client(address, timeout=_CONNECT, set_as_default=False))
+        except Exception as error:  # noqa: BLE001 - told below
+            answers.put(error)
+
+    threading.Thread(target=connect, daemon=True).start()
+    try:
+        answer = answers.get(timeout=2 * _CONNECT)
+    except queue.Empty:
+        raise ClusterError(f"no scheduler answers at {address}: what listens there says nothing") from None
+    if isinstance(answer, Exception):
+        why = " ".join(str(answer).split()) or type(answer).__name__
+        raise ClusterError(f"no scheduler answers at {address}: {why}")
+    return answer
 
 
 class Crew:

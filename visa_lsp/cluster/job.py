@@ -10,7 +10,7 @@ import pickle
 import time
 import uuid
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from visa_lsp.cluster.child import PROTOCOL
 from visa_lsp.cluster.crew import Gone, value_of
@@ -41,16 +41,25 @@ def results(
     items: Sequence[Item],
     guesses: Sequence[float],
     lost: Callable[[Item, str], Result],
+    outgoing: Callable[[Item], Item],
     limit: float,
     folder: str = "",
 ) -> Iterator[Result]:
     """What ``work`` makes of each item, in order; of one that could not be done what ``lost`` makes of it and the reason.
 
-    ``work`` and its items are pickled; what all items share is bound into ``work``, and reaches each worker once. ``guesses``:
-    seconds that items may take, in proportion; ``limit``: seconds that one may take. ``folder``: where to work, empty for
-    anywhere. Raises ClusterError where nobody is left to work.
+    ``work`` and its items are pickled, and results are; what all items share is bound into ``work``, and reaches each worker once.
+    ``outgoing`` makes of an item, just before, the one that is sent. ``guesses``: seconds that items may take, in proportion;
+    ``limit``: seconds that one may take. ``folder``: where to work, empty for anywhere. Raises ClusterError where nobody is
+    left to work.
     """
-    job = _Job(crew, pickle.dumps(work, PROTOCOL), Batch(uuid.uuid4().hex, None, folder, limit, ()), items, guesses)
+    batch = Batch(uuid.uuid4().hex, None, folder, limit, ())
+    job = _Job(
+        crew,
+        pickle.dumps(work, PROTOCOL),
+        batch,
+        lambda number: pickle.dumps(outgoing(items[number]), PROTOCOL),
+        guesses,
+    )
     try:
         for number, outcome in enumerate(job.outcomes()):
             # From a worker that has said that it is one of ours.
@@ -72,11 +81,13 @@ class _Task(NamedTuple):
 class _Job:
     """What is to be done, what is under way, and what has come of the rest."""
 
-    def __init__(self, crew: Crew, work: bytes, batch: Batch, items: Sequence[Any], guesses: Sequence[float]) -> None:
+    def __init__(
+        self, crew: Crew, work: bytes, batch: Batch, item: Callable[[int], bytes], guesses: Sequence[float]
+    ) -> None:
         self._crew = crew
         self._work = work
         self._batch = batch
-        self._items = items
+        self._item = item  # the pickled item of a number
         self._guesses = guesses
         self._next = 0  # the first item that was never handed out
         self._again: deque[int] = deque()  # items that are to be handed out again, alone
@@ -91,7 +102,7 @@ class _Job:
 
     def outcomes(self) -> Iterator[Done | Failed]:
         """The outcome of each item, in order, as soon as those before it are there."""
-        for number in range(len(self._items)):
+        for number in range(len(self._guesses)):
             while number not in self._ready:
                 if self._crew.look():
                     self._recover()
@@ -125,7 +136,7 @@ class _Job:
                 self._again.remove(number)
                 return [number]
         first, seconds = self._next, 0.0
-        most = min(first + _MOST_ITEMS, len(self._items))
+        most = min(first + _MOST_ITEMS, len(self._guesses))
         while self._next < most and (self._next == first or seconds + self._guesses[self._next] * self._scale <= _TASK):
             seconds += self._guesses[self._next] * self._scale
             self._next += 1
@@ -135,7 +146,7 @@ class _Job:
         for number in numbers:
             self._turns[number] += 1
         work = None if worker in self._heard and len(self._work) > _SMALL else self._work
-        items = [pickle.dumps(self._items[number], PROTOCOL) for number in numbers]
+        items = [self._item(number) for number in numbers]
         future = self._crew.submit(worker, run_batch, self._batch._replace(work=work, items=items))
         guess = sum(self._guesses[number] for number in numbers)
         self._tasks[future.key] = _Task(numbers, worker, future, guess, time.monotonic())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.disk.storing import storing
 from visa_lsp.cli.check.report import FileResult, findings_of
-from visa_lsp.cli.check.verdict import Outgoing, Task, Verdict, is_launch, key_of, result_of, source_of
+from visa_lsp.cli.check.verdict import Task, Verdict, is_launch, key_of, outgoing, result_of, source_of
 from visa_lsp.cli.clusters import Cluster, ClusterWork
 from visa_lsp.cli.common import CliError, SourceText
 from visa_lsp.embed.languages import Host, may_hold_visa
@@ -140,9 +140,10 @@ def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iter
 def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
     # A launch file is judged with the files around it, which are not sent.
     here = {number for number, task in enumerate(tasks) if cluster.sends and is_launch(task.name)}
-    sent = Outgoing([task for number, task in enumerate(tasks) if number not in here], whole=cluster.sends)
-    guesses = [_LEAST + size_of(task.path) / _BYTES_A_SECOND for task in sent.tasks]
-    done = cluster.results(ClusterWork(_judged_on_worker, _lost), sent, guesses)
+    sent = [task for number, task in enumerate(tasks) if number not in here]
+    guesses = [_LEAST + size_of(task.path) / _BYTES_A_SECOND for task in sent]
+    work = ClusterWork(_judged_on_worker, _lost, partial(outgoing, whole=cluster.sends))
+    done = cluster.results(work, sent, guesses)
     for number, task in enumerate(tasks):
         yield judged(task) if number in here else next(done)
 

@@ -6,8 +6,7 @@ alone, so that it is the same wherever the verdict comes from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -55,35 +54,14 @@ class Verdict(Struct, frozen=True):
     after: str | None = None
 
 
-class Outgoing(Sequence[Task]):
-    """Tasks for another machine, each made when it is asked for: with its text where the file cannot be read there.
-
-    ``whole``: no file can; else those that are no regular files, such as the pipe of a shell's ``<(...)``.
-    """
-
-    def __init__(self, tasks: Sequence[Task], *, whole: bool) -> None:
-        self.tasks = tasks
-        self._whole = whole
-
-    def __len__(self) -> int:
-        return len(self.tasks)
-
-    @overload
-    def __getitem__(self, at: int) -> Task: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Task]: ...
-
-    def __getitem__(self, at: int | slice) -> Task | Sequence[Task]:
-        if isinstance(at, slice):
-            return [self[number] for number in range(*at.indices(len(self)))]
-        task = self.tasks[at]
-        if task.source is not None or not (self._whole or not is_regular(task.path)):
-            return task
-        try:
-            return replace(task, source=source_of(task))
-        except CliError as error:
-            return replace(task, problem=str(error))
+def outgoing(task: Task, *, whole: bool) -> Task:
+    """A task for another machine, with its text where the file cannot be read there: if ``whole``, or a pipe or the like."""
+    if task.source is not None or (is_regular(task.path) and not whole):
+        return task
+    try:
+        return replace(task, source=source_of(task))
+    except CliError as error:
+        return replace(task, problem=str(error))
 
 
 def source_of(task: Task) -> SourceText:
