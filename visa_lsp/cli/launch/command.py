@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from visa_lsp.cli.common import CliError, foreign, is_opencl, whole_number
 from visa_lsp.cli.files import check_output, read_bytes, refuse_input, replacing, write_output
 from visa_lsp.cli.launch.printing import Outcome, as_json, print_text
+from visa_lsp.cli.launch.unit import LaunchJob, guarded, launched, program_of
 from visa_lsp.cli.progress import Progress
 from visa_lsp.reading import MOST_OBJECT, opened_file
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.cli.launch.opencl import CompiledProgram
-    from visa_lsp.cli.launch.options import RunOptions
     from visa_lsp.cli.launch.report import BufferReport, RunReport
     from visa_lsp.cli.parsing import CommandParser
     from visa_lsp.sim.observers.hooks import Observer
@@ -197,19 +197,22 @@ def _with_launch_file(programs: list[str]) -> str | None:
 
 def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
     """Run one input with the further files of its program; user mistakes become an outcome."""
+    return guarded(name, lambda: _run_input(name, args, more, several=several))
+
+
+def _run_input(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
     from visa_lsp.cli.launch import runner
 
-    folder_of_build = contextlib.ExitStack()
-    try:
-        listeners: tuple[Observer, ...] = ()
-        if args.trace:
-            listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
-        path, launch_path = _paths(name, args)
-        build: CompiledProgram | None = None
+    listeners: tuple[Observer, ...] = ()
+    if args.trace:
+        listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
+    path, launch_path = _paths(name, args)
+    build: CompiledProgram | None = None
+    with contextlib.ExitStack() as folder_of_build:
         if path is not None and is_opencl(str(path)):
             build, launch_path = _compiled(name, path, launch_path, args, folder_of_build)
             path = build.path
-        with folder_of_build, Progress(wanted=not args.trace) as line:
+        with Progress(wanted=not args.trace) as line:
 
             def told(of: int, done: int, steps: int) -> None:
                 if line.is_due():
@@ -221,43 +224,39 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
             )  # fmt: skip
-            if path is not None and (args.init or not launch_path.is_file()):
-                done = _proposed(name, path, launch_path, options, args)
-                if not isinstance(done, tuple):
-                    return done
-                launch, report, text = done
-                if build is not None:
-                    report = build.named_after(name, report.with_assumed((*build.assumed, *report.assumed)))
-            else:
-                launch, report = _as_written(name, path, launch_path, options, args)
-                text = ""
-                if build is not None:
-                    report = build.named_after(name, report)
-        report = report.with_most(args.max_errors)
-    except (FileNotFoundError, CliError) as error:
-        return Outcome(name, error=str(error), status=2)
-    except runner.LaunchError as error:
-        return Outcome(name, error=str(error), status=2)
-    except runner.TextProblems as problems:
-        return Outcome(name, error=str(problems), status=1)
+            data = _program(name, path) if path is not None else None
+            job = LaunchJob(name, launch_path, options, data=data, named=bool(args.launch) or path is None)
+            done = _initialised(job, args) if args.init and path is not None else launched(job)
+            if isinstance(done, Outcome):
+                return done
+            launch, report, text = done
+        if build is not None:
+            report = report.with_assumed((*build.assumed, *report.assumed)) if text else report
+            report = build.named_after(name, report)
+    report = report.with_most(args.max_errors)
+    inputs = (path or launch_path, launch_path, *more, *launch.reads)
+    paths = _written(args.out, launch_path, report, inputs, several=several)
+    return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+
+
+def _written(
+    out: str | None, launch_path: Path, report: RunReport, inputs: tuple[Path, ...], *, several: bool
+) -> tuple[str | None, ...]:
+    """The files of the buffers, written where that is asked for. ``CliError`` where one cannot be."""
+    if not out:
+        return tuple(None for _ in report.buffers)
+    folder = Path(out)
+    if several:
+        folder /= launch_path.name.removesuffix(".yaml").removesuffix(".launch")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        targets = [_target(folder, buffer) for buffer in report.buffers]
+        for target in targets:
+            refuse_input(target, inputs)
+        return tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or error
-        return Outcome(name, error=f"{name}: cannot be written: {words}", status=2)
-    paths: tuple[str | None, ...] = tuple(None for _ in report.buffers)
-    if args.out:
-        folder = Path(args.out)
-        if several:
-            folder /= launch_path.name.removesuffix(".yaml").removesuffix(".launch")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            targets = [_target(folder, buffer) for buffer in report.buffers]
-            for target in targets:
-                refuse_input(target, (path or launch_path, launch_path, *more, *launch.reads))
-            paths = tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
-        except (OSError, ValueError) as error:
-            words = getattr(error, "strerror", None) or error
-            return Outcome(name, error=f"{folder}: cannot be written: {words}", status=2)
-    return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+        raise CliError(f"{folder}: cannot be written: {words}") from None
 
 
 def _compiled(
@@ -279,53 +278,36 @@ def _compiled(
     return build, launch_path
 
 
-def _as_written(
-    name: str, path: Path | None, launch_path: Path, options: RunOptions, args: Namespace
-) -> tuple[LaunchFile, RunReport]:
-    """Run a program as its launch file says."""
-    from visa_lsp.cli.launch import runner
-    from visa_lsp.cli.launch.file import read_launch_file
-
-    launch = read_launch_file(launch_path, named=bool(args.launch) or path is None)
-    data = _program(name, path) if path is not None else None
-    return launch, runner.run_launch(launch, options, data)
-
-
 def _program(name: str, path: Path) -> bytes:
     from visa_lsp.cli.launch import runner
 
     return read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
 
 
-def _proposed(
-    name: str, path: Path, launch_path: Path, options: RunOptions, args: Namespace
-) -> tuple[LaunchFile, RunReport, str] | Outcome:
-    """Run a program without a launch file, or write that file; what came of the launch by default."""
+def _initialised(job: LaunchJob, args: Namespace) -> tuple[LaunchFile, RunReport, str] | Outcome:
+    """Write the launch file of a program that has none; with ``--expect`` run it as well."""
     from visa_lsp.cli.launch import runner
     from visa_lsp.cli.launch.init import launch_text, refuse_existing, write_launch
     from visa_lsp.cli.launch.proposal import proposed
 
-    if args.init:
-        refuse_existing(launch_path)
-    data = _program(name, path)
-    is_object = data[:4] == b"CISA" or path.suffix == ".isa"
-    program = data if is_object else runner.text_of(data, path)
-    made = proposed(program, options, launch_path)
+    assert job.data is not None
+    assert job.options.path is not None
+    refuse_existing(job.launch)
+    made = proposed(program_of(job.data, job.options.path), job.options, job.launch)
     proposal = made.proposal
-    launch = proposal.read(launch_path)
-    if args.init and not args.expect:
-        write_launch(launch_path, proposal, launch, None)
-        return Outcome(name, launch_text=launch_text(proposal), assumed=proposal.assumed, written=(str(launch_path),))
-    report = runner.run_module(made.module, launch, options, made.notes, made.sources).with_assumed(proposal.assumed)
-    if args.init and report.ok:
-        files = write_launch(launch_path, proposal, launch, report)
-        report = replace(report, notes=(*report.notes, f"written: {', '.join(map(str, files))}"))
-    elif args.init:
-        report = replace(
-            report,
-            notes=(*report.notes, f"{launch_path} is not written: what a faulty run leaves is nothing to expect"),
-        )
-    return launch, report, launch_text(proposal)
+    launch = proposal.read(job.launch)
+    if not args.expect:
+        write_launch(job.launch, proposal, launch, None)
+        text = launch_text(proposal)
+        return Outcome(job.name, launch_text=text, assumed=proposal.assumed, written=(str(job.launch),))
+    report = runner.run_module(made.module, launch, job.options, made.notes, made.sources)
+    report = report.with_assumed(proposal.assumed)
+    if report.ok:
+        files = write_launch(job.launch, proposal, launch, report)
+        note = f"written: {', '.join(map(str, files))}"
+    else:
+        note = f"{job.launch} is not written: what a faulty run leaves is nothing to expect"
+    return launch, replace(report, notes=(*report.notes, note)), launch_text(proposal)
 
 
 _WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")
