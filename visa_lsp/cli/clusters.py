@@ -70,17 +70,18 @@ class InputFile(Struct, frozen=True):
 
 
 class Said(Struct, Generic[Result], frozen=True):
-    """A result, and what was said on standard error on the way."""
+    """A result, what was said on standard error on the way, and what was printed."""
 
     result: Result
     said: str
+    printed: str = ""
 
 
 def listened(function: Callable[[Item], Result], item: Item) -> Said[Result]:
-    """What a function gives and says."""
-    with contextlib.redirect_stderr(io.StringIO()) as said:
+    """What a function gives, says and prints."""
+    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()) as printed:
         result = function(item)
-    return Said(result, said.getvalue())
+    return Said(result, said.getvalue(), printed.getvalue())
 
 
 def complained(result: Result, message: str) -> Said[Result]:

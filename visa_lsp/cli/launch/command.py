@@ -13,20 +13,24 @@ import re
 import sys
 from argparse import ArgumentTypeError
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
+from visa_lsp.cli.clusters import ClusterWork, Said, add_cluster, cluster_of, listened
 from visa_lsp.cli.common import CliError, foreign, is_opencl, whole_number
 from visa_lsp.cli.files import check_output, read_bytes, refuse_input, replacing, write_output
 from visa_lsp.cli.launch.printing import Outcome, as_json, print_text
 from visa_lsp.cli.launch.unit import LaunchJob, guarded, launched, program_of
 from visa_lsp.cli.progress import Progress
-from visa_lsp.reading import MOST_OBJECT, opened_file
+from visa_lsp.reading import MOST_OBJECT, is_regular, opened_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator, Sequence
 
+    from visa_lsp.cli.clusters import Cluster
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.cli.launch.opencl import CompiledProgram
     from visa_lsp.cli.launch.report import BufferReport, RunReport
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
 
 _SUFFIXES: Final = (".yaml", ".yml")
 _TEXTS: Final = (".visaasm", ".isaasm")
+_GUESS: Final = 0.1  # seconds for a launch
+Input = tuple[str, tuple[Path, ...]]  # what the command line names, and further files of its program
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -122,6 +128,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--options", metavar="S", action="append", help="options for the source of OpenCL C, in one word"
     )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    add_cluster(parser)
 
 
 def _count_of_steps(text: str) -> int:
@@ -139,7 +146,7 @@ def run_command(args: Namespace) -> int:
         print("visa-lsp run: --expect goes with --init", file=sys.stderr)
         return 2
     programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES and not is_opencl(p)]
-    tasks: list[tuple[str, tuple[Path, ...]]] = [(name, ()) for name in args.inputs]
+    tasks: list[Input] = [(name, ()) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
         print("visa-lsp run: --launch goes with the files of one program, and launch files need none", file=sys.stderr)
         return 2
@@ -153,11 +160,11 @@ def run_command(args: Namespace) -> int:
         raise CliError(f"--profile-out {args.profile_out}: a profile is a .json file")
     check_output(args.profile_out, args.inputs)
     outcomes = []
-    for name, files in tasks:
-        outcome = _launch(name, args, files, several=len(tasks) > 1)
-        outcomes.append(outcome)
-        if args.format == "text":
-            print_text(outcome, timed=args.time)
+    with cluster_of(args) as cluster:
+        for outcome in _outcomes(tasks, args, cluster):
+            outcomes.append(outcome)
+            if args.format == "text":
+                print_text(outcome, timed=args.time)
     if args.format == "json":
         values = [as_json(outcome) for outcome in outcomes]
         print(json.dumps(values if len(tasks) > 1 else values[0], indent=2, ensure_ascii=False, allow_nan=False))
@@ -193,6 +200,40 @@ def _with_launch_file(programs: list[str]) -> str | None:
 
         found = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
     return found[0] if len(found) == 1 else None
+
+
+def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) -> Iterator[Outcome]:
+    """What comes of each input, in order."""
+    several = len(tasks) > 1
+    if cluster is None:
+        yield from (_launch(name, args, more, several=several) for name, more in tasks)
+        return
+    for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
+        if name == "-" or (Path(name).exists() and not is_regular(name)):
+            raise CliError(f"{name}: --cluster runs files, which the workers read where they are")
+    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _lost, _as_it_is)
+    with Progress() as line:
+        for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
+            if line.is_due():
+                line.show(f"{number + 1} of {len(tasks)} launches")
+            sys.stdout.write(one.printed)
+            sys.stderr.write(one.said)
+            yield one.result
+
+
+def _launch_there(args: Namespace, several: bool, task: Input) -> Outcome:
+    """Run one input on a worker."""
+    name, more = task
+    return _launch(name, args, more, several=several)
+
+
+def _lost(task: Input, why: str) -> Said[Outcome]:
+    name, _ = task
+    return Said(Outcome(name, error=f"{name}: {why}", status=2), "")
+
+
+def _as_it_is(task: Input) -> Input:
+    return task
 
 
 def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
