@@ -11,6 +11,7 @@ import logging
 import os
 import queue
 import re
+import signal
 import tempfile
 import threading
 import time
@@ -73,15 +74,33 @@ def _local(address: str) -> int | None:
 def _workers_here(count: int) -> Iterator[str]:
     from distributed import LocalCluster
 
-    with tempfile.TemporaryDirectory(prefix="visa-lsp-", ignore_cleanup_errors=True) as folder:
-        cluster = LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
-            silence_logs=logging.CRITICAL, memory_limit=0, local_directory=folder,
-        )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="visa-lsp-cluster-", ignore_cleanup_errors=True) as folder:
+        with _without_interrupts():
+            cluster = LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+                silence_logs=logging.CRITICAL, memory_limit=0, local_directory=folder,
+            )  # fmt: skip
         try:
             yield cluster.scheduler_address
         finally:
             cluster.close(timeout=_CONNECT)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C waits until this is over, and for ever in the threads and processes that begin meanwhile: it is for this one."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # It would let interrupts through again in the thread that starts it.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
