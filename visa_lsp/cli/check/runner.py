@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +18,7 @@ from visa_lsp.analysis.disk.storing import storing
 from visa_lsp.cli.check.report import FileResult, findings_of
 from visa_lsp.cli.common import CliError, SourceText, read_source
 from visa_lsp.cli.files import write_output
+from visa_lsp.cli.processes import MOST_PROCESSES, in_processes, processors
 from visa_lsp.embed.languages import Host, may_hold_visa
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.isa.platforms import platform_named
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic
 
 _WORTH_A_PROCESS: Final = 400_000  # bytes of text: about a second of work
-_MOST_PROCESSES: Final = 64
 _YAML: Final = (".yaml", ".yml")
 
 
@@ -131,7 +130,7 @@ def check_files(
 
 
 def _check_files(tasks: Sequence[Task], jobs: int, progress: Callable[[int, int], None] | None) -> list[FileResult]:
-    count = min(jobs or _processes(tasks), len(tasks), _MOST_PROCESSES)
+    count = min(jobs or _processes(tasks), len(tasks), MOST_PROCESSES)
     results = []
     found = 0
     for result in map(check_file, tasks) if count <= 1 else _in_processes(tasks, count):
@@ -146,8 +145,7 @@ def _processes(tasks: Sequence[Task]) -> int:
     if len(tasks) < 2:
         return 1
     size = sum(_size(t.path) for t in tasks)
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(available, size // _WORTH_A_PROCESS))
+    return max(1, min(processors(), size // _WORTH_A_PROCESS))
 
 
 def _size(path: str) -> int:
@@ -158,28 +156,12 @@ def _size(path: str) -> int:
 
 
 def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
-    # Loaded here: one file in one process needs none of it.
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-    from threading import active_count
-
-    # A fork costs nothing but must not copy a process that has threads.
-    context = get_context("fork" if sys.platform == "linux" and active_count() == 1 else "spawn")
-    share = max(1, min(8, len(tasks) // (count * 4)))
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
-        try:
-            yield from pool.map(_check_and_keep, tasks, chunksize=share)
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    yield from in_processes(_check_and_keep, tasks, count, _begin)
 
 
 def _begin() -> None:
-    import signal
     from multiprocessing.util import Finalize
 
-    # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     use_statement_cache(statement_cache_of_user())
     store = storing()
     store.__enter__()
