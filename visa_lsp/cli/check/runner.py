@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +18,7 @@ from visa_lsp.cli.check.report import FileResult, findings_of
 from visa_lsp.cli.check.verdict import Task, Verdict, is_launch, key_of, outgoing, result_of, source_of
 from visa_lsp.cli.clusters import Cluster, ClusterWork
 from visa_lsp.cli.common import CliError, SourceText
+from visa_lsp.cli.processes import MOST_PROCESSES, in_processes, processors
 from visa_lsp.embed.languages import Host, may_hold_visa
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.isa.platforms import platform_named
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _BYTES_A_SECOND: Final = 400_000  # of text that are checked
 _WORTH_A_PROCESS: Final = _BYTES_A_SECOND
 _LEAST: Final = 0.002  # seconds that any file takes
-_MOST_PROCESSES: Final = 64
 
 
 def check_file(task: Task) -> FileResult:
@@ -125,6 +124,7 @@ def check_files(
             found += len(results[-1].findings)
             if progress is not None:
                 progress(len(results), found)
+        next(fresh, None)  # whoever has worked may end now, and write what it learnt
         if kept is not None:
             kept.flush()
         return results
@@ -133,8 +133,8 @@ def check_files(
 def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iterator[Verdict]:
     if cluster is not None:
         return _on_cluster(tasks, cluster)
-    count = min(jobs or _processes(tasks), len(tasks), _MOST_PROCESSES)
-    return map(judged, tasks) if count <= 1 else _in_processes(tasks, count)
+    count = min(jobs or _processes(tasks), len(tasks), MOST_PROCESSES)
+    return map(judged, tasks) if count <= 1 else in_processes(_judged_and_flushed, tasks, count, _begin)
 
 
 def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
@@ -161,8 +161,7 @@ def _processes(tasks: Sequence[Task]) -> int:
     if len(tasks) < 2:
         return 1
     size = sum(size_of(t.path) for t in tasks)
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(available, size // _WORTH_A_PROCESS))
+    return max(1, min(processors(), size // _WORTH_A_PROCESS))
 
 
 def size_of(path: str) -> int:
@@ -173,29 +172,9 @@ def size_of(path: str) -> int:
         return 0
 
 
-def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[Verdict]:
-    # Loaded here: one file in one process needs none of it.
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-    from threading import active_count
-
-    # A fork costs nothing but must not copy a process that has threads.
-    context = get_context("fork" if sys.platform == "linux" and active_count() == 1 else "spawn")
-    share = max(1, min(8, len(tasks) // (count * 4)))
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
-        try:
-            yield from pool.map(_judged_and_flushed, tasks, chunksize=share)
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
 def _begin() -> None:
-    import signal
     from multiprocessing.util import Finalize
 
-    # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     use_statement_cache(statement_cache_of_user())
     store = storing()
     store.__enter__()

@@ -22,6 +22,7 @@ from visa_lsp.cli.clusters import ClusterWork, Said, add_cluster, cluster_of, li
 from visa_lsp.cli.common import CliError, foreign, is_opencl, whole_number
 from visa_lsp.cli.files import check_output, read_bytes, refuse_input, replacing, write_output
 from visa_lsp.cli.launch.printing import Outcome, as_json, print_text
+from visa_lsp.cli.launch.sweep_table import refuse_table
 from visa_lsp.cli.launch.unit import LaunchJob, guarded, launched, program_of
 from visa_lsp.cli.progress import Progress
 from visa_lsp.reading import MOST_OBJECT, is_regular, opened_file
@@ -123,6 +124,19 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--expect", action="store_true", help="with --init: run, and have the launch file expect what came of it"
     )
+    parser.add_argument(
+        "--sweep", action="store_true", help="run the launch at every point of its sweep: and print a row for each"
+    )
+    parser.add_argument(
+        "--table", metavar="FILE", help="with --sweep: write the rows as .csv, .json or .parquet (with pyarrow)"
+    )
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=whole_number(0),
+        default=0,
+        help="with --sweep: number of processes; 0: as many as pay",
+    )
     parser.add_argument("--ocloc", metavar="PATH", help="the compiler for OpenCL C; default: ocloc on PATH")
     parser.add_argument(
         "--options", metavar="S", action="append", help="options for the source of OpenCL C, in one word"
@@ -145,6 +159,9 @@ def run_command(args: Namespace) -> int:
     if args.expect and not args.init:
         print("visa-lsp run: --expect goes with --init", file=sys.stderr)
         return 2
+    if args.sweep or args.table or args.jobs:
+        _refuse_with_sweep(args)
+        return _run_sweep(args)
     programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES and not is_opencl(p)]
     tasks: list[Input] = [(name, ()) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
@@ -174,6 +191,48 @@ def run_command(args: Namespace) -> int:
     if args.profile_out:
         _write_profile(args, outcomes)
     return max(outcome.status for outcome in outcomes)
+
+
+def _refuse_with_sweep(args: Namespace) -> None:
+    """``CliError`` for options that do not go together."""
+    if not args.sweep:
+        raise CliError(f"{'--table' if args.table else '--jobs'} goes with --sweep")
+    for option in ("trace", "counts", "profile", "profile_out", "init", "out", "time"):
+        if getattr(args, option):
+            raise CliError(f"--{option.replace('_', '-')} is of one launch, and does not go with --sweep")
+    launches = [name for name in args.inputs if Path(name).suffix in _SUFFIXES]
+    sources = [name for name in args.inputs if is_opencl(name)]
+    if sources:
+        raise CliError(f"{sources[0]}: --sweep runs texts and objects; visa-lsp compile makes them")
+    if launches and len(args.inputs) > 1:
+        raise CliError("--sweep takes one launch file, or the files of one program")
+    if args.table:
+        refuse_table(args.table)
+        check_output(args.table, [*args.inputs, *([args.launch] if args.launch else [])])
+
+
+def _run_sweep(args: Namespace) -> int:
+    """Run a launch at every point of its sweep."""
+    from visa_lsp.cli.launch.options import RunOptions
+    from visa_lsp.cli.launch.sweep import run_sweep
+    from visa_lsp.reading import is_regular
+
+    first = (args.inputs[0] if args.launch else _with_launch_file(args.inputs)) or args.inputs[0]
+    rest = list(args.inputs)
+    rest.remove(first)
+    try:
+        path, launch_path = _paths(first, args)
+    except FileNotFoundError as error:
+        raise CliError(str(error)) from None
+    if path is not None and not args.launch and not launch_path.exists():
+        raise CliError(f"{first}: --sweep needs a launch file, {launch_path}, with sweep:")
+    options = RunOptions(
+        path, args.platform, args.engine, args.checks, budget=args.budget, files=tuple(Path(p) for p in rest),
+        first_fault=args.first_fault, repeat=args.repeat, threads=args.threads,
+    )  # fmt: skip
+    # Another process cannot read a pipe, or our standard input.
+    data = _program(first, path) if path is not None and not is_regular(path) else None
+    return run_sweep(LaunchJob(first, launch_path, options, data=data, named=bool(args.launch) or path is None), args)
 
 
 def _write_profile(args: Namespace, outcomes: list[Outcome]) -> None:

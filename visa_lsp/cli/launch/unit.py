@@ -22,17 +22,19 @@ if TYPE_CHECKING:
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.cli.launch.options import RunOptions
     from visa_lsp.cli.launch.report import RunReport
+    from visa_lsp.launchfile.values import SweepPoint
 
 OBJECTS: Final = (".isa",)
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchJob:
-    """One launch: how it is called, its launch file, and how it is run.
+    """One launch: how it is called, its launch file, how it is run, and at which point of a sweep.
 
     ``launch`` is what file names are relative to; ``text`` what it says and ``data`` what the program (``options.path``)
     holds, where they are sent instead of read. Where neither text nor file is there the launch is made up. ``named``: the
-    user named the launch file, which may be a pipe then.
+    user named the launch file, which may be a pipe then. ``point`` has a value for each axis of the file's sweep; empty is
+    the first point.
     """
 
     name: str
@@ -41,6 +43,7 @@ class LaunchJob:
     text: str | None = None
     data: bytes | None = None
     named: bool = False
+    point: SweepPoint = ()
 
 
 def perform(job: LaunchJob) -> Outcome:
@@ -81,9 +84,9 @@ def launched(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
     if job.text is None and options.path is not None and not job.launch.is_file() and not job.named:
         return _made_up(job, options)
     if job.text is not None:
-        launch = parse_launch(job.text, job.launch)
+        launch = parse_launch(job.text, job.launch, job.point)
     else:
-        launch = read_launch_file(job.launch, named=job.named)
+        launch = read_launch_file(job.launch, named=job.named, point=job.point)
     return launch, runner.run_launch(launch, options, job.data), ""
 
 

@@ -16,6 +16,7 @@ from visa_lsp.cli.files import read_bytes
 from visa_lsp.cli.stats.figures import KernelFigures, figures_of
 from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
+from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import grf_in_comment, grf_of
 from visa_lsp.program.text_form import module_text
@@ -76,7 +77,8 @@ def platform_of_launch(path: str) -> str | None:
     if source.error is not None:
         raise CliError(f"{path}:{source.error.line}:{source.error.column}: {source.error.message}")
     launch, found = read_launch(source, LaunchFolder(Path(path)))
-    if found:
-        line, column = source.index.position(found[0].span.start)
-        raise CliError(f"{path}:{line + 1}:{column + 1}: {found[0].message}")
+    wrong = next((d for d in found if d.severity is Severity.ERROR), None)
+    if wrong is not None:
+        line, column = source.index.position(wrong.span.start)
+        raise CliError(f"{path}:{line + 1}:{column + 1}: {wrong.message}")
     return launch.platform
