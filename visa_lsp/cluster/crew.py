@@ -50,7 +50,7 @@ def crew_at(address: str, say: Callable[[str], None]) -> Iterator[Crew]:
     with contextlib.ExitStack() as stack, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if count is not None:
-            address = stack.enter_context(_workers_here(count))
+            address = stack.enter_context(workers_here(count))
         yield Crew(stack.enter_context(_client(address)), say)
 
 
@@ -71,13 +71,14 @@ def _local(address: str) -> int | None:
 
 
 @contextlib.contextmanager
-def _workers_here(count: int) -> Iterator[str]:
+def workers_here(count: int) -> Iterator[str]:
+    """So many workers of one thread on this machine, for as long as this lasts; the address of their scheduler."""
     from distributed import LocalCluster
 
     with tempfile.TemporaryDirectory(prefix="visa-lsp-cluster-", ignore_cleanup_errors=True) as folder:
         with _without_interrupts():
             cluster = LocalCluster(
-                n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+                n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL, memory_limit=0, local_directory=folder,
             )  # fmt: skip
         try:
