@@ -142,19 +142,30 @@ def kept_for_user(name: str, files: Iterable[Path]) -> Kept | None:
 
     None where ``VISA_LSP_CACHE`` is ``off`` or there is no such folder; ``VISA_LSP_CACHE`` may name the folder.
     """
+    try:
+        folder = folder_of_user()
+        stats = [(file.name, s.st_size, s.st_mtime_ns) for file in files for s in (file.stat(),)]
+    except (OSError, ValueError):
+        return None
+    if folder is None:
+        return None
+    return Kept(folder / f"{name}-{installation()}", f"visa-lsp {name} {sys.version_info[:3]} {stats}")
+
+
+def folder_of_user() -> Path | None:
+    """The user's folder for such files; None where ``VISA_LSP_CACHE`` is ``off`` or there is none."""
     wish = os.environ.get("VISA_LSP_CACHE", "")
     if wish == "off":
         return None
     try:
-        folder = Path(wish) if wish else _folder()
-        package = str(Path(__file__).resolve())
-        stats = [(file.name, s.st_size, s.st_mtime_ns) for file in files for s in (file.stat(),)]
+        return Path(wish) if wish else _folder()
     except (OSError, RuntimeError, ValueError):
         return None
-    # One file for each place the package is installed at: two versions in use do not take turns in making it anew.
-    return Kept(
-        folder / f"{name}-{zlib.crc32(package.encode()):08x}", f"visa-lsp {name} {sys.version_info[:3]} {stats}"
-    )
+
+
+def installation() -> str:
+    """What tells the place that the package is installed at: two versions in use do not take turns in making a file anew."""
+    return f"{zlib.crc32(str(Path(__file__).resolve()).encode()):08x}"
 
 
 def _folder() -> Path:

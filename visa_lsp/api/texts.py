@@ -11,8 +11,9 @@ from visa_lsp.api.findings import FindingList, ObjectError, TextError, TextFindi
 from visa_lsp.api.inputs import known_platform, material
 from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.cli.check.report import findings_of
-from visa_lsp.cli.check.runner import Task, check_file
+from visa_lsp.cli.check.runner import check_file
 from visa_lsp.cli.check.suppress import Selection
+from visa_lsp.cli.check.verdict import Task
 from visa_lsp.cli.common import CliError, decode
 from visa_lsp.diagnostics import Severity
 

@@ -39,6 +39,7 @@ _TYPES: Final = {
     "statistics": "true or false",
     "embedded": "true or false",
     "baseline": "a file's name",
+    "cache-dir": "a folder's name",
     "finalizer": "a program's name or path",
     "ocloc": "a program's name or path",
 }
@@ -60,6 +61,7 @@ class FolderSettings(Struct, frozen=True):
     statistics: bool = False
     embedded: bool = False
     baseline: str | None = None
+    cache_dir: str | None = None
     finalizer: str | None = None
     ocloc: str | None = None
     root: str = "."
@@ -168,7 +170,7 @@ def _value(key: str, value: Any, where: str, path: Path, known: Sequence[Rule]) 
         return platform.name
     if key == "format" and value not in FORMATS:
         raise CliError(f"{where}: unknown format {value!r}{did_you_mean(value, FORMATS)} (known: {', '.join(FORMATS)})")
-    if key == "baseline":
+    if key in ("baseline", "cache-dir"):
         return str(path.parent / value)
     if key in ("finalizer", "ocloc") and ("/" in value or "\\" in value):
         return str(path.parent / value)

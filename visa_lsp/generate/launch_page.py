@@ -34,15 +34,15 @@ expect:
 
 `visa-lsp check NAME.launch.yaml` tells all that is wrong in one: by itself, in the files that it names, and against the kernel
 as far as its ze_info tells the arguments. The language server tells the same while it is typed, with completion of keys, words,
-files and arguments, hover, links and fixes ([editors](editors/README.md)); the rules are [V800 to V814](rules/README.md).
+files and arguments, hover, links and fixes ([editors](editors/README.md)); the rules are [V800 to V822](rules/README.md).
 [launch.schema.json](launch.schema.json) is the same as a JSON schema, for editors that know YAML but not this server: begin the
 file with `# yaml-language-server: $schema=PATH/launch.schema.json`. It knows neither files nor kernels.
 
-What memory and checks mean is in [running.md](running.md).
+What memory and checks mean is in [running.md](running.md), what a sweep is for in [sweeps.md](sweeps.md).
 """
 _TITLES: Final = {
     ROOT: "The file", "Argument": "An argument", "Buffer": "A buffer", "Image": "An image", "Sampler": "A sampler",
-    "Symbol": "A symbol", "Init": "Contents", "Expectation": "An expectation",
+    "Symbol": "A symbol", "Init": "Contents", "Sweep": "A sweep", "Expectation": "An expectation",
 }  # fmt: skip
 
 
@@ -58,6 +58,8 @@ def _table(table: LaunchTable) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for row in table.keys:
         yield f"| `{row.name}` | {_takes(row)} | {row.default or '-'} | `{row.example}` |"
+    if table.others:
+        yield f"| {table.others} | | - | `n: [1, 1000, 65536]` |"
     yield ""
     for row in table.keys:
         yield f"* `{row.name}`: {row.doc}"

@@ -10,7 +10,8 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.isa.platforms import PLATFORMS
-from visa_lsp.launchfile.model import VALUES
+from visa_lsp.launchfile.formulas import MOST_CHARACTERS
+from visa_lsp.launchfile.model import NUMERIC, VALUES
 from visa_lsp.launchfile.npy import MOST_AXES
 from visa_lsp.launchfile.tables import ROOT, TABLES
 from visa_lsp.program.elements import MAX_BUFFER_BYTES, MAX_SHARED_BYTES
@@ -65,8 +66,18 @@ _TYPES: Final[dict[str, Schema]] = {
     "argument": {"type": ["integer", "string"]},
     "tolerance": {"type": "number", "minimum": 0},
     "places": _number(0, 1 << 30),
+    "expression": {"type": "string", "maxLength": MOST_CHARACTERS},
 }
-_NUMBERS: Final[Schema] = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"$ref": "#/definitions/numbers"}}]}
+_FORMULA: Final[Schema] = {"type": "string", "pattern": r"^[A-Za-z0-9_ .,()+*/%-]+$", "maxLength": MOST_CHARACTERS}
+_FORMULAS: Final[Schema] = {
+    "anyOf": [
+        _FORMULA,
+        {"type": "array", "items": {"anyOf": [{"type": "integer"}, _FORMULA]}, "contains": {"type": "string"}},
+    ]
+}
+_NUMBERS: Final[Schema] = {
+    "anyOf": [{"type": "number"}, _FORMULA, {"type": "array", "items": {"$ref": "#/definitions/numbers"}}]
+}
 
 
 def schema() -> Schema:
@@ -82,10 +93,11 @@ def schema() -> Schema:
 
 
 def _table(table: LaunchTable) -> Schema:
+    others: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 1}
     found: Schema = {
         "description": table.doc,
         "type": "object",
-        "additionalProperties": False,
+        "additionalProperties": others if table.others else False,
         "properties": {row.name: _key(row) for row in table.keys},
     }
     rules = _RULES.get(table.name)
@@ -117,7 +129,14 @@ def _value(row: LaunchKey) -> Schema:
         return {"anyOf": [_words(row), {"type": "string", "pattern": _any_platform()}]}
     if row.type == "contents":
         return {"anyOf": [_words(row), {"$ref": "#/definitions/Init"}]}
-    return _words(row) if row.words else _TYPES[row.inner]
+    if row.words:
+        return _words(row)
+    # In a file with a sweep; that there is one stands elsewhere.
+    return _expressed(_TYPES[row.inner]) if row.inner in NUMERIC else _TYPES[row.inner]
+
+
+def _expressed(value: Schema) -> Schema:
+    return value if "$ref" in value else {"anyOf": [value, _FORMULAS]}
 
 
 def _words(row: LaunchKey) -> Schema:
@@ -158,6 +177,10 @@ def _init(*keys: str) -> Schema:
 
 _SOURCES: Final = ("init", "values", "npy", "random")
 _MEDIA: Final[Schema] = {"required": ["mode", "threads"], "properties": {"mode": {"const": "media"}}}
+_SWEPT: Final[Schema] = {
+    "required": ["sweep"],
+    "properties": {"sweep": {"anyOf": [_required("groups"), _required("global_size")]}},
+}
 _MEMORY: Final = [
     *(_not_together(a, b) for at, a in enumerate(_SOURCES) for b in _SOURCES[at + 1 :]),
     {"anyOf": [_required("dtype"), _required("npy"), _init("npy")]},
@@ -165,7 +188,7 @@ _MEMORY: Final = [
 ]
 _RULES: Final[dict[str, list[Schema]]] = {
     ROOT: [
-        {"anyOf": [_required("groups"), _required("global_size"), _MEDIA]},
+        {"anyOf": [_required("groups"), _required("global_size"), _MEDIA, _SWEPT]},
         *(_not_together("threads", key) for key in ("groups", "local_size", "global_size")),
         _not_together("groups", "global_size"),
         _if("threads", _MEDIA),

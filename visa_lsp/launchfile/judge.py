@@ -5,20 +5,27 @@ A run reads the file by the same reader, and compares it with the kernel that it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from visa_lsp.diagnostics import has_errors
 from visa_lsp.launchfile.against import compare
 from visa_lsp.launchfile.checks import Checks
 from visa_lsp.launchfile.kernel import MeantKernel, meant_kernel
 from visa_lsp.launchfile.read import read_launch
+from visa_lsp.launchfile.sweep import at_point, point_words
+from visa_lsp.launchfile.values import LaunchText
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.launchfile.folder import LaunchFolder
-    from visa_lsp.launchfile.values import LaunchText
+    from visa_lsp.launchfile.sweep import SweptSource
     from visa_lsp.zeinfo.source import YamlSource
+
+_MOST_POINTS: Final = 256  # of a sweep that are looked at; a launch file is read in less than a millisecond
 
 
 class JudgedLaunch(Struct, frozen=True):
@@ -30,11 +37,34 @@ class JudgedLaunch(Struct, frozen=True):
 
 
 def judge(source: YamlSource, folder: LaunchFolder | None) -> JudgedLaunch:
-    """Judge a launch file; without a folder only by itself. Never raises."""
-    launch, found = read_launch(source, folder)
+    """Judge a launch file; without a folder only by itself. Never raises.
+
+    One with a sweep is judged at its first point, and at points that differ from that in one value.
+    """
+    swept = at_point(source)
+    first = _judged(swept, folder)
+    if swept.sweep is None or has_errors(swept.found):
+        return first
+    found = {(d.span, d.code): d for d in first.diagnostics}
+    for point in swept.sweep.one_at_a_time(_MOST_POINTS):
+        for d in _judged(at_point(source, point), folder).diagnostics:
+            found.setdefault((d.span, d.code), structs.replace(d, message=f"{d.message}; with {point_words(point)}"))
+    return structs.replace(first, diagnostics=_in_order(found.values()))
+
+
+def _judged(swept: SweptSource, folder: LaunchFolder | None) -> JudgedLaunch:
+    """Judge a launch file at one point of its sweep."""
+    if has_errors(swept.found):
+        return JudgedLaunch(LaunchText(), MeantKernel(), swept.found)
+    launch, found = read_launch(swept.source, folder)
+    found = (*swept.found, *found)
     if folder is None:
-        return JudgedLaunch(launch, MeantKernel(), found)
+        return JudgedLaunch(launch, MeantKernel(), _in_order(found))
     meant = meant_kernel(launch, folder)
-    checks = Checks(source, folder)
+    checks = Checks(swept.source, folder)
     compare(checks, launch, meant)
-    return JudgedLaunch(launch, meant, tuple(sorted([*found, *checks.found], key=lambda d: (d.span, d.code))))
+    return JudgedLaunch(launch, meant, _in_order((*found, *checks.found)))
+
+
+def _in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(found, key=lambda d: (d.span, d.code)))

@@ -29,6 +29,7 @@ VALUES: Final = {
     "argument": "the number or the name of an argument",
     "tolerance": "a number from 0",
     "places": "a whole number from 0",
+    "expression": "an expression",
 }
 
 
@@ -65,13 +66,19 @@ class LaunchKey(Struct, frozen=True):
         return "" if self.inner in VALUES else self.inner
 
 
+# The types whose value is a number, or numbers in lists, which an expression may stand for; of the first whole numbers.
+WHOLE: Final = ("sizes", "offsets", "pair", "bytes", "axes", "seed", "channels", "places")
+NUMERIC: Final = (*WHOLE, "numbers", "tolerance")
+
+
 class LaunchTable(Struct, frozen=True):
-    """The keys of one kind of map. ``what`` is the map in words for messages."""
+    """The keys of one kind of map. ``what`` is the map in words for messages; ``others`` says what other names may be."""
 
     name: str
     what: str
     doc: str
     keys: tuple[LaunchKey, ...]
+    others: str = ""
 
     def get(self, name: str) -> LaunchKey | None:
         """The row of a key."""

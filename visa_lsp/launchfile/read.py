@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.beside import stem_of
-from visa_lsp.diagnostics import Diagnostic, Edit, Fix
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, has_errors
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.arrays import ArrayChecks
 from visa_lsp.launchfile.checks import nearest
+from visa_lsp.launchfile.sweep import at_point
 from visa_lsp.launchfile.tables import EXPLAINED, GROUPS_AND_ITEMS, ROOT, TABLES, words_of
 from visa_lsp.launchfile.values import (
     GivenArg,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.launchfile.values import SweepPoint
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
@@ -39,8 +41,10 @@ _PROGRAMS: Final = (".visaasm", ".isa")
 _BESIDE: Final = ("dtype", "access")  # keys of an argument that are not its kind
 
 
-def read_launch(source: YamlSource, folder: LaunchFolder | None) -> tuple[LaunchText, tuple[Diagnostic, ...]]:
-    """What a launch file says, and what is wrong in it, in text order.
+def read_launch(
+    source: YamlSource, folder: LaunchFolder | None, point: SweepPoint = ()
+) -> tuple[LaunchText, tuple[Diagnostic, ...]]:
+    """What a launch file says at a point of its sweep (the first by default), and what is wrong in it, in text order.
 
     Files are looked for, and the heads of arrays read, where there is a ``folder``.
     """
@@ -48,11 +52,15 @@ def read_launch(source: YamlSource, folder: LaunchFolder | None) -> tuple[Launch
     if source.root is None:
         assert source.error is not None
         return LaunchText(file=sibling), (Diagnostic(rules.SYNTAX, source.error_span(), source.error.message),)
-    reader = _LaunchReader(source, folder)
-    reader.launched.file = sibling
-    reader.launch(source.root)
+    swept = at_point(source, point)
+    if has_errors(swept.found):
+        return LaunchText(file=sibling, sweep=swept.sweep), swept.found
+    assert swept.source.root is not None
+    reader = _LaunchReader(swept.source, folder)
+    reader.launched.file, reader.launched.sweep = sibling, swept.sweep
+    reader.launch(swept.source.root)
     reader.launched.reads = reader.reads
-    return reader.launched, tuple(sorted(reader.found, key=lambda d: (d.span, d.code)))
+    return reader.launched, tuple(sorted([*swept.found, *reader.found], key=lambda d: (d.span, d.code)))
 
 
 class _LaunchReader(ArrayChecks):

@@ -1,4 +1,4 @@
-"""The rules about launch files: V800 to V809 of one file and the files that it names, V810 to V819 of it and its kernel.
+"""The rules about launch files: V800 of one and the files that it names, V810 of it and its kernel, V820 of its sweep.
 
 Each rule's page is what ``explain`` and hover print. Codes are never used twice.
 """
@@ -10,13 +10,15 @@ from typing import Final
 from visa_lsp.diagnostics import Rule, Severity
 
 
-def _rule(code: str, name: str, what: str, why: str, example: str, instead: str) -> Rule:
+def _rule(
+    code: str, name: str, what: str, why: str, example: str, instead: str, severity: Severity = Severity.ERROR
+) -> Rule:
     example, instead = (text.replace("\n", "\n    ") for text in (example, instead))
     page = (
         f"{what}\n\nWhy: {why}\n\nExample:\n\n    {example}\n\nInstead:\n\n    {instead}\n\n"
         "Authority: the table of keys that all readers of launch files share (docs/launch.md).\n"
     )
-    return Rule(code, name, Severity.ERROR, page)
+    return Rule(code, name, severity, page)
 
 
 SYNTAX: Final = _rule(
@@ -97,8 +99,23 @@ NO_SUCH_KERNEL: Final = _rule(
     "V814", "launch-no-such-kernel", "The kernel that the launch names is not there, or it names none of several.",
     "kernels are found by name.", "kernel: saxpi   # the program has saxpy", "kernel: saxpy",
 )  # fmt: skip
+SWEEP: Final = _rule(
+    "V820", "launch-sweep", "A sweep is not one: an axis without values, an axis that is neither a key nor a name, or too many points.",
+    "a launch is run at each point, and a point has a value of each axis.",
+    "groups: [1]\nsweep: {n: []}\nargs: [{value: n}]", "groups: [1]\nsweep: {n: [1, 1000]}\nargs: [{value: n}]",
+)  # fmt: skip
+EXPRESSION: Final = _rule(
+    "V821", "launch-expression", "An expression cannot be read or computed.",
+    "numbers, + - * / // % **, brackets, the axes of the sweep and some functions are all there is; nothing else is executed.",
+    "groups: [m]\nsweep: {n: [1, 2]}\nargs: [{value: n}]", "groups: [n]\nsweep: {n: [1, 2]}\nargs: [{value: n}]",
+)  # fmt: skip
+IDLE_AXIS: Final = _rule(
+    "V822", "launch-idle-axis", "An axis of a sweep changes nothing: no expression names it.",
+    "each of its values runs the same launch once more.",
+    "groups: [1]\nsweep: {n: [1, 2]}", "groups: [n]\nsweep: {n: [1, 2]}", Severity.WARNING,
+)  # fmt: skip
 
 RULES: Final[tuple[Rule, ...]] = (
     SYNTAX, UNKNOWN_KEY, MISSING_KEY, WRONG_TYPE, WRONG_WORD, RANGE, CONFLICT, SHAPE, NO_FILE, ARRAY_FILE,
-    NO_SUCH_ARGUMENT, ARGUMENT_COUNT, ARGUMENT_KIND, ARGUMENT_TYPE, NO_SUCH_KERNEL,
+    NO_SUCH_ARGUMENT, ARGUMENT_COUNT, ARGUMENT_KIND, ARGUMENT_TYPE, NO_SUCH_KERNEL, SWEEP, EXPRESSION, IDLE_AXIS,
 )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS
+from visa_lsp.launchfile.formulas import FUNCTIONS, MOST_CHARACTERS, MOST_DEPTH
 from visa_lsp.launchfile.model import LaunchKey, LaunchTable, LaunchWord
 from visa_lsp.program.elements import DTYPES, element_bytes, is_float
 
@@ -157,6 +158,10 @@ _LAUNCH: Final = LaunchTable(
             default="none",
         ),
         LaunchKey(
+            "sweep", "Sweep", "The points that `run --sweep` runs: the product of its axes. A run without `--sweep` is of the first.",
+            "sweep: {local_size: [[16, 1, 1], [256, 1, 1]], platform: [TGLLP, DG2]}", default="one point",
+        ),
+        LaunchKey(
             "expect", "Expectation[]", "What buffers and images hold after the run. The first differences are reported.",
             "expect: [{arg: 0, values: [1, 2, 3], rtol: 1.0e-6}]", default="nothing is compared",
         ),
@@ -235,9 +240,33 @@ _EXPECTATION: Final = LaunchTable(
         LaunchKey("ulp", "places", "How many neighbouring floats a value may be off.", "ulp: 4", default="0"),
     ),
 )  # fmt: skip
+# The keys of a launch file that may be axes: those with one plain value.
+_AXES: Final = {
+    "kernel": "kernel: [saxpy, saxpy_wide]",
+    "file": "file: [old.visaasm, new.visaasm]",
+    "platform": "platform: [TGLLP, DG2]",
+    "groups": "groups: [1, [4, 2, 1]]",
+    "local_size": "local_size: [[16, 1, 1], [256, 1, 1]]",
+    "global_size": "global_size: [1, 1000, 65536]",
+    "global_offset": "global_offset: [0, [0, 8, 0]]",
+}
+_SWEEP: Final = LaunchTable(
+    "Sweep", "a sweep", "The axes of a sweep, each with a list of values; there is a point for every combination, that of the "
+    "last axis running fastest. An axis that is called as a key takes the place of that key. Any other name is a number "
+    "that expressions may use: wherever a number is expected, a launch file with a sweep may have an expression of numbers, "
+    "these names, `+ - * / // % **`, brackets and " + ", ".join(f"`{name}`" for name in FUNCTIONS) + ", such as "
+    "`groups: [ceil(n / 256), 1, 1]`, `shape: [n]` or `{value: n}`; in a list `[...]` one with commas needs quotes. "
+    f"It is at most {MOST_CHARACTERS} characters long, {MOST_DEPTH} deep, and its numbers have at most 128 bits. "
+    "An axis `seed` is also the seed of `init: random`.",
+    tuple(
+        replace(row, type=f"{row.type}[]", example=_AXES[row.name], default="", doc=f"Values for `{row.name}`.")
+        for row in _LAUNCH.keys if row.name in _AXES
+    ),
+    others="a name of your own: a list of numbers",
+)  # fmt: skip
 
 TABLES: Final = {
-    table.name: table for table in (_LAUNCH, _ARGUMENT, _BUFFER, _IMAGE, _SAMPLER, _SYMBOL, _INIT, _EXPECTATION)
+    table.name: table for table in (_LAUNCH, _ARGUMENT, _BUFFER, _IMAGE, _SAMPLER, _SYMBOL, _INIT, _SWEEP, _EXPECTATION)
 }
 # Keys of other tools and languages that mean something here: what is said besides that they are unknown.
 GROUPS_AND_ITEMS: Final = (

@@ -6,17 +6,23 @@ are in range and fit their type, arrays have a shape and no more bytes than a la
 
 from __future__ import annotations
 
+import math
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from visa_lsp.launchfile.npy import NpyHeader
 
 Triple = tuple[int, int, int]
 Number = int | float
+# A value of an axis of a sweep: a number, a word, or a list such as [16, 1, 1].
+AxisValue = int | float | str | tuple[int | float | str, ...]
+SweepPoint = tuple[tuple[str, AxisValue], ...]  # a value for each axis, in the order of the file
 
 
 class GivenArray(Struct, frozen=True):
@@ -89,11 +95,42 @@ class GivenExpectation(Struct, frozen=True):
     ulp: int | None = None
 
 
+class Axis(Struct, frozen=True):
+    """One axis and its values in their order. If ``is_key``, it takes the place of a key of the launch file."""
+
+    name: str
+    values: tuple[AxisValue, ...]
+    is_key: bool
+
+
+class Sweep(Struct, frozen=True):
+    """The axes of a launch file that has a sweep."""
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        return math.prod(len(axis.values) for axis in self.axes)
+
+    def points(self) -> Iterator[SweepPoint]:
+        """Every combination of values; that of the last axis changes with every step."""
+        names = [axis.name for axis in self.axes]
+        for values in product(*(axis.values for axis in self.axes)):
+            yield tuple(zip(names, values, strict=True))
+
+    def one_at_a_time(self, most: int) -> Iterator[SweepPoint]:
+        """The values that the first point has not, each alone: all other axes are at their first value."""
+        found = (((axis.name, value),) for axis in self.axes for value in axis.values[1:])
+        yield from islice(found, most)
+
+
 class LaunchText(Struct):
     """One launch file. What is wrong in it is absent here, and a finding.
 
     ``places`` are line and column from 1 of arguments (by place or name) and, behind a colon, of keys of the file;
-    ``args`` has None for an argument that is wrong; ``reads`` are the files that it names.
+    ``args`` has None for an argument that is wrong; ``reads`` are the files that it names. Of a file with a ``sweep`` all else
+    is what it says at one point.
     """
 
     kernel: str | None = None
@@ -112,3 +149,4 @@ class LaunchText(Struct):
     expect: tuple[GivenExpectation, ...] = ()
     places: dict[int | str, tuple[int, int]] = field(default_factory=dict)
     reads: list[Path] = field(default_factory=list)
+    sweep: Sweep | None = None

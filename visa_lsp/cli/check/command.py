@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.cli.check.extras import difference, settings_text, statistics
+from visa_lsp.cli.check.extras import difference, kept_text, settings_text, statistics
 from visa_lsp.cli.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.check.paths import SUFFIXES, Inputs, collect
 from visa_lsp.cli.check.report import CheckReport, FileResult
-from visa_lsp.cli.check.runner import Task, check_files
+from visa_lsp.cli.check.runner import check_files, size_of
 from visa_lsp.cli.check.suppress import FileIgnore, Selection, parse_selectors, validate
+from visa_lsp.cli.check.verdict import Task
 from visa_lsp.cli.check.watch import Stamp, stamp, watch
+from visa_lsp.cli.clusters import Cluster, add_cluster, cluster_of
 from visa_lsp.cli.common import (
     EXIT_FINDINGS,
     EXIT_OK,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
+    from visa_lsp.cli.check.kept_verdicts import KeptVerdicts
     from visa_lsp.cli.check.report import ReportedFinding
 
 _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
@@ -90,8 +93,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="check the vISA inside of the strings of other languages too: *" + ", *".join(HOST_SUFFIXES),
     )
     add("--watch", action="store_true", help="check again whenever a file changes")
+    add(
+        "--cache-dir",
+        metavar="DIR",
+        help="keep in DIR what was found in each text, for the next run; default: the user's cache",
+    )
+    add("--no-cache", action="store_true", help="check every text, whatever was found in it before")
     add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0: as many as pay")
     add("--show-settings", action="store_true", help="print the settings that hold, and where they come from")
+    add_cluster(parser, send="send the texts, for workers that do not see the files of this machine")
 
 
 class Options(Struct, frozen=True):
@@ -111,6 +121,8 @@ class Options(Struct, frozen=True):
     baseline: str | None
     write_baseline: str | None
     jobs: int
+    cache_dir: str | None
+    cache: bool
 
 
 class Overrides(Struct, frozen=True):
@@ -149,14 +161,17 @@ def check_command(args: argparse.Namespace) -> int:
         return EXIT_OK
     if not paths:
         raise CliError("check: no PATH is given (a file, a folder, or - for standard input)")
-    if not args.watch:
+    if args.watch and STDIN in paths:
+        raise CliError("check: --watch cannot watch standard input")
+    if args.send and (args.fix or args.diff):
+        raise CliError("--send does not go with --fix or --diff: texts are mended where they lie")
+    with cluster_of(args) as cluster:
+        if args.watch:
+            return _watch(args, paths, overrides, new_baseline, cluster)
         stdin = None
         if STDIN in paths:
             stdin = read_source(STDIN, args.stdin_filename, embedded=_is_host(args, args.stdin_filename or STDIN_NAME))
-        return _run(args, paths, overrides, new_baseline, stdin, {})
-    if STDIN in paths:
-        raise CliError("check: --watch cannot watch standard input")
-    return _watch(args, paths, overrides, new_baseline)
+        return _run(args, paths, overrides, new_baseline, stdin, {}, cluster)
 
 
 def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
@@ -217,6 +232,8 @@ def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: s
         baseline=args.baseline or settings.baseline,
         write_baseline=new_baseline,
         jobs=args.jobs,
+        cache_dir=args.cache_dir or settings.cache_dir,
+        cache=not args.no_cache,
     )
 
 
@@ -238,12 +255,19 @@ def _shown(
         "embedded": options.embedded,
         "statistics": options.statistics,
         "baseline": options.baseline,
+        "cache-dir": options.cache_dir,
         "per-file-ignores": {f.pattern: list(f.selectors) for f in selection.per_file},
     }
     return settings, values
 
 
-def _watch(args: argparse.Namespace, paths: list[str], overrides: Overrides, new_baseline: str | None) -> int:
+def _watch(
+    args: argparse.Namespace,
+    paths: list[str],
+    overrides: Overrides,
+    new_baseline: str | None,
+    cluster: Cluster | None,
+) -> int:
     results: dict[str, tuple[Stamp, Task, FileResult]] = {}
     watched = _watched(args, paths, overrides)
     clear = _CLEAR if sys.stdout.isatty() else ""
@@ -257,7 +281,7 @@ def _watch(args: argparse.Namespace, paths: list[str], overrides: Overrides, new
     def again() -> int:
         sys.stdout.write(clear)
         try:
-            status = _run(args, paths, overrides, new_baseline, None, results)
+            status = _run(args, paths, overrides, new_baseline, None, results, cluster)
         except CliError as error:
             complain(str(error))
             status = EXIT_USAGE
@@ -294,6 +318,7 @@ def _run(
     new_baseline: str | None,
     stdin: SourceText | None,
     cache: dict[str, tuple[Stamp, Task, FileResult]],
+    cluster: Cluster | None,
 ) -> int:
     """One check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
     finder = Finder(known_rules())
@@ -313,8 +338,22 @@ def _run(
         host = host_of(name) if options.embedded else None
         if host is not None and not is_installed(host):
             raise CliError(f"{name}: {MissingGrammarError(host)}")
-        tasks.append(Task(path, name, platform, selection, options.fix, write, source, path in inputs.named, host))
-    results = _checked(tasks, options, cache)
+        tasks.append(
+            Task(
+                path,
+                name,
+                platform,
+                selection,
+                options.fix,
+                write,
+                source,
+                path in inputs.named,
+                host,
+                keep=options.cache,
+            )
+        )
+    kept = _kept(tasks, options)
+    results = _checked(tasks, options, cache, kept, cluster)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
     if options.write_baseline is not None:
         return _write_baseline(options.write_baseline, results, inputs)
@@ -323,10 +362,25 @@ def _run(
 
         known = read_baseline(options.baseline)
         results = [without_known(r, known, options.baseline) for r in results]
-    return _finish(CheckReport(tuple(results)), inputs, options)
+    return _finish(CheckReport(tuple(results)), inputs, options, kept)
 
 
-def _checked(tasks: list[Task], options: Options, cache: dict[str, tuple[Stamp, Task, FileResult]]) -> list[FileResult]:
+def _kept(tasks: list[Task], options: Options) -> KeptVerdicts | None:
+    """What earlier runs have found; None where that is not asked for, or not worth it."""
+    if not options.cache or not tasks:
+        return None
+    from visa_lsp.cli.check.kept_verdicts import kept_verdicts
+
+    return kept_verdicts(options.cache_dir, (size_of(task.path) for task in tasks))
+
+
+def _checked(
+    tasks: list[Task],
+    options: Options,
+    cache: dict[str, tuple[Stamp, Task, FileResult]],
+    kept: KeptVerdicts | None,
+    cluster: Cluster | None,
+) -> list[FileResult]:
     stamps = {t.path: stamp(t.path) for t in tasks}
 
     def is_known(task: Task) -> bool:
@@ -339,7 +393,7 @@ def _checked(tasks: list[Task], options: Options, cache: dict[str, tuple[Stamp, 
             if line.is_due():
                 line.show(f"{done:,} of {len(todo):,} files, {found:,} finding{'s' * (found != 1)}")
 
-        for task, result in zip(todo, check_files(todo, options.jobs, told), strict=True):
+        for task, result in zip(todo, check_files(todo, options.jobs, told, cluster, kept), strict=True):
             cache[task.path] = (stamps[task.path], task, result)
     return [cache[t.path][2] for t in tasks]
 
@@ -355,7 +409,7 @@ def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int
     return EXIT_USAGE if errors else EXIT_OK
 
 
-def _finish(report: CheckReport, inputs: Inputs, options: Options) -> int:
+def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVerdicts | None) -> int:
     """Write the report and everything beside it; gives the exit status."""
     for result in report.errors:
         complain(result.error)
@@ -384,7 +438,9 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options) -> int:
         verb = "can be mended" if options.diff else "mended"
         complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
     if options.statistics:
-        (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(statistics(report))
+        (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
+            statistics(report) + (kept_text(kept.found, kept.asked) if kept is not None else "")
+        )
     if report.errors:
         return EXIT_USAGE
     if options.exit_zero:

@@ -41,6 +41,11 @@ def statistics(report: CheckReport) -> str:
     )
 
 
+def kept_text(found: int, asked: int) -> str:
+    """How many texts were not checked, because an earlier run had done so."""
+    return f"{found:,} of {asked:,} files as they were found before\n"
+
+
 def settings_text(shown: tuple[FolderSettings, dict[str, Any]]) -> str:
     """Settings as TOML, each with where it comes from."""
     from json import dumps as quoted

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-from msgspec import Struct
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.disk.storing import storing
 from visa_lsp.cli.check.report import FileResult, findings_of
-from visa_lsp.cli.common import CliError, SourceText, read_source
-from visa_lsp.cli.files import write_output
+from visa_lsp.cli.check.verdict import Task, Verdict, is_launch, key_of, outgoing, result_of, source_of
+from visa_lsp.cli.clusters import Cluster, ClusterWork
+from visa_lsp.cli.common import CliError, SourceText
+from visa_lsp.cli.processes import MOST_PROCESSES, in_processes, processors
 from visa_lsp.embed.languages import Host, may_hold_visa
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.isa.platforms import platform_named
@@ -28,65 +28,50 @@ from visa_lsp.syntax.statement_cache import statement_cache_of_user
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from visa_lsp.cli.check.suppress import Selection
+    from visa_lsp.cli.check.kept_verdicts import KeptVerdicts
     from visa_lsp.diagnostics import Diagnostic
 
-_WORTH_A_PROCESS: Final = 400_000  # bytes of text: about a second of work
-_MOST_PROCESSES: Final = 64
-_YAML: Final = (".yaml", ".yml")
-
-
-class Task(Struct, frozen=True):
-    """One file to check. ``name`` is what it is called in findings; ``source`` is its text when it is no file."""
-
-    path: str
-    name: str
-    platform: str | None
-    selection: Selection
-    fix: bool = False
-    write: bool = False
-    source: SourceText | None = None
-    named: bool = True  # not found below a folder: it may be a pipe
-    host: Host | None = None  # the language around its vISA, where it is not vISA itself
+_BYTES_A_SECOND: Final = 400_000  # of text that are checked
+_WORTH_A_PROCESS: Final = _BYTES_A_SECOND
+_LEAST: Final = 0.002  # seconds that any file takes
 
 
 def check_file(task: Task) -> FileResult:
     """Check one file, and with ``fix`` mend it first."""
+    return result_of(task, judged(task))
+
+
+def judged(task: Task) -> Verdict:
+    """What is to be said of one file. Writes nothing; what goes wrong is the verdict's error."""
     try:
-        source = task.source or read_source(task.path, named=task.named, embedded=task.host is not None)
-        return _check(task, source)
+        source = source_of(task)
+        if task.fix:
+            return _mended(task, source)
+        return Verdict(findings_of(task.name, source.text, _inspect(task, source.text)), key=key_of(task, source.text))
     except CliError as error:
-        return FileResult(task.name, error=str(error))
+        return Verdict(error=str(error))
     except (Exception, RecursionError) as error:
         if os.environ.get("VISA_LSP_DEBUG"):
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return FileResult(task.name, error=f"{task.name}: internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
+        return Verdict(error=f"{task.name}: internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
 
 
-def _check(task: Task, source: SourceText) -> FileResult:
-    def wanted(diagnostic: Diagnostic) -> bool:
-        return task.selection.shows(diagnostic.rule, task.name)
-
+def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
     extra = task.selection.extra()
+    if is_launch(task.name):
+        return _launch_findings(text, Path(task.name))
+    if task.host is not None:
+        return _embedded_findings(text, task.host, task.platform, extra)
+    return visible(Analysis.of(text, task.platform), extra)
 
-    def inspect(text: str) -> tuple[Diagnostic, ...]:
-        if task.name.endswith(_YAML) and _is_launch(task.name):
-            return _launch_findings(text, Path(task.name))
-        if task.host is not None:
-            return _embedded_findings(text, task.host, task.platform, extra)
-        return visible(Analysis.of(text, task.platform), extra)
 
-    if not task.fix:
-        found = [d for d in inspect(source.text) if wanted(d)]
-        return FileResult(task.name, findings_of(task.name, source.text, found))
+def _mended(task: Task, source: SourceText) -> Verdict:
     from visa_lsp.cli.check.fixes import mend
 
-    mended = mend(source.text, inspect, wanted)
-    if task.write and mended.text != source.text:
-        write_output(task.path, source.to_bytes(mended.text))
-    findings = findings_of(task.name, mended.text, [d for d in mended.diagnostics if wanted(d)])
-    return FileResult(task.name, findings, "", mended.count, source.text, mended.text)
+    mended = mend(source.text, partial(_inspect, task), lambda d: task.selection.shows(d.rule, task.name))
+    found = findings_of(task.name, mended.text, mended.diagnostics)
+    return Verdict(found, "", key_of(task, mended.text), mended.count, source, mended.text)
 
 
 def _embedded_findings(text: str, host: Host, platform: str | None, extra: Collection[str]) -> tuple[Diagnostic, ...]:
@@ -100,12 +85,6 @@ def _embedded_findings(text: str, host: Host, platform: str | None, extra: Colle
     return findings(HostText.of(text, host, platform_named(platform) if platform else None), extra)
 
 
-def _is_launch(name: str) -> bool:
-    from visa_lsp.beside import LAUNCH
-
-    return name.endswith(LAUNCH)
-
-
 def _launch_findings(text: str, path: Path) -> tuple[Diagnostic, ...]:
     """What is wrong in a launch file, alone, with the files that it names, and against its kernel."""
     # Loaded here: a text needs no YAML.
@@ -117,69 +96,85 @@ def _launch_findings(text: str, path: Path) -> tuple[Diagnostic, ...]:
 
 
 def check_files(
-    tasks: Sequence[Task], jobs: int = 0, progress: Callable[[int, int], None] | None = None
+    tasks: Sequence[Task],
+    jobs: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    cluster: Cluster | None = None,
+    kept: KeptVerdicts | None = None,
 ) -> list[FileResult]:
-    """Check files in as many processes as pay (``jobs`` 0) or as are said; results in the order of the tasks.
+    """Check files in as many processes as pay (``jobs`` 0), as are said, or on a cluster; results in the order of the tasks.
 
-    ``progress`` hears after each how many are done, and how much was found in them.
+    ``progress`` hears after each how many are done, and how much was found in them. What ``kept`` knows is not checked.
     """
     # Statements are values without cycles: looking for garbage often costs a quarter of the time and finds none.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     with storing():
-        return _check_files(tasks, jobs, progress)
+        known = kept.known(tasks) if kept is not None else {}
+        fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
+        results = []
+        found = 0
+        for number, task in enumerate(tasks):
+            verdict = known.pop(number, None)
+            if verdict is None:
+                verdict = next(fresh)
+                if kept is not None:
+                    kept.put(verdict)
+            results.append(result_of(task, verdict))
+            found += len(results[-1].findings)
+            if progress is not None:
+                progress(len(results), found)
+        next(fresh, None)  # whoever has worked may end now, and write what it learnt
+        if kept is not None:
+            kept.flush()
+        return results
 
 
-def _check_files(tasks: Sequence[Task], jobs: int, progress: Callable[[int, int], None] | None) -> list[FileResult]:
-    count = min(jobs or _processes(tasks), len(tasks), _MOST_PROCESSES)
-    results = []
-    found = 0
-    for result in map(check_file, tasks) if count <= 1 else _in_processes(tasks, count):
-        results.append(result)
-        found += len(result.findings)
-        if progress is not None:
-            progress(len(results), found)
-    return results
+def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iterator[Verdict]:
+    if cluster is not None:
+        return _on_cluster(tasks, cluster)
+    count = min(jobs or _processes(tasks), len(tasks), MOST_PROCESSES)
+    return map(judged, tasks) if count <= 1 else in_processes(_judged_and_flushed, tasks, count, _begin)
+
+
+def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
+    # A launch file is judged with the files around it, which are not sent.
+    here = {number for number, task in enumerate(tasks) if cluster.sends and is_launch(task.name)}
+    sent = [task for number, task in enumerate(tasks) if number not in here]
+    guesses = [_LEAST + size_of(task.path) / _BYTES_A_SECOND for task in sent]
+    work = ClusterWork(_judged_on_worker, _lost, partial(outgoing, whole=cluster.sends))
+    done = cluster.results(work, sent, guesses)
+    for number, task in enumerate(tasks):
+        yield judged(task) if number in here else next(done)
+
+
+def _lost(task: Task, why: str) -> Verdict:
+    return Verdict(error=f"{task.name}: {why}")
+
+
+def _judged_on_worker(task: Task) -> Verdict:
+    _begin_once()
+    return _judged_and_flushed(task)
 
 
 def _processes(tasks: Sequence[Task]) -> int:
     if len(tasks) < 2:
         return 1
-    size = sum(_size(t.path) for t in tasks)
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(available, size // _WORTH_A_PROCESS))
+    size = sum(size_of(t.path) for t in tasks)
+    return max(1, min(processors(), size // _WORTH_A_PROCESS))
 
 
-def _size(path: str) -> int:
+def size_of(path: str) -> int:
+    """The size of a file in bytes, 0 where there is none."""
     try:
         return Path(path).stat().st_size
     except (OSError, ValueError):
         return 0
 
 
-def _in_processes(tasks: Sequence[Task], count: int) -> Iterator[FileResult]:
-    # Loaded here: one file in one process needs none of it.
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-    from threading import active_count
-
-    # A fork costs nothing but must not copy a process that has threads.
-    context = get_context("fork" if sys.platform == "linux" and active_count() == 1 else "spawn")
-    share = max(1, min(8, len(tasks) // (count * 4)))
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
-        try:
-            yield from pool.map(_check_and_keep, tasks, chunksize=share)
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
 def _begin() -> None:
-    import signal
     from multiprocessing.util import Finalize
 
-    # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     use_statement_cache(statement_cache_of_user())
     store = storing()
     store.__enter__()
@@ -187,8 +182,11 @@ def _begin() -> None:
     Finalize(None, store.__exit__, (None, None, None), exitpriority=0)
 
 
-def _check_and_keep(task: Task) -> FileResult:
-    """``check_file`` in a process that may end at any time: what the parser learnt is written at once."""
-    result = check_file(task)
+_begin_once = cache(_begin)
+
+
+def _judged_and_flushed(task: Task) -> Verdict:
+    """``judged`` in a process that may end at any time: what the parser learnt is written at once."""
+    verdict = judged(task)
     flush_statement_cache()
-    return result
+    return verdict

@@ -6,6 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from visa_lsp.cli.clusters import add_cluster, cluster_of
 from visa_lsp.cli.common import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, STDIN, add_platform, wants_colour
 from visa_lsp.cli.diff.compared import compared
 from visa_lsp.cli.files import check_output, write_output
@@ -30,14 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the program on standard input is called")
     add_platform(parser)
+    add_cluster(parser, send="send the files of the folders, for workers that do not see those of this machine")
 
 
 def diff_command(args: argparse.Namespace) -> int:
     """Compare two programs. 0 the same, 1 different, 2 wrong usage, or something that is no readable program."""
     inputs = [args.a, args.b]
     check_output(args.output, inputs)
-    with Progress() as progress:
-        comparison = compared(args.a, args.b, args.platform, args.stdin_filename, progress)
+    with Progress() as progress, cluster_of(args) as cluster:
+        comparison = compared(args.a, args.b, args.platform, args.stdin_filename, progress, cluster)
     if comparison.files or comparison.folders:
         colour = args.output == STDIN and wants_colour(sys.stdout, args.color)
         report = _report(comparison, args.format, colour=colour)

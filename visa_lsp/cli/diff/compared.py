@@ -5,10 +5,13 @@ Reads files. What leaves no program is told on standard error and counts as unre
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.cli.clusters import ClusterWork, InputFile, Said, complained, listened
 from visa_lsp.cli.common import STDIN, STDIN_NAME, CliError, complain
 from visa_lsp.cli.diff.pairing import by_name, files_of, is_folder
 from visa_lsp.cli.diff.sides import Side, side_of
@@ -16,10 +19,13 @@ from visa_lsp.cli.files import read_bytes
 from visa_lsp.compare.programs import compare_programs, counterparts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from visa_lsp.cli.clusters import Cluster
     from visa_lsp.cli.progress import Progress
     from visa_lsp.compare.model import KernelDiff
+
+_GUESS: Final = 0.05  # seconds for a pair
 
 
 class FileDiff(Struct, frozen=True):
@@ -48,39 +54,83 @@ class ProgramComparison(Struct, frozen=True):
         return all(file.same for file in self.files)
 
 
-def compared(a: str, b: str, platform: str | None, stdin_filename: str | None, progress: Progress) -> ProgramComparison:
-    """Compare two files or two folders. Raises CliError where that cannot be."""
+def compared(
+    a: str, b: str, platform: str | None, stdin_filename: str | None, progress: Progress, cluster: Cluster | None = None
+) -> ProgramComparison:
+    """Compare two files or two folders, those on a cluster if there is one. Raises CliError where that cannot be."""
     if is_folder(a) != is_folder(b):
         raise CliError(f"{a} and {b}: compare two files or two folders, not a file with a folder")
     if is_folder(a):
-        return _folders(a, b, platform, progress)
+        return _folders(a, b, platform, progress, cluster)
     if a == b == STDIN:
         raise CliError("- can be one of the two files: standard input is read once")
-    sides = [_side(path, (stdin_filename or STDIN_NAME) if path == STDIN else path, platform) for path in (a, b)]
+    names = [(stdin_filename or STDIN_NAME) if path == STDIN else path for path in (a, b)]
+    sides = [_side(name, read_bytes(path), platform) for name, path in zip(names, (a, b), strict=True)]
     unreadable = sum(side is None for side in sides)
     return ProgramComparison([] if unreadable else [_diff(*sides)], folders=False, unreadable=unreadable)
 
 
-def _folders(a: str, b: str, platform: str | None, progress: Progress) -> ProgramComparison:
+class PairOfFiles(Struct, frozen=True):
+    """Two files of one name."""
+
+    a: InputFile
+    b: InputFile
+
+    def outgoing(self, *, whole: bool) -> PairOfFiles:
+        """The pair as a worker can have it."""
+        return PairOfFiles(self.a.outgoing(whole=whole), self.b.outgoing(whole=whole))
+
+
+def _folders(a: str, b: str, platform: str | None, progress: Progress, cluster: Cluster | None) -> ProgramComparison:
     ours, theirs = files_of(a), files_of(b)
     if not ours and not theirs:
         raise CliError(f"{a} and {b}: these folders have no texts and no objects")
     pairs = by_name(ours, theirs)
     out: list[FileDiff] = []
     unreadable = 0
-    for done, (name, other) in enumerate(pairs.items()):
+    for done, (name, one) in enumerate(zip(pairs, _pairs(ours, theirs, pairs, platform, cluster), strict=True)):
         if progress.is_due():
             progress.show(f"{done} of {len(pairs)} files, {name}")
-        one, its = _read(ours[name], platform), _read(theirs[other], platform)
-        unreadable += (one is None) + (its is None)
-        if one is not None and its is not None:
-            out.append(_diff(one, its))
+        sys.stderr.write(one.said)
+        if isinstance(one.result, FileDiff):
+            out.append(one.result)
+        else:
+            unreadable += one.result
     taken = set(pairs.values())
-    left = [_read(path, platform) for name, path in ours.items() if name not in pairs]
-    others = [_read(path, platform) for name, path in theirs.items() if name not in taken]
+    left = [_read(InputFile(path, named=False), platform) for name, path in ours.items() if name not in pairs]
+    others = [_read(InputFile(path, named=False), platform) for name, path in theirs.items() if name not in taken]
     unreadable += left.count(None) + others.count(None)
     out += _by_kernels([side for side in left if side], [side for side in others if side])
     return ProgramComparison(out, folders=True, unreadable=unreadable)
+
+
+def _pairs(
+    ours: Mapping[str, str],
+    theirs: Mapping[str, str],
+    pairs: Mapping[str, str],
+    platform: str | None,
+    cluster: Cluster | None,
+) -> Iterator[Said[FileDiff | int]]:
+    """What comes of each pair of files."""
+    todo = [
+        PairOfFiles(InputFile(ours[name], named=False), InputFile(theirs[other], named=False))
+        for name, other in pairs.items()
+    ]
+    compare = partial(_pair, platform)
+    if cluster is None:
+        return (listened(compare, pair) for pair in todo)
+    work = ClusterWork(partial(listened, compare), _lost, partial(PairOfFiles.outgoing, whole=cluster.sends))
+    return cluster.results(work, todo, [_GUESS] * len(todo))
+
+
+def _pair(platform: str | None, pair: PairOfFiles) -> FileDiff | int:
+    """How two files differ, or how many of them cannot be read."""
+    one, its = _read(pair.a, platform), _read(pair.b, platform)
+    return (one is None) + (its is None) if one is None or its is None else _diff(one, its)
+
+
+def _lost(pair: PairOfFiles, why: str) -> Said[FileDiff | int]:
+    return complained(2, f"{pair.a.path} and {pair.b.path}: {why}")
 
 
 def _by_kernels(a: Sequence[Side], b: Sequence[Side]) -> Iterator[FileDiff]:
@@ -98,18 +148,17 @@ def _diff(a: Side | None, b: Side | None) -> FileDiff:
     return FileDiff(a, b, kernels)
 
 
-def _read(path: str, platform: str | None) -> Side | None:
+def _read(file: InputFile, platform: str | None) -> Side | None:
     """One file of a folder; None, and told, where it cannot be read."""
     try:
-        return _side(path, path, platform, named=False)
+        return _side(file.path, file.read(), platform)
     except CliError as error:
         complain(str(error))
         return None
 
 
-def _side(path: str, name: str, platform: str | None, *, named: bool = True) -> Side | None:
+def _side(name: str, data: bytes, platform: str | None) -> Side | None:
     """The side of a file; None where it is a text with errors, which are told as ``asm`` tells them."""
-    data = read_bytes(path, named=named)
     side = side_of(name, data, platform)
     if isinstance(side, Side):
         return side

@@ -13,22 +13,27 @@ import re
 import sys
 from argparse import ArgumentTypeError
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
+from visa_lsp.cli.clusters import ClusterWork, Said, add_cluster, cluster_of, listened
 from visa_lsp.cli.common import CliError, foreign, is_opencl, whole_number
 from visa_lsp.cli.files import check_output, read_bytes, refuse_input, replacing, write_output
 from visa_lsp.cli.launch.printing import Outcome, as_json, print_text
+from visa_lsp.cli.launch.sweep_table import refuse_table
+from visa_lsp.cli.launch.unit import LaunchJob, guarded, launched, program_of
 from visa_lsp.cli.progress import Progress
-from visa_lsp.reading import MOST_OBJECT, opened_file
+from visa_lsp.reading import MOST_OBJECT, is_regular, opened_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator, Sequence
 
+    from visa_lsp.cli.clusters import Cluster
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.cli.launch.opencl import CompiledProgram
-    from visa_lsp.cli.launch.options import RunOptions
     from visa_lsp.cli.launch.report import BufferReport, RunReport
     from visa_lsp.cli.parsing import CommandParser
     from visa_lsp.sim.observers.hooks import Observer
@@ -36,6 +41,8 @@ if TYPE_CHECKING:
 
 _SUFFIXES: Final = (".yaml", ".yml")
 _TEXTS: Final = (".visaasm", ".isaasm")
+_GUESS: Final = 0.1  # seconds for a launch
+Input = tuple[str, tuple[Path, ...]]  # what the command line names, and further files of its program
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -117,11 +124,25 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--expect", action="store_true", help="with --init: run, and have the launch file expect what came of it"
     )
+    parser.add_argument(
+        "--sweep", action="store_true", help="run the launch at every point of its sweep: and print a row for each"
+    )
+    parser.add_argument(
+        "--table", metavar="FILE", help="with --sweep: write the rows as .csv, .json or .parquet (with pyarrow)"
+    )
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=whole_number(0),
+        default=0,
+        help="with --sweep: number of processes; 0: as many as pay",
+    )
     parser.add_argument("--ocloc", metavar="PATH", help="the compiler for OpenCL C; default: ocloc on PATH")
     parser.add_argument(
         "--options", metavar="S", action="append", help="options for the source of OpenCL C, in one word"
     )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    add_cluster(parser)
 
 
 def _count_of_steps(text: str) -> int:
@@ -138,8 +159,11 @@ def run_command(args: Namespace) -> int:
     if args.expect and not args.init:
         print("visa-lsp run: --expect goes with --init", file=sys.stderr)
         return 2
+    if args.sweep or args.table or args.jobs:
+        _refuse_with_sweep(args)
+        return _run_sweep(args)
     programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES and not is_opencl(p)]
-    tasks: list[tuple[str, tuple[Path, ...]]] = [(name, ()) for name in args.inputs]
+    tasks: list[Input] = [(name, ()) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
         print("visa-lsp run: --launch goes with the files of one program, and launch files need none", file=sys.stderr)
         return 2
@@ -153,11 +177,11 @@ def run_command(args: Namespace) -> int:
         raise CliError(f"--profile-out {args.profile_out}: a profile is a .json file")
     check_output(args.profile_out, args.inputs)
     outcomes = []
-    for name, files in tasks:
-        outcome = _launch(name, args, files, several=len(tasks) > 1)
-        outcomes.append(outcome)
-        if args.format == "text":
-            print_text(outcome, timed=args.time)
+    with cluster_of(args) as cluster:
+        for outcome in _outcomes(tasks, args, cluster):
+            outcomes.append(outcome)
+            if args.format == "text":
+                print_text(outcome, timed=args.time)
     if args.format == "json":
         values = [as_json(outcome) for outcome in outcomes]
         print(json.dumps(values if len(tasks) > 1 else values[0], indent=2, ensure_ascii=False, allow_nan=False))
@@ -167,6 +191,48 @@ def run_command(args: Namespace) -> int:
     if args.profile_out:
         _write_profile(args, outcomes)
     return max(outcome.status for outcome in outcomes)
+
+
+def _refuse_with_sweep(args: Namespace) -> None:
+    """``CliError`` for options that do not go together."""
+    if not args.sweep:
+        raise CliError(f"{'--table' if args.table else '--jobs'} goes with --sweep")
+    for option in ("trace", "counts", "profile", "profile_out", "init", "out", "time"):
+        if getattr(args, option):
+            raise CliError(f"--{option.replace('_', '-')} is of one launch, and does not go with --sweep")
+    launches = [name for name in args.inputs if Path(name).suffix in _SUFFIXES]
+    sources = [name for name in args.inputs if is_opencl(name)]
+    if sources:
+        raise CliError(f"{sources[0]}: --sweep runs texts and objects; visa-lsp compile makes them")
+    if launches and len(args.inputs) > 1:
+        raise CliError("--sweep takes one launch file, or the files of one program")
+    if args.table:
+        refuse_table(args.table)
+        check_output(args.table, [*args.inputs, *([args.launch] if args.launch else [])])
+
+
+def _run_sweep(args: Namespace) -> int:
+    """Run a launch at every point of its sweep."""
+    from visa_lsp.cli.launch.options import RunOptions
+    from visa_lsp.cli.launch.sweep import run_sweep
+    from visa_lsp.reading import is_regular
+
+    first = (args.inputs[0] if args.launch else _with_launch_file(args.inputs)) or args.inputs[0]
+    rest = list(args.inputs)
+    rest.remove(first)
+    try:
+        path, launch_path = _paths(first, args)
+    except FileNotFoundError as error:
+        raise CliError(str(error)) from None
+    if path is not None and not args.launch and not launch_path.exists():
+        raise CliError(f"{first}: --sweep needs a launch file, {launch_path}, with sweep:")
+    options = RunOptions(
+        path, args.platform, args.engine, args.checks, budget=args.budget, files=tuple(Path(p) for p in rest),
+        first_fault=args.first_fault, repeat=args.repeat, threads=args.threads,
+    )  # fmt: skip
+    # Another process cannot read a pipe, or our standard input.
+    data = _program(first, path) if path is not None and not is_regular(path) else None
+    return run_sweep(LaunchJob(first, launch_path, options, data=data, named=bool(args.launch) or path is None), args)
 
 
 def _write_profile(args: Namespace, outcomes: list[Outcome]) -> None:
@@ -195,21 +261,58 @@ def _with_launch_file(programs: list[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) -> Iterator[Outcome]:
+    """What comes of each input, in order."""
+    several = len(tasks) > 1
+    if cluster is None:
+        yield from (_launch(name, args, more, several=several) for name, more in tasks)
+        return
+    for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
+        if name == "-" or (Path(name).exists() and not is_regular(name)):
+            raise CliError(f"{name}: --cluster runs files, which the workers read where they are")
+    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _lost, _as_it_is)
+    with Progress() as line:
+        for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
+            if line.is_due():
+                line.show(f"{number + 1} of {len(tasks)} launches")
+            sys.stdout.write(one.printed)
+            sys.stderr.write(one.said)
+            yield one.result
+
+
+def _launch_there(args: Namespace, several: bool, task: Input) -> Outcome:
+    """Run one input on a worker."""
+    name, more = task
+    return _launch(name, args, more, several=several)
+
+
+def _lost(task: Input, why: str) -> Said[Outcome]:
+    name, _ = task
+    return Said(Outcome(name, error=f"{name}: {why}", status=2), "")
+
+
+def _as_it_is(task: Input) -> Input:
+    return task
+
+
 def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
     """Run one input with the further files of its program; user mistakes become an outcome."""
+    return guarded(name, lambda: _run_input(name, args, more, several=several))
+
+
+def _run_input(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
     from visa_lsp.cli.launch import runner
 
-    folder_of_build = contextlib.ExitStack()
-    try:
-        listeners: tuple[Observer, ...] = ()
-        if args.trace:
-            listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
-        path, launch_path = _paths(name, args)
-        build: CompiledProgram | None = None
+    listeners: tuple[Observer, ...] = ()
+    if args.trace:
+        listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
+    path, launch_path = _paths(name, args)
+    build: CompiledProgram | None = None
+    with contextlib.ExitStack() as folder_of_build:
         if path is not None and is_opencl(str(path)):
             build, launch_path = _compiled(name, path, launch_path, args, folder_of_build)
             path = build.path
-        with folder_of_build, Progress(wanted=not args.trace) as line:
+        with Progress(wanted=not args.trace) as line:
 
             def told(of: int, done: int, steps: int) -> None:
                 if line.is_due():
@@ -221,43 +324,39 @@ def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
             )  # fmt: skip
-            if path is not None and (args.init or not launch_path.is_file()):
-                done = _proposed(name, path, launch_path, options, args)
-                if not isinstance(done, tuple):
-                    return done
-                launch, report, text = done
-                if build is not None:
-                    report = build.named_after(name, report.with_assumed((*build.assumed, *report.assumed)))
-            else:
-                launch, report = _as_written(name, path, launch_path, options, args)
-                text = ""
-                if build is not None:
-                    report = build.named_after(name, report)
-        report = report.with_most(args.max_errors)
-    except (FileNotFoundError, CliError) as error:
-        return Outcome(name, error=str(error), status=2)
-    except runner.LaunchError as error:
-        return Outcome(name, error=str(error), status=2)
-    except runner.TextProblems as problems:
-        return Outcome(name, error=str(problems), status=1)
+            data = _program(name, path) if path is not None else None
+            job = LaunchJob(name, launch_path, options, data=data, named=bool(args.launch) or path is None)
+            done = _initialised(job, args) if args.init and path is not None else launched(job)
+            if isinstance(done, Outcome):
+                return done
+            launch, report, text = done
+        if build is not None:
+            report = report.with_assumed((*build.assumed, *report.assumed)) if text else report
+            report = build.named_after(name, report)
+    report = report.with_most(args.max_errors)
+    inputs = (path or launch_path, launch_path, *more, *launch.reads)
+    paths = _written(args.out, launch_path, report, inputs, several=several)
+    return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+
+
+def _written(
+    out: str | None, launch_path: Path, report: RunReport, inputs: tuple[Path, ...], *, several: bool
+) -> tuple[str | None, ...]:
+    """The files of the buffers, written where that is asked for. ``CliError`` where one cannot be."""
+    if not out:
+        return tuple(None for _ in report.buffers)
+    folder = Path(out)
+    if several:
+        folder /= launch_path.name.removesuffix(".yaml").removesuffix(".launch")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        targets = [_target(folder, buffer) for buffer in report.buffers]
+        for target in targets:
+            refuse_input(target, inputs)
+        return tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or error
-        return Outcome(name, error=f"{name}: cannot be written: {words}", status=2)
-    paths: tuple[str | None, ...] = tuple(None for _ in report.buffers)
-    if args.out:
-        folder = Path(args.out)
-        if several:
-            folder /= launch_path.name.removesuffix(".yaml").removesuffix(".launch")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            targets = [_target(folder, buffer) for buffer in report.buffers]
-            for target in targets:
-                refuse_input(target, (path or launch_path, launch_path, *more, *launch.reads))
-            paths = tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
-        except (OSError, ValueError) as error:
-            words = getattr(error, "strerror", None) or error
-            return Outcome(name, error=f"{folder}: cannot be written: {words}", status=2)
-    return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+        raise CliError(f"{folder}: cannot be written: {words}") from None
 
 
 def _compiled(
@@ -279,53 +378,36 @@ def _compiled(
     return build, launch_path
 
 
-def _as_written(
-    name: str, path: Path | None, launch_path: Path, options: RunOptions, args: Namespace
-) -> tuple[LaunchFile, RunReport]:
-    """Run a program as its launch file says."""
-    from visa_lsp.cli.launch import runner
-    from visa_lsp.cli.launch.file import read_launch_file
-
-    launch = read_launch_file(launch_path, named=bool(args.launch) or path is None)
-    data = _program(name, path) if path is not None else None
-    return launch, runner.run_launch(launch, options, data)
-
-
 def _program(name: str, path: Path) -> bytes:
     from visa_lsp.cli.launch import runner
 
     return read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
 
 
-def _proposed(
-    name: str, path: Path, launch_path: Path, options: RunOptions, args: Namespace
-) -> tuple[LaunchFile, RunReport, str] | Outcome:
-    """Run a program without a launch file, or write that file; what came of the launch by default."""
+def _initialised(job: LaunchJob, args: Namespace) -> tuple[LaunchFile, RunReport, str] | Outcome:
+    """Write the launch file of a program that has none; with ``--expect`` run it as well."""
     from visa_lsp.cli.launch import runner
     from visa_lsp.cli.launch.init import launch_text, refuse_existing, write_launch
     from visa_lsp.cli.launch.proposal import proposed
 
-    if args.init:
-        refuse_existing(launch_path)
-    data = _program(name, path)
-    is_object = data[:4] == b"CISA" or path.suffix == ".isa"
-    program = data if is_object else runner.text_of(data, path)
-    made = proposed(program, options, launch_path)
+    assert job.data is not None
+    assert job.options.path is not None
+    refuse_existing(job.launch)
+    made = proposed(program_of(job.data, job.options.path), job.options, job.launch)
     proposal = made.proposal
-    launch = proposal.read(launch_path)
-    if args.init and not args.expect:
-        write_launch(launch_path, proposal, launch, None)
-        return Outcome(name, launch_text=launch_text(proposal), assumed=proposal.assumed, written=(str(launch_path),))
-    report = runner.run_module(made.module, launch, options, made.notes, made.sources).with_assumed(proposal.assumed)
-    if args.init and report.ok:
-        files = write_launch(launch_path, proposal, launch, report)
-        report = replace(report, notes=(*report.notes, f"written: {', '.join(map(str, files))}"))
-    elif args.init:
-        report = replace(
-            report,
-            notes=(*report.notes, f"{launch_path} is not written: what a faulty run leaves is nothing to expect"),
-        )
-    return launch, report, launch_text(proposal)
+    launch = proposal.read(job.launch)
+    if not args.expect:
+        write_launch(job.launch, proposal, launch, None)
+        text = launch_text(proposal)
+        return Outcome(job.name, launch_text=text, assumed=proposal.assumed, written=(str(job.launch),))
+    report = runner.run_module(made.module, launch, job.options, made.notes, made.sources)
+    report = report.with_assumed(proposal.assumed)
+    if report.ok:
+        files = write_launch(job.launch, proposal, launch, report)
+        note = f"written: {', '.join(map(str, files))}"
+    else:
+        note = f"{job.launch} is not written: what a faulty run leaves is nothing to expect"
+    return launch, replace(report, notes=(*report.notes, note)), launch_text(proposal)
 
 
 _WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")

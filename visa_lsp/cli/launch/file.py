@@ -7,13 +7,15 @@ file says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from visa_lsp.cli.launch.arrays import made
+from visa_lsp.diagnostics import Severity
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.read import read_launch
 from visa_lsp.launchfile.source import launch_source
+from visa_lsp.launchfile.sweep import point_words
 from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue
 from visa_lsp.reading import read_file
 from visa_lsp.sim.launch.config import (
@@ -32,7 +34,7 @@ from visa_lsp.sim.launch.config import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.launchfile.values import GivenArg, GivenArray, LaunchText
+    from visa_lsp.launchfile.values import GivenArg, GivenArray, LaunchText, Sweep, SweepPoint
     from visa_lsp.sim.launch.config import Array
 
 
@@ -53,6 +55,16 @@ class LaunchFile:
     places: dict[int | str, str] = field(default_factory=dict)  # argument -> path:line:column
     reads: tuple[Path, ...] = ()  # every file that it names, arrays included
     document: bytes | None = None
+    sweep: Sweep | None = None
+    point: SweepPoint = ()  # that of the sweep which was asked for; empty where none was
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a report of a run has to say of the launch: that it is one of many."""
+        if self.sweep is None or self.point:
+            return ()
+        first = point_words(next(self.sweep.points()))
+        return (f"the first of {self.sweep.count} points of its sweep: {first}; --sweep runs all",)
 
     def locate(self, error: LaunchError) -> LaunchError:
         """Give the error with a place: that of its argument, else the file's first line."""
@@ -62,22 +74,28 @@ class LaunchFile:
         return LaunchError(error.message, error.arg, place or f"{self.path}:1:1")
 
 
-def read_launch_file(path: Path, *, named: bool = False) -> LaunchFile:
-    """Read a launch file from disk; one that the user ``named`` may be a pipe.
+def read_launch_file(path: Path, *, named: bool = False, point: SweepPoint = ()) -> LaunchFile:
+    """Read a launch file from disk, at a point of its sweep; one that the user ``named`` may be a pipe.
 
     Raises LaunchError, with a place, where the file cannot be read, is not UTF-8, or says what no launch file can.
     """
+    return parse_launch(launch_file_text(path, named=named), path, point)
+
+
+def launch_file_text(path: Path, *, named: bool = False) -> str:
+    """The text of a launch file. Raises LaunchError, with a place, where it cannot be read or is not UTF-8."""
     try:
-        text = read_file(path, named=named).decode("utf-8")
+        return read_file(path, named=named).decode("utf-8")
     except UnicodeDecodeError as error:
         raise LaunchError(f"is not UTF-8 text (byte {error.start})", place=str(path)) from None
     except (OSError, ValueError) as error:
         raise LaunchError(f"cannot be read: {getattr(error, 'strerror', None) or error}", place=str(path)) from None
-    return parse_launch(text, path)
 
 
-def parse_launch(text: str, path: Path) -> LaunchFile:
+def parse_launch(text: str, path: Path, point: SweepPoint = ()) -> LaunchFile:
     """Read the text of a launch file; ``path`` is what file names are relative to and what errors name.
+
+    Of one with a sweep it is the launch at ``point``, by default the first.
 
     Raises LaunchError, with line and column from 1, where the text is no YAML, or has keys or values that no launch
     file has.
@@ -85,11 +103,12 @@ def parse_launch(text: str, path: Path) -> LaunchFile:
     source = launch_source(text)
     if source.error is not None:
         raise LaunchError(source.error.message, place=f"{path}:{source.error.line}:{source.error.column}")
-    launched, found = read_launch(source, LaunchFolder(path))
-    if found:
-        line, column = source.index.position(found[0].span.start)
-        raise LaunchError(found[0].message, place=f"{path}:{line + 1}:{column + 1}")
-    return _Maker(path).launch(launched)
+    launched, found = read_launch(source, LaunchFolder(path), point)
+    wrong = next((d for d in found if d.severity is Severity.ERROR), None)
+    if wrong is not None:
+        line, column = source.index.position(wrong.span.start)
+        raise LaunchError(wrong.message, place=f"{path}:{line + 1}:{column + 1}")
+    return replace(_Maker(path).launch(launched), point=point)
 
 
 class _Maker:
@@ -127,6 +146,7 @@ class _Maker:
             platform=said.platform,
             places=places,
             reads=tuple(said.reads),
+            sweep=said.sweep,
         )
 
     def _arg(self, given: GivenArg | None) -> Arg:

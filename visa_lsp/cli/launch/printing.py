@@ -191,16 +191,17 @@ def _time(report: RunReport) -> str:
     from statistics import median  # takes long to load
 
     time = report.time
-    words = [f"load {_duration(time.load)}", f"compile {_duration(time.compile)}", f"run {_duration(median(time.run))}"]
+    words = [f"load {duration(time.load)}", f"compile {duration(time.compile)}", f"run {duration(median(time.run))}"]
     if len(time.run) > 1:
-        extremes = f"{_duration(min(time.run))} to {_duration(max(time.run))}"
+        extremes = f"{duration(min(time.run))} to {duration(max(time.run))}"
         words[-1] += f" (median of {len(time.run)}, {extremes})"
     if report.replayed_groups:
         words.append(f"{_count(report.replayed_groups, 'group')} run again by the interpreter")
     return ", ".join(words)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time in words: ``2.1 ms``."""
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 

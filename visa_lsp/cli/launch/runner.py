@@ -206,7 +206,7 @@ def ready(
     """
     texts = dict(sources or {})
     where = choose_platform(launch, options, [kernel.name for kernel in module.kernels])
-    said = list(notes)
+    said = [*launch.notes, *notes]
     module = linked(module)
     defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):

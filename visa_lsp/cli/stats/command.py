@@ -8,12 +8,18 @@ stdout is the report alone.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
+from visa_lsp.cli.clusters import ClusterWork, InputFile, Said, add_cluster, cluster_of, complained, listened
 from visa_lsp.cli.common import (
     EXIT_FINDINGS,
     EXIT_OK,
     EXIT_USAGE,
+    STDIN,
+    STDIN_NAME,
     CliError,
     add_platform,
     complain,
@@ -22,17 +28,20 @@ from visa_lsp.cli.common import (
 )
 from visa_lsp.cli.files import check_output
 from visa_lsp.cli.progress import Progress
-from visa_lsp.cli.stats.inputs import figures_of_file, platform_of_launch
+from visa_lsp.cli.stats.inputs import figures_of_data, platform_of_launch
 from visa_lsp.cli.stats.limits import complaints, read_known, write_known
 from visa_lsp.cli.stats.printing import as_json, page, table
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
 
+    from visa_lsp.cli.clusters import Cluster
     from visa_lsp.cli.stats.figures import KernelFigures
 
 _DEFAULT_BASELINE: Final = "visa-lsp-stats.json"
 _SUFFIX: Final = ".json"
+_GUESS: Final = 0.05  # seconds for an input
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
     add_platform(parser)
+    add_cluster(parser, send="send the inputs, for workers that do not see the files of this machine")
 
 
 def stats_command(args: argparse.Namespace) -> int:
@@ -61,20 +71,13 @@ def stats_command(args: argparse.Namespace) -> int:
     platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
     status = EXIT_OK
     kernels: list[KernelFigures] = []
-    with Progress(wanted=len(args.inputs) > 1) as line:
-        for number, path in enumerate(args.inputs):
+    with Progress(wanted=len(args.inputs) > 1) as line, cluster_of(args) as cluster:
+        for number, one in enumerate(_counted(args, platform, cluster)):
+            sys.stderr.write(one.said)
+            status = max(status, one.result.status)
+            kernels += one.result.kernels
             if line.is_due():
-                line.show(f"{number} of {len(args.inputs)} inputs")
-            try:
-                found = figures_of_file(path, platform, args.stdin_filename)
-            except CliError as error:
-                complain(str(error))
-                status = EXIT_USAGE
-                continue
-            if found is None:
-                status = max(status, EXIT_FINDINGS)
-            else:
-                kernels += found
+                line.show(f"{number + 1} of {len(args.inputs)} inputs")
     _print(kernels, args.format)
     if baseline is not None:
         count = write_known(baseline, kernels, args.inputs)
@@ -83,6 +86,37 @@ def stats_command(args: argparse.Namespace) -> int:
         print(printable(words), file=sys.stderr)
         status = max(status, EXIT_FINDINGS)
     return status
+
+
+class InputFigures(Struct, frozen=True):
+    """The kernels of an input, and the exit status that it gives."""
+
+    kernels: Sequence[KernelFigures]
+    status: int
+
+
+def _counted(args: argparse.Namespace, platform: str | None, cluster: Cluster | None) -> Iterator[Said[InputFigures]]:
+    """What comes of each input, in order."""
+    inputs = [InputFile(path) for path in args.inputs]
+    count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
+    if cluster is None:
+        return (listened(count, one) for one in inputs)
+    work = ClusterWork(partial(listened, count), _lost, partial(InputFile.outgoing, whole=cluster.sends))
+    return cluster.results(work, inputs, [_GUESS] * len(inputs))
+
+
+def _count(platform: str | None, stdin_name: str, one: InputFile) -> InputFigures:
+    try:
+        name = stdin_name if one.path == STDIN else one.path
+        found = figures_of_data(name, one.read(), platform)
+    except CliError as error:
+        complain(str(error))
+        return InputFigures((), EXIT_USAGE)
+    return InputFigures((), EXIT_FINDINGS) if found is None else InputFigures(found, EXIT_OK)
+
+
+def _lost(one: InputFile, why: str) -> Said[InputFigures]:
+    return complained(InputFigures((), EXIT_USAGE), f"{one.path}: {why}")
 
 
 def _baseline_to_write(args: argparse.Namespace) -> str | None:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.cli.asm import report
 from visa_lsp.cli.assemble import program_of_text
-from visa_lsp.cli.common import OBJECT_MAGIC, STDIN, STDIN_NAME, CliError, decode, foreign
+from visa_lsp.cli.common import OBJECT_MAGIC, CliError, decode, foreign
 from visa_lsp.cli.files import read_bytes
 from visa_lsp.cli.stats.figures import KernelFigures, figures_of
 from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
+from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import grf_in_comment, grf_of
 from visa_lsp.program.text_form import module_text
@@ -26,13 +27,16 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
 
 
-def figures_of_file(path: str, platform: str | None, stdin_filename: str | None = None) -> list[KernelFigures] | None:
+def figures_of_file(path: str, platform: str | None) -> list[KernelFigures] | None:
+    """The figures of each kernel and function of a file that can be read, as ``figures_of_data``."""
+    return figures_of_data(path, read_bytes(path), platform)
+
+
+def figures_of_data(name: str, data: bytes, platform: str | None) -> list[KernelFigures] | None:
     """The figures of each kernel and function of a file; None where its text has errors, which are told on stderr.
 
-    Raises CliError where the file cannot be read or is neither text nor object.
+    Raises CliError where the file is neither text nor object.
     """
-    name = (stdin_filename or STDIN_NAME) if path == STDIN else path
-    data = read_bytes(path)
     if data.startswith(OBJECT_MAGIC):
         return _figures_of_module(_module_of_object(data, name, platform), platform, name)
     source = decode(name, data)
@@ -73,7 +77,8 @@ def platform_of_launch(path: str) -> str | None:
     if source.error is not None:
         raise CliError(f"{path}:{source.error.line}:{source.error.column}: {source.error.message}")
     launch, found = read_launch(source, LaunchFolder(Path(path)))
-    if found:
-        line, column = source.index.position(found[0].span.start)
-        raise CliError(f"{path}:{line + 1}:{column + 1}: {found[0].message}")
+    wrong = next((d for d in found if d.severity is Severity.ERROR), None)
+    if wrong is not None:
+        line, column = source.index.position(wrong.span.start)
+        raise CliError(f"{path}:{line + 1}:{column + 1}: {wrong.message}")
     return launch.platform

@@ -1,0 +1,19 @@
+"""A cluster of two workers for all tests of a process, and functions that its workers can import."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="session")
+def address():
+    """The scheduler of two workers of this machine."""
+    from visa_lsp.cluster.crew import workers_here
+
+    with workers_here(2) as found:
+        yield found

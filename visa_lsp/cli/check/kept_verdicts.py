@@ -1,0 +1,137 @@
+"""Verdicts on whole texts, kept on disk: a text that has not changed since another run is not checked again.
+
+A verdict's key (``verdict.key_of``) is of the text's content and the settings, the mark of the files of all code: what is
+found holds wherever text and package lie. Invariant: it is what checking would find; anything else in a file is no verdict.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from visa_lsp.cli.check.report import RelatedExcerpt, Remedy, ReportedFinding, TextRange
+from visa_lsp.cli.check.verdict import Task, Verdict, key_of, source_of
+from visa_lsp.cli.common import CliError
+from visa_lsp.cli.rules import by_word
+from visa_lsp.diagnostics import Severity  # noqa: TC001 - the type of a field that is read from JSON
+from visa_lsp.identity import digest
+from visa_lsp.kept import Kept, folder_of_user, installation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_SHARES: Final = "0123456789abcdef"  # a file for each first digit of a key, 16 MB at most
+_MOST: Final = 2_000  # findings of a text that are worth keeping
+_MUCH: Final = 100_000  # bytes of text: a quarter of a second of work
+
+
+class _Finding(Struct, frozen=True, array_like=True):
+    """A finding without what is known anyway: its path, its rule but for the code, its number."""
+
+    code: str
+    place: TextRange
+    severity: Severity
+    message: str
+    excerpt: str
+    fingerprint: str
+    remedies: tuple[Remedy, ...]
+    notes: tuple[RelatedExcerpt, ...]
+
+
+class KeptVerdicts:
+    """The verdicts in a folder. ``asked`` counts the texts that were looked for, ``found`` those that were there."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        mark = f"visa-lsp checked {sys.version_info[:3]} {digest()}"
+        self._kept = {digit: Kept(folder / f"{name}-{digit}", mark) for digit in _SHARES}
+        self.asked = 0
+        self.found = 0
+
+    def known(self, tasks: Sequence[Task]) -> dict[int, Verdict]:
+        """The verdicts that are there, by the numbers of their tasks."""
+        found = {}
+        for number, task in enumerate(tasks):
+            verdict = self._verdict(task)
+            if verdict is not None:
+                found[number] = verdict
+        self.asked += len(tasks)
+        self.found += len(found)
+        return found
+
+    def _verdict(self, task: Task) -> Verdict | None:
+        try:
+            # A pipe can be read only once: that is for who checks it.
+            source = source_of(replace(task, named=False))
+        except CliError:
+            return None
+        key = key_of(task, source.text)
+        findings = self._findings(key, task.name) if key else None
+        if findings is None:
+            return None
+        if not task.fix:
+            return Verdict(findings, key=key)
+        if any(r.safe and r.edits for f in findings if task.selection.shows(f.rule, task.name) for r in f.remedies):
+            return None
+        return Verdict(findings, key=key, before=source, after=source.text)
+
+    def _findings(self, key: str, path: str) -> tuple[ReportedFinding, ...] | None:
+        value = self._kept[key[0]].get(key)
+        rules = by_word()
+        try:
+            kept = msgspec.convert(value, tuple[_Finding, ...])
+            return tuple(
+                ReportedFinding(
+                    path, f.place, f.severity, rules[f.code], f.message, f.excerpt, f.fingerprint, f.remedies,
+                    tuple(replace(note, path=path) for note in f.notes),
+                )
+                for f in kept
+            )  # fmt: skip
+        except (msgspec.ValidationError, KeyError):
+            return None
+
+    def put(self, verdict: Verdict) -> None:
+        """Keep a verdict that has a key, if all of it can be kept."""
+        if verdict.key and not verdict.error and _can_be_kept(verdict.findings):
+            self._kept[verdict.key[0]].put(verdict.key, [
+                _Finding(
+                    f.code, f.place, f.severity, f.message, f.excerpt, f.fingerprint, f.remedies,
+                    tuple(replace(note, path="") for note in f.notes),
+                )
+                for f in verdict.findings
+            ])  # fmt: skip
+
+    def flush(self) -> None:
+        """Write what is new."""
+        for kept in self._kept.values():
+            kept.flush()
+
+
+def _can_be_kept(findings: Sequence[ReportedFinding]) -> bool:
+    """Whether findings are few, of rules that another run knows, and about their text alone."""
+    rules = by_word()
+    return len(findings) <= _MOST and all(
+        rules.get(f.code) == f.rule and all(note.path == f.path for note in f.notes) for f in findings
+    )
+
+
+def kept_verdicts(folder: str | None, sizes: Iterable[int]) -> KeptVerdicts | None:
+    """The verdicts in this folder, or in the user's; None where nothing is to be kept.
+
+    ``sizes`` are those of the texts in bytes. Without a folder of its own, little work keeps nothing: it would take as long to read.
+    """
+    if folder:
+        return KeptVerdicts(Path(folder), "checked")
+    own = folder_of_user()
+    if own is None or not _is_much(sizes):
+        return None
+    return KeptVerdicts(own, f"checked-{installation()}")
+
+
+def _is_much(sizes: Iterable[int]) -> bool:
+    total = 0
+    return any((total := total + size) >= _MUCH for size in sizes)

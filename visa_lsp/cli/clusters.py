@@ -1,0 +1,161 @@
+"""The options ``--cluster``, ``--send`` and ``--cluster-limit`` of the commands that can work on a Dask cluster.
+
+Loads Dask, and the room that knows it, only where ``--cluster`` is given. Invariant: what goes wrong with a cluster is a
+``CliError``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from visa_lsp.cli.common import CliError, complain, whole_number
+from visa_lsp.cli.files import read_bytes
+from visa_lsp.reading import is_regular
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from visa_lsp.cluster.crew import Crew
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_LIMIT: Final = 300
+
+
+class ClusterWork(Struct, Generic[Item, Result], frozen=True):
+    """What is to be done with items of a kind.
+
+    ``function`` is called by a worker, and pickled; ``lost`` makes a result of an item that could not be done, and why;
+    ``outgoing`` makes of an item the one that is sent, with what the worker cannot read.
+    """
+
+    function: Callable[[Item], Result]
+    lost: Callable[[Item, str], Result]
+    outgoing: Callable[[Item], Item]
+
+
+class InputFile(Struct, frozen=True):
+    """A file that a command is to read: ``data`` is what it holds, ``problem`` why it cannot be read, where that is known.
+
+    ``named``: the user named it, so that it may be a pipe.
+    """
+
+    path: str
+    named: bool = True
+    data: bytes | None = None
+    problem: str = ""
+
+    def read(self) -> bytes:
+        """What it holds; CliError where it cannot be read."""
+        if self.problem:
+            raise CliError(self.problem)
+        return read_bytes(self.path, named=self.named) if self.data is None else self.data
+
+    def outgoing(self, *, whole: bool) -> InputFile:
+        """The file as a worker can have it, with what it holds: if ``whole`` or where it is a pipe or the like."""
+        if self.data is not None or (is_regular(self.path) and not whole):
+            return self
+        try:
+            return replace(self, data=self.read())
+        except CliError as error:
+            return replace(self, problem=str(error))
+
+
+class Said(Struct, Generic[Result], frozen=True):
+    """A result, what was said on standard error on the way, and what was printed."""
+
+    result: Result
+    said: str
+    printed: str = ""
+
+
+def listened(function: Callable[[Item], Result], item: Item) -> Said[Result]:
+    """What a function gives, says and prints."""
+    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()) as printed:
+        result = function(item)
+    return Said(result, said.getvalue(), printed.getvalue())
+
+
+def complained(result: Result, message: str) -> Said[Result]:
+    """A result, and a complaint on the way."""
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        complain(message)
+    return Said(result, said.getvalue())
+
+
+class Cluster:
+    """The cluster of a command line, as ``--cluster`` names it."""
+
+    def __init__(self, crew: Crew, limit: float, *, sends: bool) -> None:
+        self._crew = crew
+        self._limit = limit
+        self.sends = sends  # the workers do not see the files of this machine
+
+    def results(
+        self, work: ClusterWork[Item, Result], items: Sequence[Item], guesses: Sequence[float]
+    ) -> Iterator[Result]:
+        """The result for each item, in order; ``guesses``: seconds that they may take, in proportion."""
+        from visa_lsp.cluster.job import results
+
+        if items:
+            folder = "" if self.sends else os.getcwd()  # noqa: PTH109 - a name for another machine
+            with _told():
+                yield from results(
+                    self._crew, work.function, items, guesses, work.lost, work.outgoing, self._limit, folder
+                )
+
+
+def add_cluster(parser: argparse.ArgumentParser, *, send: str = "") -> None:
+    """Declare the options; ``send``: what ``--send`` sends, where the command has it."""
+    add: Callable[..., Any] = parser.add_argument
+    add(
+        "--cluster",
+        metavar="ADDRESS|local[:N]",
+        help="work on the Dask cluster of this scheduler, or on one of N processes here",
+    )
+    if send:
+        add("--send", action="store_true", help=f"with --cluster: {send}")
+    add(
+        "--cluster-limit", type=whole_number(1), default=_LIMIT, metavar="SECONDS",
+        help=f"with --cluster: give an input up that takes longer on two workers; default: {_LIMIT}",
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def cluster_of(args: argparse.Namespace) -> Iterator[Cluster | None]:
+    """The cluster that the command line names, for as long as this lasts; None without ``--cluster``.
+
+    Raises CliError where Dask is not installed, or the cluster cannot be reached.
+    """
+    sends = bool(getattr(args, "send", False))
+    if args.cluster is None:
+        if sends:
+            raise CliError("--send goes with --cluster")
+        yield None
+        return
+    from importlib.util import find_spec
+
+    if find_spec("distributed") is None:
+        raise CliError("--cluster needs Dask: pip install 'visa-lsp[cluster]'")
+    from visa_lsp.cluster.crew import crew_at
+
+    with _told(), crew_at(args.cluster, complain) as crew:
+        yield Cluster(crew, args.cluster_limit, sends=sends)
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    from visa_lsp.cluster.crew import ClusterError
+
+    try:
+        yield
+    except ClusterError as error:
+        raise CliError(f"--cluster: {error}") from None

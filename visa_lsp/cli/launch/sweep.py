@@ -1,0 +1,165 @@
+"""``visa-lsp run --sweep``: a launch at every point of its sweep, a row for each.
+
+``row_of`` is the work of one point, for whatever process: ``unit.perform`` without its arrays. Loads no NumPy itself.
+Invariant: rows stand in the order of the points, whoever was done first.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.cli.clusters import ClusterWork, cluster_of
+from visa_lsp.cli.common import EXIT_USAGE, CliError
+from visa_lsp.cli.files import write_output
+from visa_lsp.cli.launch.comparison import difference_lines
+from visa_lsp.cli.launch.sweep_table import head_line, row_line, summary, sweep_values, table_bytes
+from visa_lsp.cli.launch.unit import LaunchJob, perform
+from visa_lsp.cli.processes import in_processes, processors
+from visa_lsp.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.cli.clusters import Cluster
+    from visa_lsp.cli.launch.report import RunReport
+    from visa_lsp.launchfile.values import Sweep, SweepPoint
+
+_WORTH_A_PROCESS: Final = 4  # points, each some tens of milliseconds: as long as a process takes to load NumPy
+_GUESS: Final = 0.03  # seconds for a point
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """What came of one point: ``status`` is ok, FAILED (an expectation does not hold), fault or error (it was not run).
+
+    ``difference`` is the first thing that is not as it should be, in one line. ``exit`` is the status that a run of this
+    point alone would have ended with; ``seconds`` is of the kernel alone.
+    """
+
+    point: SweepPoint
+    status: str
+    exit: int
+    difference: str = ""
+    kernel: str = ""
+    platform: str = ""
+    engine: str = ""
+    seconds: float = 0.0
+    groups: int = 0
+    threads: int = 0
+    instructions: int = 0
+
+
+def jobs_of(job: LaunchJob, sweep: Sweep) -> list[LaunchJob]:
+    """A job for each point of the sweep of a launch."""
+    return [replace(job, point=point) for point in sweep.points()]
+
+
+def rows_of(jobs: Sequence[LaunchJob], processes: int = 0) -> Iterator[SweepRow]:
+    """Run launches in so many processes of this machine, or with 0 in as many as pay; rows in the order of the jobs."""
+    yield from in_processes(row_of, jobs, processes or max(1, min(processors(), len(jobs) // _WORTH_A_PROCESS)))
+
+
+def rows_on(cluster: Cluster, job: LaunchJob, sweep: Sweep) -> Iterator[SweepRow]:
+    """Run a launch at every point of its sweep on a cluster; rows in the order of the points.
+
+    The job, with what it holds of launch file and program, reaches each worker once.
+    """
+    points = list(sweep.points())
+    work = ClusterWork(partial(_row_at, job), _lost, _as_it_is)
+    return cluster.results(work, points, [_GUESS] * len(points))
+
+
+def _row_at(job: LaunchJob, point: SweepPoint) -> SweepRow:
+    return row_of(replace(job, point=point))
+
+
+def _lost(point: SweepPoint, why: str) -> SweepRow:
+    return SweepRow(point, "error", EXIT_USAGE, why)
+
+
+def _as_it_is(point: SweepPoint) -> SweepPoint:
+    return point
+
+
+def row_of(job: LaunchJob) -> SweepRow:
+    """Run one launch and keep of its outcome what a table shows."""
+    outcome = perform(job)
+    report = outcome.report
+    if report is None:
+        return SweepRow(job.point, "error", outcome.status, _one_line(outcome.error))
+    wrong = [e for e in report.expectations if not e.ok]
+    faulty = bool(report.faults or report.more_faults)
+    status = "FAILED" if wrong else "fault" if faulty else "ok"
+    return SweepRow(
+        job.point, status, outcome.status, _difference(report), report.kernel, report.platform, report.engine,
+        sum(report.time.run), report.groups, report.threads, report.instructions,
+    )  # fmt: skip
+
+
+def _difference(report: RunReport) -> str:
+    """The first expectation that does not hold with its first element, else the first fault."""
+    for expectation in report.expectations:
+        if expectation.ok:
+            continue
+        title, wrong = report.title(expectation.arg), expectation.mismatch
+        if wrong is None:
+            return _one_line(f"{title}: {expectation.message}")
+        array = next(buffer.array for buffer in report.buffers if buffer.arg == expectation.arg)
+        lines = difference_lines(array, wrong)
+        return f"{title}: {lines[1] if wrong.count else lines[0]}"
+    return _one_line(str(report.faults[0])) if report.faults else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def sweep_of(job: LaunchJob) -> tuple[Sweep, LaunchJob]:
+    """The sweep of a job's launch file, and the job with the file's text: it is read once for all points.
+
+    Raises CliError where the file cannot be read, is wrong, or has no sweep.
+    """
+    from visa_lsp.cli.launch.file import launch_file_text, parse_launch
+    from visa_lsp.sim.launch.config import LaunchError
+
+    try:
+        text = launch_file_text(job.launch, named=job.named) if job.text is None else job.text
+        launch = parse_launch(text, job.launch)
+    except LaunchError as error:
+        raise CliError(str(error)) from None
+    if launch.sweep is None:
+        raise CliError(f"{job.launch}: there is no sweep to run: sweep: {{n: [1, 1000, 65536]}} makes one")
+    return launch.sweep, replace(job, text=text)
+
+
+def run_sweep(job: LaunchJob, args: Namespace) -> int:
+    """Run a launch at every point of its sweep and print what came of it; gives the exit status.
+
+    Raises CliError where there is no sweep, or the table cannot be written.
+    """
+    sweep, job = sweep_of(job)
+    as_text = args.format == "text"
+    if as_text:
+        print(f"{job.name}: {sweep.count} points of {', '.join(axis.name for axis in sweep.axes)}")
+        print(head_line(sweep))
+    rows = []
+    with Progress(wanted=not (as_text and sys.stdout.isatty())) as line, cluster_of(args) as cluster:
+        for row in rows_of(jobs_of(job, sweep), args.jobs) if cluster is None else rows_on(cluster, job, sweep):
+            rows.append(row)
+            if as_text:
+                print(row_line(sweep, row), flush=True)
+            if line.is_due():
+                line.show(f"{job.name}: {len(rows):,} of {sweep.count:,} points")
+    if as_text:
+        print(summary(rows))
+    else:
+        values = sweep_values(job.name, sweep, rows)
+        print(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
+    if args.table:
+        write_output(args.table, table_bytes(args.table, sweep, rows), args.inputs)
+    return max(row.exit for row in rows)

@@ -1,0 +1,237 @@
+"""The workers of a Dask cluster: how to reach them, who is there, and which of them may be given work.
+
+Knows schedulers and addresses, not what the work is; ``job`` cuts it and hands it out. Invariant: a worker gets work only
+after it has said that it is of this very ``identity``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import queue
+import re
+import signal
+import tempfile
+import threading
+import time
+import uuid
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.identity import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from distributed import Client, Future
+
+_CONNECT: Final = 5.0  # seconds for a scheduler to answer
+_JOIN: Final = 15.0  # seconds to wait for a worker where there is none
+_REPLACE: Final = 5.0  # the same where those that were there get no work
+_LOOK: Final = 0.5  # seconds between two looks at who is there
+_FETCH: Final = 10.0  # seconds for a result that is there to be fetched
+_MOST_LOCAL: Final = 64
+_ADDRESS: Final = re.compile(r"(?:[a-z]+://)?(?:\[[0-9a-fA-F:.%]+\]|[^\s:/\[\]]+):\d{1,5}")
+
+
+class ClusterError(Exception):
+    """The cluster cannot be reached, or cannot work."""
+
+
+@contextlib.contextmanager
+def crew_at(address: str, say: Callable[[str], None]) -> Iterator[Crew]:
+    """The workers at a scheduler's address, or, for ``local`` and ``local:N``, processes of this machine for as long as this lasts.
+
+    ``say`` hears of workers that are passed over. Raises ClusterError where no scheduler answers.
+    """
+    count = _local(address)
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with contextlib.ExitStack() as stack, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if count is not None:
+            address = stack.enter_context(workers_here(count))
+        yield Crew(stack.enter_context(_client(address)), say)
+
+
+def _local(address: str) -> int | None:
+    """How many workers of this machine an address asks for; None for a scheduler's."""
+    if address == "local":
+        return min(
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, _MOST_LOCAL
+        )
+    head, colon, number = address.partition(":")
+    if head == "local" and colon:
+        if number.isdecimal() and len(number) < 4 and 0 < int(number) <= _MOST_LOCAL:
+            return int(number)
+        raise ClusterError(f"{address!r}: say local:N with N from 1 to {_MOST_LOCAL}")
+    if _ADDRESS.fullmatch(address) is None:
+        raise ClusterError(f"{address!r} is no address: say HOST:PORT, tcp://HOST:PORT or local[:N]")
+    return None
+
+
+@contextlib.contextmanager
+def workers_here(count: int) -> Iterator[str]:
+    """So many workers of one thread on this machine, for as long as this lasts; the address of their scheduler."""
+    from distributed import LocalCluster
+
+    with tempfile.TemporaryDirectory(prefix="visa-lsp-cluster-", ignore_cleanup_errors=True) as folder:
+        with _without_interrupts():
+            cluster = LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL, memory_limit=0, local_directory=folder,
+            )  # fmt: skip
+        try:
+            yield cluster.scheduler_address
+        finally:
+            cluster.close(timeout=_CONNECT)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C waits until this is over, and for ever in the threads and processes that begin meanwhile: it is for this one."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # It would let interrupts through again in the thread that starts it.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _client(address: str) -> Iterator[Client]:
+    client = _connected(address)
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(Exception):
+            client.close(timeout=_CONNECT)
+
+
+def _connected(address: str) -> Client:
+    """A client of the scheduler; in a thread of its own, for Dask waits for ever for what listens there and never speaks."""
+    from distributed import Client
+
+    answers: queue.SimpleQueue[Client | Exception] = queue.SimpleQueue()
+
+    def connect() -> None:
+        try:
+            answers.put(Client(address, timeout=_CONNECT, set_as_default=False))
+        except Exception as error:  # noqa: BLE001 - told below
+            answers.put(error)
+
+    threading.Thread(target=connect, daemon=True).start()
+    try:
+        answer = answers.get(timeout=2 * _CONNECT)
+    except queue.Empty:
+        raise ClusterError(f"no scheduler answers at {address}: what listens there says nothing") from None
+    if isinstance(answer, Exception):
+        why = " ".join(str(answer).split()) or type(answer).__name__
+        raise ClusterError(f"no scheduler answers at {address}: {why}")
+    return answer
+
+
+class Crew:
+    """The workers of a cluster. ``accepted`` are those that may be given work, with how many tasks each can do at a time."""
+
+    def __init__(self, client: Client, say: Callable[[str], None]) -> None:
+        self.accepted: dict[str, int] = {}
+        self._client = client
+        self._say = say
+        self._events: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._threads: dict[str, int] = {}  # tasks that each worker that is there can do at a time
+        self._probes: dict[str, tuple[str, Future]] = {}  # who is being asked what it is, by key
+        self._asked: set[str] = set()
+        self._refused: dict[str, str] = {}
+        self._looked = 0.0
+        self._manned = time.monotonic()  # when there last was somebody to work
+
+    def look(self) -> bool:
+        """Ask now and then who is there, and those who are new what they are; whether it was time to.
+
+        Raises ClusterError where the scheduler is gone, or nobody is left to work.
+        """
+        now = time.monotonic()
+        if now - self._looked < _LOOK:
+            return False
+        self._looked = now
+        try:
+            self._threads = dict(self._client.nthreads())
+        except (OSError, TimeoutError, RuntimeError, ValueError):
+            raise ClusterError("the scheduler is gone") from None
+        self.accepted = {address: count for address, count in self.accepted.items() if address in self._threads}
+        for address in self._threads.keys() - self._asked:
+            self._asked.add(address)
+            future = self.submit(address, identity)
+            self._probes[future.key] = address, future
+        if self.accepted:
+            self._manned = now
+        elif now - self._manned > (_REPLACE if self._refused else _JOIN):
+            told = "; ".join(self._refused.values())
+            raise ClusterError(told or f"there is no worker, and none has come in {_JOIN:.0f} seconds")
+        return True
+
+    def submit(self, worker: str, function: Callable[..., Any], *args: Any) -> Future:
+        """Have a function called by a worker."""
+        key = f"visa-lsp-{uuid.uuid4().hex}"
+        future = self._client.submit(function, *args, key=key, workers=[worker], pure=False)
+        future.add_done_callback(self._events.put)
+        return future
+
+    def finished(self) -> Iterator[Future]:
+        """What has come to an end; waits for a moment where there is nothing."""
+        wait = _LOOK
+        with contextlib.suppress(queue.Empty):
+            while True:
+                future = self._events.get(timeout=wait) if wait else self._events.get_nowait()
+                wait = 0.0
+                if future.key in self._probes:
+                    self._meet(future)
+                else:
+                    yield future
+
+    def cancel(self, futures: Iterable[Future]) -> None:
+        """Call off what is still to be done."""
+        with contextlib.suppress(Exception):
+            self._client.cancel(list(futures), force=True)
+
+    def refuse(self, address: str, why: str) -> None:
+        """Give a worker no more work."""
+        self.accepted.pop(address, None)
+        self._refused[address] = why
+        self._say(f"{why}: it gets no work")
+
+    def _meet(self, future: Future) -> None:
+        """Take in what a worker says that it is."""
+        address, _ = self._probes.pop(future.key)
+        try:
+            said = value_of(future)
+        except Gone:
+            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, this is no worker of ours
+            self.refuse(address, f"worker {address} has no visa-lsp like this one ({' '.join(str(error).split())})")
+            return
+        if said == identity():
+            self.accepted[address] = max(self._threads.get(address, 1), 1)
+        else:
+            self.refuse(address, f"worker {address} has visa-lsp {said}, and this is {identity()}")
+
+
+class Gone(Exception):  # noqa: N818
+    """Nobody's fault: the worker left, or what was asked for was called off."""
+
+
+def value_of(future: Future) -> Any:
+    """What came of a finished task; raises what it raised, ``Gone`` where its worker is not there any more."""
+    from concurrent.futures import CancelledError
+
+    try:
+        return future.result(timeout=_FETCH)
+    except (CancelledError, TimeoutError) as error:
+        raise Gone from error

@@ -1,0 +1,223 @@
+"""A piece of work for a crew: cut into tasks, handed out, and answered in order.
+
+Few tasks are under way at a time, so that each is cut by what the last ones took, and whoever joins gets a share. Knows functions and
+their arguments, nothing of kernels. Invariant: every item has one outcome, whatever becomes of workers, as long as one is left.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+import uuid
+from collections import Counter, defaultdict, deque
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from visa_lsp.cluster.child import PROTOCOL
+from visa_lsp.cluster.crew import Gone, value_of
+from visa_lsp.cluster.worker import Batch, Done, Failed, Report, run_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from distributed import Future
+
+    from visa_lsp.cluster.crew import Crew
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_TASK: Final = 0.1  # seconds that a task is to take: fifty times what it costs
+_AHEAD: Final = 3  # tasks under way for each thread of a worker
+_MOST_ITEMS: Final = 256  # of a task
+_GRACE: Final = 10.0  # seconds beyond the limit after which a worker that says nothing is given up
+_SMALL: Final = 10_000  # bytes of a pickled function that are sent with every task
+_TRIES: Final = 2  # how often an item may lose its process before it is given up
+_TURNS: Final = 20  # how often an item may be handed out
+
+
+def results(
+    crew: Crew,
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    guesses: Sequence[float],
+    lost: Callable[[Item, str], Result],
+    outgoing: Callable[[Item], Item],
+    limit: float,
+    folder: str = "",
+) -> Iterator[Result]:
+    """What ``work`` makes of each item, in order; of one that could not be done what ``lost`` makes of it and the reason.
+
+    ``work`` and its items are pickled, and results are; what all items share is bound into ``work``, and reaches each worker once.
+    ``outgoing`` makes of an item, just before, the one that is sent. ``guesses``: seconds that items may take, in proportion;
+    ``limit``: seconds that one may take. ``folder``: where to work, empty for anywhere. Raises ClusterError where nobody is
+    left to work.
+    """
+    batch = Batch(uuid.uuid4().hex, None, folder, limit, ())
+    job = _Job(
+        crew,
+        pickle.dumps(work, PROTOCOL),
+        batch,
+        lambda number: pickle.dumps(outgoing(items[number]), PROTOCOL),
+        guesses,
+    )
+    try:
+        for number, outcome in enumerate(job.outcomes()):
+            # From a worker that has said that it is one of ours.
+            yield pickle.loads(outcome.value) if isinstance(outcome, Done) else lost(items[number], outcome.why)  # noqa: S301
+    finally:
+        job.cancel()
+
+
+class _Task(NamedTuple):
+    """Items that are under way, by number, and with whom."""
+
+    numbers: Sequence[int]
+    worker: str
+    future: Future
+    guess: float
+    since: float
+
+
+class _Job:
+    """What is to be done, what is under way, and what has come of the rest."""
+
+    def __init__(
+        self, crew: Crew, work: bytes, batch: Batch, item: Callable[[int], bytes], guesses: Sequence[float]
+    ) -> None:
+        self._crew = crew
+        self._work = work
+        self._batch = batch
+        self._item = item  # the pickled item of a number
+        self._guesses = guesses
+        self._next = 0  # the first item that was never handed out
+        self._again: deque[int] = deque()  # items that are to be handed out again, alone
+        self._tasks: dict[str, _Task] = {}  # by key
+        self._load: Counter[str] = Counter()  # tasks under way by worker
+        self._ready: dict[int, Done | Failed] = {}
+        self._scale = 1.0  # seconds for each second that was guessed
+        self._losses: Counter[int] = Counter()  # by item: how often its process was lost,
+        self._avoid: defaultdict[int, set[str]] = defaultdict(set)  # and where
+        self._turns: Counter[int] = Counter()
+        self._heard: dict[str, float] = {}  # when a worker last gave an answer: it knows the work
+
+    def outcomes(self) -> Iterator[Done | Failed]:
+        """The outcome of each item, in order, as soon as those before it are there."""
+        for number in range(len(self._guesses)):
+            while number not in self._ready:
+                if self._crew.look():
+                    self._recover()
+                self._hand_out()
+                for future in self._crew.finished():
+                    self._take(future)
+            yield self._ready.pop(number)
+
+    def cancel(self) -> None:
+        """Call off what is under way."""
+        self._crew.cancel(task.future for task in self._tasks.values())
+        self._tasks.clear()
+
+    def _hand_out(self) -> None:
+        """Give work to everybody who has room for it, turn by turn."""
+        found = True
+        while found:
+            found = False
+            for worker, threads in self._crew.accepted.items():
+                knows = worker in self._heard or len(self._work) <= _SMALL
+                if self._load[worker] < (threads * _AHEAD if knows else 1):
+                    numbers = self._pick(worker)
+                    found = found or bool(numbers)
+                    if numbers:
+                        self._submit(numbers, worker)
+
+    def _pick(self, worker: str) -> Sequence[int]:
+        """Items for a worker: one that is to be handed out again, if it may go there, or the next ones."""
+        for number in self._again:
+            if worker not in self._avoid[number] or self._crew.accepted.keys() <= self._avoid[number]:
+                self._again.remove(number)
+                return [number]
+        first, seconds = self._next, 0.0
+        most = min(first + _MOST_ITEMS, len(self._guesses))
+        while self._next < most and (self._next == first or seconds + self._guesses[self._next] * self._scale <= _TASK):
+            seconds += self._guesses[self._next] * self._scale
+            self._next += 1
+        return range(first, self._next)
+
+    def _submit(self, numbers: Sequence[int], worker: str) -> None:
+        for number in numbers:
+            self._turns[number] += 1
+        work = None if worker in self._heard and len(self._work) > _SMALL else self._work
+        items = [self._item(number) for number in numbers]
+        future = self._crew.submit(worker, run_batch, self._batch._replace(work=work, items=items))
+        guess = sum(self._guesses[number] for number in numbers)
+        self._tasks[future.key] = _Task(numbers, worker, future, guess, time.monotonic())
+        self._load[worker] += 1
+
+    def _take(self, future: Future) -> None:
+        """Take in what came of a task."""
+        task = self._tasks.pop(future.key, None)
+        if task is None:
+            return
+        self._load[task.worker] -= 1
+        try:
+            report: Report = value_of(future)
+        except Gone:
+            self._repeat(task.numbers)
+            return
+        except Exception as error:  # noqa: BLE001 - it is told of the item
+            # One of several has ended its worker: which one is found out when each is alone.
+            why = " ".join(str(error).split())
+            for number in task.numbers:
+                self._judge(number, Failed(why, again=True) if len(task.numbers) == 1 else None)
+            return
+        self._heard[task.worker] = time.monotonic()
+        if not report.knew:
+            del self._heard[task.worker]
+        for number, outcome in zip(task.numbers, report.outcomes, strict=False):
+            if isinstance(outcome, Failed):
+                self._avoid[number].add(task.worker)
+            self._judge(number, outcome)
+        self._repeat(task.numbers[len(report.outcomes) :])
+        if task.guess and len(report.outcomes) == len(task.numbers):
+            self._scale += 0.3 * (min(report.seconds / task.guess, 1e3) - self._scale)
+
+    def _judge(self, number: int, outcome: Done | Failed | None) -> None:
+        """Keep the outcome of an item, if it is to have no other turn."""
+        if isinstance(outcome, Failed) and outcome.again:
+            self._losses[number] += 1
+            final = self._losses[number] >= _TRIES
+            outcome = Failed(f"{outcome.why}, {_TRIES} times", again=False) if final else None
+        if outcome is None:
+            self._repeat([number])
+        else:
+            self._ready[number] = outcome
+
+    def _repeat(self, numbers: Sequence[int]) -> None:
+        """Give items another turn, unless they have had too many."""
+        for number in numbers:
+            if self._turns[number] < _TURNS:
+                self._again.append(number)
+            else:
+                self._ready[number] = Failed(
+                    f"it was handed out {_TURNS} times, and no worker has answered", again=False
+                )
+
+    def _recover(self) -> None:
+        """Hand out again what lies with workers that left or say nothing."""
+        patience = self._batch.limit + _GRACE
+        now = time.monotonic()
+        waiting: dict[str, float] = {}  # since when, by worker
+        for task in self._tasks.values():
+            waiting[task.worker] = min(task.since, waiting.get(task.worker, now))
+        for worker, since in waiting.items():
+            if now - max(since, self._heard.get(worker, 0.0)) > patience:
+                self._crew.refuse(worker, f"worker {worker} has not answered for {patience:.0f} seconds")
+            if worker not in self._crew.accepted:
+                self._drop(worker)
+
+    def _drop(self, worker: str) -> None:
+        tasks = [task for task in self._tasks.values() if task.worker == worker]
+        self._crew.cancel(task.future for task in tasks)
+        for task in tasks:
+            del self._tasks[task.future.key]
+            self._repeat(task.numbers)
+        del self._load[worker]

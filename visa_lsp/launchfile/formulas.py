@@ -1,0 +1,205 @@
+"""Arithmetic that a launch file may write: a small part of Python's expressions, read with ``ast`` and never executed as code.
+
+Knows operators, names and functions, no key of a launch file and no array: who computes says what a name is and carries
+each operation out. Invariant: nothing but the operators, names and functions that are allowed is ever called; a text is
+at most ``MOST_CHARACTERS`` long and ``MOST_DEPTH`` deep, and ``number`` computes with numbers of at most 128 bits.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from visa_lsp.launchfile.values import Number
+
+    Apply = Callable[[Callable[..., Any], tuple[Any, ...]], Any]
+
+MOST_CHARACTERS: Final = 400
+MOST_DEPTH: Final = 50
+_MOST_BITS: Final = 128
+_CHARACTERS: Final = re.compile(r"[A-Za-z0-9_ .,()\[\]:+*/%@<>=!&|~-]*")
+
+ARITHMETIC: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+    ast.Pow: ("**", operator.pow),
+    ast.USub: ("-", operator.neg),
+    ast.UAdd: ("+", operator.pos),
+}
+COMPARISONS: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
+    ast.Eq: ("==", operator.eq),
+    ast.NotEq: ("!=", operator.ne),
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+}
+# What only arrays are computed with.
+OF_ARRAYS: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
+    ast.MatMult: ("@", operator.matmul),
+    ast.BitAnd: ("&", operator.and_),
+    ast.BitOr: ("|", operator.or_),
+    ast.LShift: ("<<", operator.lshift),
+    ast.RShift: (">>", operator.rshift),
+    ast.Invert: ("~", operator.invert),
+}
+
+
+def _round(value: Number) -> int:
+    return round(value)  # to whole numbers only: a number of digits could be one that takes for ever
+
+
+FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "abs": abs, "ceil": math.ceil, "floor": math.floor, "max": max, "min": min, "round": _round,
+}  # fmt: skip
+
+
+class FormulaError(ValueError):
+    """An expression that cannot be read or computed; its message is one line."""
+
+
+class Formula(Struct, frozen=True):
+    """An expression that was read: its text, its tree, the names in it."""
+
+    text: str
+    tree: ast.expr
+    names: frozenset[str]
+
+
+class Grammar(Struct, frozen=True):
+    """What an expression may have: operators, functions, and with ``indexes`` places and slices of arrays."""
+
+    operators: Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]
+    functions: tuple[str, ...]
+    indexes: bool = False
+
+
+NUMBERS: Final = Grammar(ARITHMETIC, tuple(FUNCTIONS))
+
+
+def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
+    """Read an expression. Raises FormulaError, in one line, where it is none or has what ``grammar`` does not allow."""
+    if len(text) > MOST_CHARACTERS:
+        raise FormulaError(f"an expression has at most {MOST_CHARACTERS} characters, this has {len(text)}")
+    good = _CHARACTERS.match(text)
+    assert good is not None
+    if good.end() < len(text):
+        raise FormulaError(f"'{text[good.end()]}' has no place in an expression")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python's own compiler would warn of is not for our user
+            tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        hint = "; put quotes around one with commas" if text.count("(") != text.count(")") else ""
+        raise FormulaError(f"'{text:.60}' is no expression{hint}") from None
+    return Formula(text, tree, frozenset(_checked(tree, grammar, 0)))
+
+
+def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
+    """The names in a tree, of which every node is one that is allowed."""
+    if depth > MOST_DEPTH:
+        raise FormulaError(f"the expression is nested more than {MOST_DEPTH} deep")
+    inner: list[ast.AST] = []
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            _within(value)
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in grammar.operators:
+            inner = [operand]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in grammar.operators:
+            inner = [left, right]
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in grammar.operators:
+            inner = [left, right]
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if not any(
+            isinstance(arg, ast.Starred) for arg in args
+        ):
+            if name not in grammar.functions:
+                raise FormulaError(f"there is no function '{name}'; known are {', '.join(grammar.functions)}")
+            inner = list(args)
+        case ast.Subscript(value=value, slice=index) if grammar.indexes:
+            inner = [value, *(index.elts if isinstance(index, ast.Tuple) else [index])]
+        case ast.Slice(lower=lower, upper=upper, step=step) if grammar.indexes:
+            inner = [part for part in (lower, upper, step) if part is not None]
+        case _:
+            known = dict.fromkeys(sign for sign, _ in grammar.operators.values())
+            words = f"'{ast.unparse(node):.60}' has no place in an expression"
+            raise FormulaError(f"{words}; known are {' '.join(known)}, numbers, names and functions")
+    for child in inner:
+        yield from _checked(child, grammar, depth + 1)
+
+
+def compute(node: ast.AST, names: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], apply: Apply) -> Any:
+    """Compute a tree that was read. ``apply`` carries out each operation, an operator or function, on its values.
+
+    Raises FormulaError for a name that ``names`` lacks, and what ``apply`` raises.
+    """
+
+    def value(part: ast.AST | None) -> Any:
+        return None if part is None else compute(part, names, functions, apply)
+
+    match node:
+        case ast.Constant(value=constant):
+            return constant
+        case ast.Name(id=name):
+            if name not in names:
+                raise FormulaError(f"there is nothing called '{name:.60}'; known are {', '.join(names) or 'no names'}")
+            return names[name]
+        case ast.UnaryOp(op=op, operand=operand):
+            return apply(_OPERATIONS[type(op)][1], (value(operand),))
+        case ast.BinOp(left=left, op=op, right=right) | ast.Compare(left=left, ops=[op], comparators=[right]):
+            return apply(_OPERATIONS[type(op)][1], (value(left), value(right)))
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return apply(functions[name], tuple(value(arg) for arg in args))
+        case ast.Subscript(value=array, slice=ast.Tuple(elts=parts)):
+            return apply(operator.getitem, (value(array), tuple(value(part) for part in parts)))
+        case ast.Subscript(value=array, slice=index):
+            return apply(operator.getitem, (value(array), value(index)))
+        case ast.Slice(lower=lower, upper=upper, step=step):
+            return slice(value(lower), value(upper), value(step))
+    raise AssertionError(node)  # the reader lets nothing else through
+
+
+_OPERATIONS: Final = {**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}
+
+
+def number(formula: Formula, names: Mapping[str, Number]) -> Number:
+    """The number that an expression is. Raises FormulaError where it is none, or one of more than 128 bits."""
+    found: Number = _within(compute(formula.tree, names, FUNCTIONS, _on_numbers))
+    return found
+
+
+def _on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    if operation is operator.pow and all(isinstance(v, int) for v in values):
+        base, exponent = values
+        if exponent > _MOST_BITS or abs(base).bit_length() * max(exponent, 0) > 2 * _MOST_BITS:
+            raise FormulaError(f"{base} ** {exponent} is too large")
+    try:
+        return _within(operation(*values))
+    except ZeroDivisionError:
+        raise FormulaError("a division by zero") from None
+    except OverflowError:
+        raise FormulaError("a number is too large") from None
+    except (TypeError, ValueError) as error:
+        raise FormulaError(f"{getattr(operation, '__name__', 'a function')} cannot take these: {error}") from None
+
+
+def _within(value: Any) -> Any:
+    if not isinstance(value, int | float):
+        raise FormulaError("the result is no number")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise FormulaError(f"a number has more than {_MOST_BITS} bits")
+    return value

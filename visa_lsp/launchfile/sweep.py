@@ -1,0 +1,236 @@
+"""The sweep of a launch file, and the file as it is at one point of it: axes put in their places, expressions computed.
+
+Works on the items of the text before anything else reads them, so that whoever reads a point reads a launch file without
+a sweep. Never raises. Invariant: an item that is not changed is the very item of the text, and one that is has its place.
+"""
+
+from __future__ import annotations
+
+import keyword
+import math
+from dataclasses import replace as replaced
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from visa_lsp.launchfile import rules
+from visa_lsp.launchfile.checks import Checks
+from visa_lsp.launchfile.formulas import FUNCTIONS, FormulaError, number, read_formula
+from visa_lsp.launchfile.model import NUMERIC, WHOLE
+from visa_lsp.launchfile.tables import ROOT, TABLES
+from visa_lsp.launchfile.values import Axis, Sweep
+from visa_lsp.zeinfo.yaml import YamlItem
+
+if TYPE_CHECKING:
+    from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.launchfile.model import LaunchKey, LaunchTable
+    from visa_lsp.launchfile.values import AxisValue, Number, SweepPoint
+    from visa_lsp.zeinfo.source import YamlSource
+
+MOST_POINTS: Final = 100_000
+_MOST_AXES: Final = 16
+_SEED: Final = "seed"
+
+
+class SweptSource(Struct, frozen=True):
+    """A launch file at one point of its sweep, which is None where it has none; ``found`` is what is wrong with either.
+
+    Without an error in ``found`` the source's text is that of the file, and its items have neither sweep nor expressions.
+    """
+
+    source: YamlSource
+    sweep: Sweep | None = None
+    found: tuple[Diagnostic, ...] = ()
+
+
+def point_words(point: SweepPoint) -> str:
+    """A point in words: ``n = 1000, local_size = [16, 1, 1]``."""
+    return ", ".join(f"{name} = {value_words(value)}" for name, value in point)
+
+
+def value_words(value: AxisValue) -> str:
+    """A value of an axis as a launch file has it."""
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+
+
+def at_point(source: YamlSource, point: SweepPoint = ()) -> SweptSource:
+    """The launch file at a point: by default the first.
+
+    A point may have values that are none of the axis's, and name keys that are no axis; axes that it lacks are at their
+    first value.
+    """
+    root = source.root
+    if root is None or not isinstance(root.value, dict) or not (point or "sweep" in root.value):
+        return SweptSource(source)
+    reader = _SweepReader(source)
+    sweep = reader.sweep(root.value["sweep"]) if "sweep" in root.value else Sweep(())
+    if sweep is None:
+        return SweptSource(source, None, tuple(reader.found))
+    at = {**{axis.name: axis.values[0] for axis in sweep.axes}, **dict(point)}
+    computed = reader.at(root, at)
+    if "sweep" in root.value and not reader.found:
+        reader.judge_axes(root.value["sweep"], sweep)
+    found = tuple(sorted(reader.found, key=lambda d: (d.span, d.code)))
+    return SweptSource(replaced(source, root=computed), sweep if sweep.axes else None, found)
+
+
+def _plain(value: AxisValue) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _item(value: AxisValue, place: YamlItem) -> YamlItem:
+    """A value as an item that stands at the place of another."""
+    entries = [_item(entry, place) for entry in value] if isinstance(value, tuple) else value
+    return YamlItem(entries, place.line, place.column, {})
+
+
+class _SweepReader(Checks):
+    """Reads the sweep of one file and computes its expressions."""
+
+    def __init__(self, source: YamlSource) -> None:
+        super().__init__(source, None)
+        self._names: dict[str, Number] = {}
+        self._used: set[str] = set()
+
+    # The sweep.
+
+    def sweep(self, item: YamlItem) -> Sweep | None:
+        if not isinstance(item.value, dict):
+            self.add(rules.WRONG_TYPE, item, f"a sweep is a map from axes to lists of values, this is {item.kind}")
+            return None
+        if not 1 <= len(item.value) <= _MOST_AXES:
+            self.add(rules.SWEEP, item, f"a sweep has 1 to {_MOST_AXES} axes, this has {len(item.value)}")
+            return None
+        axes = [self._axis(item, name) for name in item.value]
+        good = tuple(axis for axis in axes if axis is not None)
+        if len(good) < len(axes):
+            return None
+        sweep = Sweep(good)
+        if sweep.count > MOST_POINTS:
+            self.add(rules.SWEEP, item, f"the sweep has {sweep.count} points; at most {MOST_POINTS} are run")
+            return None
+        return sweep
+
+    def _axis(self, item: YamlItem, name: str) -> Axis | None:
+        assert isinstance(item.value, dict)
+        row, given = TABLES["Sweep"].get(name), item.value[name]
+        if row is None and not self._is_name(item, name):
+            return None
+        if not isinstance(given.value, list):
+            self.add(rules.WRONG_TYPE, given, f"an axis is a list of values, this is {given.kind}")
+            return None
+        if not given.value:
+            self.add(rules.SWEEP, given, f"the axis '{name:.60}' has no values")
+            return None
+        values = [self._value(entry, row) for entry in given.value]
+        good = tuple(value for value in values if value is not None)
+        return Axis(name, good, row is not None) if len(good) == len(values) else None
+
+    def _is_name(self, item: YamlItem, name: str) -> bool:
+        """Whether an axis that is no key has a name that expressions can use."""
+        span = self.key(item, name)
+        if TABLES[ROOT].get(name) is not None:
+            keys = ", ".join(TABLES["Sweep"].names)
+            self.add(rules.SWEEP, span, f"the key '{name}' cannot be an axis; keys that can are {keys}")
+        elif not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name) or name in FUNCTIONS:
+            self.add(rules.SWEEP, span, f"'{name:.60}' is no name that an expression can have")
+        else:
+            return True
+        return False
+
+    def _value(self, item: YamlItem, row: LaunchKey | None) -> AxisValue | None:
+        value = item.value
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return value
+        if row is not None and isinstance(value, str):
+            return value
+        if row is not None and row.inner in NUMERIC and isinstance(value, list) and value:
+            entries = [self._value(entry, row) for entry in value]
+            plain = tuple(entry for entry in entries if isinstance(entry, int | float | str))
+            return plain if len(plain) == len(entries) else None
+        what = "a number" if row is None else "a value of the key"
+        self.add(rules.WRONG_TYPE, item, f"{what} is expected here, this is {item.kind}")
+        return None
+
+    def judge_axes(self, item: YamlItem, sweep: Sweep) -> None:
+        """Report axes that no expression has used."""
+        for axis in sweep.axes:
+            if not axis.is_key and axis.name not in self._used:
+                self.add(rules.IDLE_AXIS, self.key(item, axis.name), f"the axis '{axis.name}' changes nothing")
+
+    # The file at a point.
+
+    def at(self, root: YamlItem, point: dict[str, AxisValue]) -> YamlItem:
+        """The file without its sweep, keys that are axes and all expressions at their values."""
+        assert isinstance(root.value, dict)
+        self._names = {name: value for name, value in point.items() if isinstance(value, int | float)}
+        axes = root.value.get("sweep", root)
+        assert isinstance(axes.value, dict)
+        keys = {name: value for name, value in point.items() if TABLES["Sweep"].get(name) is not None}
+        items = {name: _item(value, _stands(axes.value.get(name, root), value)) for name, value in keys.items()}
+        values = {**root.value, **items}
+        values.pop("sweep", None)
+        places = {name: axes.key_places.get(name, (root.line, root.column)) for name in items}
+        places = {**root.key_places, **places}
+        return self._map(YamlItem(values, root.line, root.column, places), TABLES[ROOT])
+
+    def _map(self, item: YamlItem, table: LaunchTable) -> YamlItem:
+        if not isinstance(item.value, dict):
+            return item
+        rows = {name: table.get(name) for name in item.value}
+        values = {n: entry if (row := rows[n]) is None else self._key(entry, row) for n, entry in item.value.items()}
+        return replace(item, value=values)
+
+    def _key(self, item: YamlItem, row: LaunchKey) -> YamlItem:
+        if row.type == "arguments":
+            return self._each(item, TABLES["Argument"])
+        if row.type == "contents":
+            return self._contents(item)
+        if row.table:
+            return self._each(item, TABLES[row.table]) if row.many else self._map(item, TABLES[row.table])
+        if row.inner == "expression" and isinstance(item.value, str):
+            self._used.update(set(self._names) & _words(item.value))
+        return self._numbers(item, whole=row.inner in WHOLE) if row.inner in NUMERIC else item
+
+    def _each(self, item: YamlItem, table: LaunchTable) -> YamlItem:
+        if isinstance(item.value, list):
+            return replace(item, value=[self._map(entry, table) for entry in item.value])
+        if isinstance(item.value, dict):
+            return replace(item, value={name: self._map(entry, table) for name, entry in item.value.items()})
+        return item
+
+    def _contents(self, item: YamlItem) -> YamlItem:
+        """Random contents without a seed have that of the point."""
+        if item.value != "random" or _SEED not in self._names:
+            return self._map(item, TABLES["Init"])
+        self._used.add(_SEED)
+        seed = YamlItem(self._names[_SEED], item.line, item.column, {})
+        return replace(item, value={"random": seed}, key_places={"random": (item.line, item.column)})
+
+    def _numbers(self, item: YamlItem, *, whole: bool) -> YamlItem:
+        """The numbers of an item, of which each may be an expression."""
+        if isinstance(item.value, list):
+            return replace(item, value=[self._numbers(entry, whole=whole) for entry in item.value])
+        if not isinstance(item.value, str):
+            return item
+        try:
+            formula = read_formula(item.value)
+            self._used |= formula.names & set(self._names)
+            found = number(formula, self._names)
+        except FormulaError as error:
+            self.add(rules.EXPRESSION, item, str(error))
+            return item
+        is_whole = whole and isinstance(found, float) and found.is_integer()
+        return replace(item, value=int(found) if is_whole else found)
+
+
+def _stands(axis: YamlItem, value: AxisValue) -> YamlItem:
+    """Where a value of an axis stands; the axis itself for a value that is none of it."""
+    entries = axis.value if isinstance(axis.value, list) else []
+    return next((entry for entry in entries if entry.plain() == _plain(value)), axis)
+
+
+def _words(text: str) -> set[str]:
+    """The words of a text that may be names, whether or not it can be read."""
+    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
