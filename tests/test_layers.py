@@ -101,7 +101,7 @@ THIRD_PARTY = {
 # What takes long to load, and the modules of ``cli`` that load it at once: all others do so when they need it, if at all.
 LATE = {
     "numpy": {
-        "launch.arrays", "launch.debugging", "launch.file", "launch.forms", "launch.init", "launch.linking", "launch.opencl",
+        "launch.arrays", "launch.conditions", "launch.debugging", "launch.file", "launch.forms", "launch.init", "launch.linking", "launch.on_cpu", "launch.opencl",
         "launch.program", "launch.program_info", "launch.proposal", "launch.runner", "launch.zebin",
     },
     "llvmlite": set(),
