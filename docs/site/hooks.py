@@ -61,7 +61,9 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
             return found[0]
         name = path.relative_to(ROOT).as_posix()
         if name.startswith("docs/"):
-            return found[0] if source.startswith("docs/") else f"{mark}[{text}]({up}{name.removeprefix('docs/')}{anchor})"
+            return (
+                found[0] if source.startswith("docs/") else f"{mark}[{text}]({up}{name.removeprefix('docs/')}{anchor})"
+            )
         if name in ELSEWHERE:
             return f"{mark}[{text}]({up}{ELSEWHERE[name]}{anchor})"
         return f"`{name}`" if text.strip("`") == name.rsplit("/", 1)[-1] else f"{text} (`{name}`)"

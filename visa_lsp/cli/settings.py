@@ -129,9 +129,7 @@ def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> FolderSetti
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in TYPES:
-            raise CliError(
-                f"{where}: unknown key {key!r}{did_you_mean(key, TYPES) or '; known: ' + ', '.join(TYPES)}"
-            )
+            raise CliError(f"{where}: unknown key {key!r}{did_you_mean(key, TYPES) or '; known: ' + ', '.join(TYPES)}")
         values[key.replace("-", "_")] = _value(key, value, f"{where}: {key}", path, known)
     return FolderSettings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.cli.assemble import Assembled
-    from visa_lsp.sim.registers import Frame
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.registers import Frame
 
 FOLDER: Final = "tests/own"
 MORE: Final = "docs/site/forms.txt"  # what the finalizer that judges the corpus does not know, or nobody compiles
@@ -52,7 +52,7 @@ _PIXELS: Final = Trait.SAMPLES | Trait.LOADS_PIXELS
 _STEPS: Final = 10_000
 
 
-class Change(NamedTuple):
+class CellChange(NamedTuple):
     """A variable or buffer that an instruction changed: its name and the first elements of it, before and after."""
 
     name: str
@@ -60,7 +60,7 @@ class Change(NamedTuple):
     after: str
 
 
-class Form(NamedTuple):
+class OpcodeForm(NamedTuple):
     """A line with one instruction of a row, the platform it was checked for, its record, and what it did.
 
     ``record`` is the bytes of the object, None where text 4.2 alone has the form; ``ran`` is empty where it was carried out, else why
@@ -71,17 +71,17 @@ class Form(NamedTuple):
     line: str
     platform: str
     record: bytes | None
-    changes: tuple[Change, ...]
+    changes: tuple[CellChange, ...]
     ran: str
 
 
 @cache
-def forms(root: Path) -> dict[str, Form]:
+def forms(root: Path) -> dict[str, OpcodeForm]:
     """The first sound form of each mnemonic that has one. Raises OSError where the corpus is not beside the package."""
     folder = root / FOLDER
     declarations = (folder / "template.visaasm.part").read_text(encoding="utf-8").splitlines(keepends=True)[1:-1]
     head = "".join(declarations)  # without the version, and the mark where the body begins
-    found: dict[str, Form] = {}
+    found: dict[str, OpcodeForm] = {}
     lines = (folder / "forms.txt").read_text(encoding="utf-8") + (root / MORE).read_text(encoding="utf-8")
     for line in lines.splitlines():
         # One that needs several lines, such as a branch and its label, says too little by its last line alone.
@@ -91,13 +91,13 @@ def forms(root: Path) -> dict[str, Form]:
     return found
 
 
-def _form(head: str, line: str) -> Iterator[Form]:
+def _form(head: str, line: str) -> Iterator[OpcodeForm]:
     for version, platform in _TRIED:
         assembled = assemble_text(f"{version}{head}{line}\nret (M1, 1)\n", platform)
         if assembled.module is not None and len(assembled.module.kernels[0].instructions) == 2:
             row = assembled.module.kernels[0].instructions[0].row
             changes, ran = _carried_out(assembled.module.kernels[0], platform)
-            yield Form(row.mnemonic, line, platform, _record(assembled), changes, ran)
+            yield OpcodeForm(row.mnemonic, line, platform, _record(assembled), changes, ran)
             return
 
 
@@ -109,7 +109,7 @@ def _record(assembled: Assembled) -> bytes | None:
     return code[: instruction_offsets(assembled.module.kernels[0])[1]]
 
 
-def _carried_out(kernel: Kernel, platform: str) -> tuple[tuple[Change, ...], str]:
+def _carried_out(kernel: Kernel, platform: str) -> tuple[tuple[CellChange, ...], str]:
     """What one thread of 16 lanes changes, from registers and buffers that count their elements; and why it ended early."""
     chosen = platform_named(platform)
     assert chosen is not None
@@ -140,7 +140,7 @@ def _carried_out(kernel: Kernel, platform: str) -> tuple[tuple[Change, ...], str
     except KernelFault as fault:
         return (), str(fault)
     after = _state(frame, kernel, buffers)
-    return tuple(Change(name, before[name], now) for name, now in after.items() if before[name] != now), ""
+    return tuple(CellChange(name, before[name], now) for name, now in after.items() if before[name] != now), ""
 
 
 def _values(kernel: Kernel, variable: int, count: int) -> list[float]:

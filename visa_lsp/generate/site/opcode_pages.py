@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from visa_lsp.generate.site.forms import Form
+    from visa_lsp.generate.site.forms import OpcodeForm
     from visa_lsp.isa.model import Instruction
 
 FOLDER: Final = "reference/instructions"
@@ -43,7 +43,9 @@ def pages(root: Path) -> dict[str, str]:
 def page_name(mnemonic: str) -> str:
     """A name for a file: case and points tell words apart that are different mnemonics, and no file system may mix them up."""
     plain = mnemonic.strip(".").replace(".", "-")
-    marks = [word for word, holds in (("directive", mnemonic.startswith(".")), ("capital", plain != plain.lower())) if holds]
+    marks = [
+        word for word, holds in (("directive", mnemonic.startswith(".")), ("capital", plain != plain.lower())) if holds
+    ]
     return "-".join([plain.lower(), *marks])
 
 
@@ -65,7 +67,7 @@ def _page(root: Path, mnemonic: str) -> str:
     for number, row in enumerate(rows, 1):
         _, _, text = instruction_text(row).partition("\n\n")
         if several:
-            parts.append(f"## Form {number} of {len(rows)}: `{row.syntax}`")
+            parts.append(f"## OpcodeForm {number} of {len(rows)}: `{row.syntax}`")
             text = text.replace("\n## ", "\n### ")
         parts += [text, _lower(several, "Encoding"), _encoding(row), _lower(several, "Simulation"), _simulation(row)]
     parts += ["## Example", *_example(root, mnemonic)]
@@ -103,7 +105,7 @@ def _example(root: Path, mnemonic: str) -> Iterator[str]:
     yield f"```visa\n{seen.line}\n```"
 
 
-def _carried_out(form: Form) -> Iterator[str]:
+def _carried_out(form: OpcodeForm) -> Iterator[str]:
     yield f"```visa\n{form.line}\n```"
     if form.record is not None:
         yield f"is sound on {form.platform}, and in an object these bytes:"
