@@ -55,6 +55,7 @@ ALLOWED = {
         "assemble", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
         "tools", "words", "zebins", "zeinfo",
     },
+    "generate.site": {"support_records", "support_table"},
     "ide.index": set(),
     "ide.prose": {"index"},
     "ide.features": {"index", "prose"},

@@ -33,27 +33,57 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": path, "VISA_LSP_TEST_CHROMIUM": str(CHROMIUM), "PYTHON": sys.executable}
 
 
-def build_extension(folder: Path) -> Path:
-    """The .vsix, built in a copy of the extension beside what it needs of the repository."""
+def build_extension(folder: Path, target: str = "") -> Path:
+    """The .vsix, built in a copy of the extension beside what it needs of the repository.
+
+    With a target of the Marketplace it brings the wheels along that the server needs there, with the Python that a newcomer finds.
+    """
     shutil.rmtree(folder, ignore_errors=True)  # what a build that failed has left
-    for name in ("vscode-extension", "visa_lsp", "grammar", "docs/images", "pyproject.toml", "README.md", "LICENSE"):
-        source, target = ROOT / name, folder / name
+    for name in (
+        "vscode-extension",
+        "visa_lsp",
+        "grammar",
+        "docs/images",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+    ):
+        source, copy = ROOT / name, folder / name
         if source.is_dir():
             skipped = shutil.ignore_patterns("node_modules", "dist", "*.vsix", "__pycache__")
-            shutil.copytree(source, target, ignore=skipped)
+            shutil.copytree(source, copy, ignore=skipped)
         elif source.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, target)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, copy)
     extension = folder / "vscode-extension"
-    for command in (["npm", "ci", "--ignore-scripts", "--silent"], ["npm", "run", "--silent", "package"]):
-        done = subprocess.run(command, cwd=extension, env=environment(), capture_output=True, text=True, check=False)
+    versions = {"VISA_PYTHONS": _newcomers_python()} if target else {}
+    package = ["npm", "run", "--silent", "package", *(["--", target] if target else [])]
+    for command in (["npm", "ci", "--ignore-scripts", "--silent"], package):
+        done = subprocess.run(
+            command, cwd=extension, env={**environment(), **versions}, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
-    return extension / "visa-lsp.vsix"
+    return extension / (f"visa-lsp-{target}.vsix" if target else "visa-lsp.vsix")
 
 
-def drive(script: str, *arguments: object, timeout: float = 900) -> list[dict[str, Any]]:
-    """Run one of the scripts and give the JSON lines that it printed; they are printed here too."""
-    command = ["node", str(SCRIPTS / script), *map(str, arguments)]
+def _newcomers_python() -> str:
+    """The version of the Python that lib.mjs lets the extension find."""
+    found = (
+        shutil.which(f"python3{minor}", path="/usr/local/bin:/usr/bin:/bin") for minor in (".14", ".13", ".12", ".11")
+    )
+    program = next(filter(None, found), sys.executable)
+    script = "import sys; print(*sys.version_info[:2], sep='.')"
+    return subprocess.run([program, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+
+
+# Runs a command where no other machine can be reached, and nothing but the loopback of its own is there.
+CUT = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "cut"]
+
+
+def drive(script: str, *arguments: object, timeout: float = 900, cut: bool = False) -> list[dict[str, Any]]:
+    """Run one of the scripts and give the JSON lines that it printed; they are printed here too. ``cut``: without a network."""
+    command = [*(CUT if cut else []), "node", str(SCRIPTS / script), *map(str, arguments)]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=timeout, check=False)
     print(done.stdout)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

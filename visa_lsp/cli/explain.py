@@ -72,11 +72,12 @@ def _named(word: str, platform: str | None) -> str | None:
         rows, taken = TABLE.lookup(word.lower().split("."))
     if rows and taken:
         chosen = platform_named(platform) if platform else None
-        return "\n\n---\n\n".join(_instruction(row, chosen) for row in rows)
+        return "\n\n---\n\n".join(instruction_text(row, chosen) for row in rows)
     return _variable(word) or _type(word) or _attribute(word) or _platform(word)
 
 
-def _instruction(row: Instruction, platform: Platform | None) -> str:
+def instruction_text(row: Instruction, platform: Platform | None = None) -> str:
+    """The page of a row, in Markdown; with a platform it says whether that has the instruction."""
     parts = [f"# {row.mnemonic}", row.summary, f"```visa\n{row.syntax}\n```"]
     if row.detail:
         parts.append(row.detail)

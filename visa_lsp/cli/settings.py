@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "visa-lsp.toml"
 PROJECT_NAME: Final = "pyproject.toml"
 TABLE: Final = "tool.visa-lsp"
-_TYPES: Final = {
+TYPES: Final = {
     "platform": "a platform's name",
     "format": "a format's name",
     "select": "a list of selectors",
@@ -130,16 +130,14 @@ def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> FolderSetti
         raise CliError(f"{where}: this is to be a table")
     values: dict[str, Any] = {}
     for key, value in table.items():
-        if key not in _TYPES:
-            raise CliError(
-                f"{where}: unknown key {key!r}{did_you_mean(key, _TYPES) or '; known: ' + ', '.join(_TYPES)}"
-            )
+        if key not in TYPES:
+            raise CliError(f"{where}: unknown key {key!r}{did_you_mean(key, TYPES) or '; known: ' + ', '.join(TYPES)}")
         values[key.replace("-", "_")] = _value(key, value, f"{where}: {key}", path, known)
     return FolderSettings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
 
 
 def _value(key: str, value: Any, where: str, path: Path, known: Sequence[Rule]) -> Any:
-    wrong = CliError(f"{where}: this is to be {_TYPES[key]}, not {value!r}")
+    wrong = CliError(f"{where}: this is to be {TYPES[key]}, not {value!r}")
     match key:
         case "select" | "extend-select" | "ignore" | "exclude":
             items = _strings(value, wrong)

@@ -48,7 +48,7 @@ def records(table: InstructionTable) -> Iterator[str]:
         if row.opcode is not None:
             groups.setdefault((row.opcode, tuple(map(_outline, _stored(row)))), []).append(row)
     for (opcode, _), alike in sorted(groups.items(), key=lambda item: item[0][0]):
-        yield f"| 0x{opcode:02X} | {_mnemonics(alike)} | {_record(alike)} |"
+        yield f"| 0x{opcode:02X} | {_mnemonics(alike)} | {record_of(alike)} |"
     yield ""
     yield _WORDS
     words: dict[tuple[str, str], dict[str, None]] = {}
@@ -83,7 +83,8 @@ def _varying(rows: Iterable[Instruction]) -> list[bool]:
     return [len({field.const for field in fields}) > 1 for fields in zip(*map(_stored, rows), strict=True)]
 
 
-def _record(rows: list[Instruction]) -> str:
+def record_of(rows: list[Instruction]) -> str:
+    """The items of a record, as Markdown; of rows that share one opcode and differ in constants."""
     items = []
     for field, varies in zip(_stored(rows[0]), _varying(rows), strict=True):
         fixed = "" if field.const is None else "=*" if varies else f"={_constant(field)}"

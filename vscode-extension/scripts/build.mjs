@@ -1,9 +1,10 @@
 // Makes dist/: the extension, the pages of its views, the server's wheel, the walkthrough's pictures, the extension's page.
-// Usage: node scripts/build.mjs [--no-wheel]. The wheel is built with PYTHON (default python3) and pip.
+// Usage: node scripts/build.mjs [--no-wheel]. The wheel is built with PYTHON (default python3) and pip; VISA_TARGET names a target
+// whose wheels of other packages are brought along (wheels.mjs).
 
-import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
+import { fillServer } from './wheels.mjs';
 
 const common = { bundle: true, minify: true, logLevel: 'warning', legalComments: 'none' };
 rmSync('dist', { recursive: true, force: true });
@@ -37,8 +38,7 @@ const page = readFileSync('README.md', 'utf8').replace(/(?<=!\[[^\]]*\]\()\.\.\/
   existsSync(file) ? `data:image/png;base64,${readFileSync(file).toString('base64')}` : file,
 );
 writeFileSync('dist/README.md', page);
+copyFileSync('../CHANGELOG.md', 'dist/CHANGELOG.md');
 if (!process.argv.includes('--no-wheel')) {
-  const python = process.env.PYTHON ?? 'python3';
-  const options = ['wheel', '--no-deps', '--quiet', '--disable-pip-version-check', '--wheel-dir', 'dist/server', '..'];
-  execFileSync(python, ['-m', 'pip', ...options], { stdio: 'inherit' });
+  fillServer(process.env.VISA_TARGET);
 }

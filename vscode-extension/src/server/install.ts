@@ -1,4 +1,5 @@
 // The private environment: a venv in the extension's storage that holds the wheel shipped inside the .vsix.
+// A .vsix for one platform ships the wheels of what the server needs too: then no package index is asked for what must be there.
 // A stamp with the wheel's digest is written last; without it, or with another one, the environment does not count.
 
 import { createHash } from 'node:crypto';
@@ -8,8 +9,10 @@ import * as vscode from 'vscode';
 import { runProcess, type Answer } from '../process.ts';
 import { WrongSetting } from './missing.ts';
 
-const PYTHONS = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python'];
+const PYTHONS = ['python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3', 'python'];
 const OLDEST = [3, 11];
+// What is tried without a network gives up soon.
+const BRIEFLY = ['--timeout', '5', '--retries', '0'];
 const WINDOWS = process.platform === 'win32';
 
 function place(context: vscode.ExtensionContext): { folder: string; stamp: string; bin: string } {
@@ -17,15 +20,23 @@ function place(context: vscode.ExtensionContext): { folder: string; stamp: strin
   return { folder, stamp: path.join(folder, 'installed'), bin: path.join(folder, WINDOWS ? 'Scripts' : 'bin') };
 }
 
-async function wheelOf(context: vscode.ExtensionContext): Promise<{ file: string; digest: string } | undefined> {
+interface Wheel {
+  file: string;
+  digest: string;
+  /** The folder of what it needs, where that was shipped. */
+  needed?: string;
+}
+
+async function wheelOf(context: vscode.ExtensionContext): Promise<Wheel | undefined> {
   const folder = context.asAbsolutePath(path.join('dist', 'server'));
-  const names = await readdir(folder).catch(() => []);
+  const names: string[] = await readdir(folder).catch(() => []);
   const name = names.find((n) => n.endsWith('.whl'));
   if (name === undefined) {
     return undefined;
   }
   const file = path.join(folder, name);
-  return { file, digest: createHash('sha256').update(await readFile(file)).digest('hex') };
+  const digest = createHash('sha256').update(await readFile(file)).digest('hex');
+  return names.includes('needed') ? { file, digest, needed: path.join(folder, 'needed') } : { file, digest };
 }
 
 /** The program of the private environment, if the wheel of this extension is installed there. */
@@ -54,6 +65,14 @@ async function findPython(): Promise<string> {
       ? `no ${oldest} was found (${PYTHONS.join(', ')}); the setting visa.python can name one`
       : `'${configured}' of the setting visa.python is no ${oldest}; the setting should name one, or be empty`,
   );
+}
+
+/** Nothing in the place of a failure, of which the output channel tells; whoever has cancelled has cancelled all. */
+function unlessCancelled(error: unknown): undefined {
+  if (error instanceof vscode.CancellationError) {
+    throw error;
+  }
+  return undefined;
 }
 
 /** Makes the private environment; what pip says goes to the output channel. */
@@ -86,8 +105,23 @@ export async function installServer(context: vscode.ExtensionContext, output: vs
     await rm(folder, { recursive: true, force: true });
     const python = await findPython();
     await step('making a private environment', python, ['-m', 'venv', folder]);
-    const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', `${wheel.file}[jit,embed]`];
-    await step('installing', path.join(bin, WINDOWS ? 'python.exe' : 'python'), pip);
+    const own = path.join(bin, WINDOWS ? 'python.exe' : 'python');
+    const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input'];
+    const shipped = wheel.needed === undefined ? undefined : ['--no-index', '--find-links', wheel.needed];
+    if (shipped === undefined) {
+      await step('installing', own, [...pip, `${wheel.file}[jit,embed]`]);
+    } else {
+      const done = await step('installing what was shipped', own, [...pip, ...shipped, `${wheel.file}[run,embed]`]).catch(unlessCancelled);
+      if (done === undefined) {
+        // Another Python or platform than those that it was shipped for.
+        await step('installing', own, [...pip, `${wheel.file}[jit,embed]`]);
+      } else {
+        const engine = await step('asking for the compiled engine', own, [...pip, ...BRIEFLY, `${wheel.file}[jit]`]).catch(unlessCancelled);
+        if (engine === undefined) {
+          output.appendLine('no package index was reached: kernels are interpreted; Install Language Server tries again');
+        }
+      }
+    }
     await writeFile(stamp, wheel.digest);
   });
 }

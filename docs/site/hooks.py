@@ -1,0 +1,71 @@
+"""What MkDocs asks of this repository: pages that follow from the code, and links that lead out of the folder `docs`.
+
+The pages are made by `visa_lsp.generate.site`; nothing is written to the folder of the documents.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mkdocs.structure.files import File
+
+from visa_lsp.generate.site.pages import pages
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+# Documents elsewhere in the repository that are pages of the site, by their path there.
+ELSEWHERE: Final = {"vscode-extension/README.md": "editors/vscode.md", "CHANGELOG.md": "changelog.md"}
+_LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are no files of the folder; `nav` names a folder of pages by a slash at its end."""
+    found = pages(ROOT)
+    found |= {target: (ROOT / source).read_text(encoding="utf-8") for source, target in ELSEWHERE.items()}
+    for name, text in found.items():
+        files.append(File.generated(config, name, content=text))
+    for part in config.nav or []:
+        for entries in part.values():
+            if isinstance(entries, list):
+                _fill(entries, [file.src_uri for file in files if file.is_documentation_page()])
+    return files
+
+
+def _fill(entries: list[Any], names: list[str]) -> None:
+    """Put the pages of a folder in the place of its name, the index first."""
+    for entry in entries:
+        if isinstance(entry, dict):
+            ((title, target),) = entry.items()
+            if isinstance(target, str) and target.endswith("/"):
+                inside = [name for name in names if name.startswith(target)]
+                entry[title] = sorted(inside, key=lambda name: (Path(name).stem not in {"index", "README"}, name))
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Let links to files beside `docs` lead to their pages in the site; the name of one that has none stands there as it is."""
+    source = {target: name for name, target in ELSEWHERE.items()}.get(page.file.src_uri, f"docs/{page.file.src_uri}")
+    up = "../" * page.file.src_uri.count("/")
+
+    def moved(found: re.Match[str]) -> str:
+        mark, text, target, anchor = found[1], found[2], found[3], found[4] or ""
+        if "://" in target or target.startswith(("mailto:", "data:")):
+            return found[0]
+        path = (ROOT / source).parent.joinpath(target).resolve()
+        if not path.is_relative_to(ROOT):
+            return found[0]
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith("docs/"):
+            return (
+                found[0] if source.startswith("docs/") else f"{mark}[{text}]({up}{name.removeprefix('docs/')}{anchor})"
+            )
+        if name in ELSEWHERE:
+            return f"{mark}[{text}]({up}{ELSEWHERE[name]}{anchor})"
+        return f"`{name}`" if text.strip("`") == name.rsplit("/", 1)[-1] else f"{text} (`{name}`)"
+
+    return _LINK.sub(moved, markdown)

@@ -1,0 +1,205 @@
+"""Forms of instructions, carried out: what the page of an opcode shows of them.
+
+The forms are lines of the corpus, `forms.txt`, each placed behind the declarations of its template. Knows nothing of single
+instructions and of pages. Invariant: a form is shown only if the checks find no error in it, and what is shown of its
+execution is what the simulator left.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from warnings import catch_warnings, simplefilter
+
+from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.codec.encode import instruction_offsets
+from visa_lsp.codec.layout import summary
+from visa_lsp.isa import predefined
+from visa_lsp.isa.model import Trait
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import FLOAT_TYPES, UQ
+from visa_lsp.sim.dispatch import Dispatch
+from visa_lsp.sim.faults import KernelFault
+from visa_lsp.sim.machine import Machine
+from visa_lsp.sim.memory import FIRST_ADDRESS, Buffer, Memory
+from visa_lsp.sim.values import DTYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from visa_lsp.cli.assemble import Assembled
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.registers import Frame
+
+FOLDER: Final = "tests/own"
+MORE: Final = "docs/site/forms.txt"  # what the finalizer that judges the corpus does not know, or nobody compiles
+_OLD, _NEW = (".version 4.1\n", ".version 4.2\n")
+# Texts and platforms, one of which has the form.
+_TRIED: Final = (
+    *((_OLD, name) for name in ("TGLLP", "DG2", "BDW", "PVCXT")),
+    *((_NEW, name) for name in ("DG2", "BMG", "PTL", "CRI")),
+)
+_SURFACES: Final = 8
+_BUFFER_BYTES: Final = 4096
+_SHOWN: Final = 16
+_DIFFERENT: Final = 100  # elements of a variable: few enough for the narrowest type
+_PREDICATE: Final = re.compile(r"^\s*(\([^)]*\)\s*)?")
+_BITS_OF_ONE: Final = 0x3F80  # of a bf
+_PIXELS: Final = Trait.SAMPLES | Trait.LOADS_PIXELS
+_STEPS: Final = 10_000
+
+
+class CellChange(NamedTuple):
+    """A variable or buffer that an instruction changed: its name and the first elements of it, before and after."""
+
+    name: str
+    before: str
+    after: str
+
+
+class OpcodeForm(NamedTuple):
+    """A line with one instruction of a row, the platform it was checked for, its record, and what it did.
+
+    ``record`` is the bytes of the object, None where text 4.2 alone has the form; ``ran`` is empty where it was carried out, else why
+    it ended.
+    """
+
+    mnemonic: str
+    line: str
+    platform: str
+    record: bytes | None
+    changes: tuple[CellChange, ...]
+    ran: str
+
+
+@cache
+def forms(root: Path) -> dict[str, OpcodeForm]:
+    """The first sound form of each mnemonic that has one. Raises OSError where the corpus is not beside the package."""
+    folder = root / FOLDER
+    declarations = (folder / "template.visaasm.part").read_text(encoding="utf-8").splitlines(keepends=True)[1:-1]
+    head = "".join(declarations)  # without the version, and the mark where the body begins
+    found: dict[str, OpcodeForm] = {}
+    lines = (folder / "forms.txt").read_text(encoding="utf-8") + (root / MORE).read_text(encoding="utf-8")
+    for line in lines.splitlines():
+        # One that needs several lines, such as a branch and its label, says too little by its last line alone.
+        if line and not line.startswith("#") and "\\n" not in line:
+            for form in _form(head, line):
+                found.setdefault(form.mnemonic, form)
+    return found
+
+
+def _form(head: str, line: str) -> Iterator[OpcodeForm]:
+    for version, platform in _TRIED:
+        assembled = assemble_text(f"{version}{head}{line}\nret (M1, 1)\n", platform)
+        if assembled.module is not None and len(assembled.module.kernels[0].instructions) == 2:
+            row = assembled.module.kernels[0].instructions[0].row
+            changes, ran = _carried_out(assembled.module.kernels[0], platform)
+            yield OpcodeForm(row.mnemonic, line, platform, _record(assembled), changes, ran)
+            return
+
+
+def _record(assembled: Assembled) -> bytes | None:
+    if assembled.data is None or assembled.module is None:
+        return None
+    body = summary(assembled.data).kernels[0]
+    code = assembled.data[body.offset + body.size - body.code_size : body.offset + body.size]
+    return code[: instruction_offsets(assembled.module.kernels[0])[1]]
+
+
+def _carried_out(kernel: Kernel, platform: str) -> tuple[tuple[CellChange, ...], str]:
+    """What one thread of 16 lanes changes, from registers and buffers that count their elements; and why it ended early."""
+    chosen = platform_named(platform)
+    assert chosen is not None
+    memory = Memory()
+    buffers = [memory.add(Buffer(f"surface {n}", bytearray(_BUFFER_BYTES))) for n in range(_SURFACES)]
+    numbers = "<f4" if kernel.instructions[0].row.has(_PIXELS) else "<u4"
+    for buffer in buffers:
+        buffer.data.view(numbers)[:] = range(_BUFFER_BYTES // 4)
+    dispatch = Dispatch(
+        kernel=kernel, functions={}, platform=chosen, groups=(1, 1, 1), threads_per_group=1, simd=16,
+        lanes=lambda _thread: 0xFFFF, payload=lambda _group, _thread: bytes(chosen.grf_bytes),
+        surfaces=dict(enumerate(buffers)), memory=memory, slm_bytes=_BUFFER_BYTES, step_budget=_STEPS,
+    )  # fmt: skip
+    machine = Machine(dispatch)
+    _, (thread,) = machine.start((0, 0, 0))
+    frame = thread.frame
+    for variable in range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables)):
+        cells = _cells(frame, kernel, variable)
+        cells[:] = _values(kernel, variable, len(cells))
+    frame.addr[:] = range(len(frame.addr))
+    frame.preds[:] = [0x0F0F] * len(frame.preds)
+    before = _state(frame, kernel, buffers)
+    try:
+        with catch_warnings():
+            simplefilter("ignore")  # NumPy's, of overflows that lanes may have
+            for _ in thread.run(_STEPS):
+                pass
+    except KernelFault as fault:
+        return (), str(fault)
+    after = _state(frame, kernel, buffers)
+    return tuple(CellChange(name, before[name], now) for name, now in after.items() if before[name] != now), ""
+
+
+def _values(kernel: Kernel, variable: int, count: int) -> list[float]:
+    """What stands in a variable before: different numbers for each, so that what comes of them tells what was read."""
+    declared = kernel.variable(variable)
+    assert declared is not None
+    first = variable - predefined.FIRST_VARIABLE + 1
+    if declared.type not in FLOAT_TYPES:
+        # The widest unsigned numbers are addresses, where an instruction wants some: those of the first surface.
+        start, step = (FIRST_ADDRESS, 4) if declared.type is UQ else (first, 1)
+        return [start + step * (n % _DIFFERENT) for n in range(count)]
+    if DTYPE[declared.type].kind == "u":  # NumPy has no such floats: these are their bits
+        return [_BITS_OF_ONE + n % _DIFFERENT for n in range(count)]
+    return [first + n % _DIFFERENT * 0.75 for n in range(count)]
+
+
+def _cells(frame: Frame, kernel: Kernel, variable: int) -> Any:
+    """The elements of a variable in the register file."""
+    declared = kernel.variable(variable)
+    assert declared is not None
+    at = frame.code.layout.offset(variable)
+    return frame.regs[at : at + declared.byte_size].view(DTYPE[declared.type])
+
+
+def _state(frame: Frame, kernel: Kernel, buffers: list[Buffer]) -> dict[str, str]:
+    """Everything that an instruction can change, by name, as it is shown."""
+    numbers = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables))
+    state = {kernel.variable_name(number): _shown(_cells(frame, kernel, number).tolist()) for number in numbers}
+    for number, entry in enumerate(kernel.predicates):
+        state[kernel.strings[entry.name_index]] = f"{frame.preds[number + predefined.FIRST_PREDICATE]:#06x}"
+    at = 0
+    for entry in kernel.addresses:
+        state[kernel.strings[entry.name_index]] = _shown(frame.addr[at : at + entry.num_elements].tolist())
+        at += max(1, entry.num_elements)
+    state.update({buffer.name: _shown(buffer.data.view("<u4").tolist()) for buffer in buffers})
+    return state
+
+
+def _shown(values: list[Any]) -> str:
+    head = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values[:_SHOWN])
+    return head + (", ..." if len(values) > _SHOWN else "")
+
+
+class Seen(NamedTuple):
+    """A line of a text: where it stands, from the top of the repository, and how it is written."""
+
+    path: str
+    line: str
+
+
+@cache
+def seen_in_texts(root: Path) -> dict[str, Seen]:
+    """The first line of each mnemonic in the texts of compilers that the corpus has."""
+    found: dict[str, Seen] = {}
+    for part in ("run", "dev", "dev42"):
+        for path in sorted((root / FOLDER / part).rglob("*.visaasm")):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                words = _PREDICATE.sub("", line).split(" ", 1)[0].removesuffix(":").split(".")
+                rows, _ = TABLE.lookup(words)
+                if rows:
+                    found.setdefault(rows[0].mnemonic, Seen(path.relative_to(root).as_posix(), line.strip()))
+    return found

@@ -1,0 +1,19 @@
+"""The pages of the documentation site that follow from the code: instructions, commands, settings.
+
+They are no files of the repository: `docs/site/hooks.py` hands them to MkDocs. The pages of `docs` that other modules of
+`generate` make are part of the site as they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.generate.site import opcode_pages, option_pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def pages(root: Path) -> dict[str, str]:
+    """All of them, in Markdown, by their names below the folder of documents. Raises OSError outside of a clone."""
+    return {**opcode_pages.pages(root), **option_pages.pages(root)}
