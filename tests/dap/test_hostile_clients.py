@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import random
+import subprocess
+import sys
 
 import pytest
 from dap_client import Client, Refused
-from debugging import EXAMPLES
+from debugging import ENDLESS, EXAMPLES, ROOT
 
 SAXPY = EXAMPLES / "saxpy.visaasm"
-ENDLESS = (
-    SAXPY.read_text()
-    .replace("    mul (M1_NM, 1)", "again:\n    mul (M1_NM, 1)", 1)
-    .replace("done:", "    jmp (M1, 1) again\ndone:")
-)
 
 
 @pytest.fixture
@@ -126,51 +122,29 @@ def test_a_request_that_was_cancelled_before_its_turn_is_not_carried_out(client,
     client.answer(102)
 
 
-JUNK = (
-    None,
-    True,
-    -1,
-    0,
-    3,
-    2**70,
-    1.5,
-    "",
-    "x",
-    "index",
-    "\u0000",
-    "a" * 5000,
-    [],
-    [1],
-    [{}],
-    {},
-    {"path": 3},
-    {"hex": 1},
-)
-COMMANDS = (
-    "initialize", "launch", "attach", "setBreakpoints", "setFunctionBreakpoints", "setInstructionBreakpoints", "setDataBreakpoints",
-    "setExceptionBreakpoints", "breakpointLocations", "dataBreakpointInfo", "threads", "stackTrace", "scopes", "variables", "evaluate",
-    "setVariable", "setExpression", "completions", "source", "loadedSources", "exceptionInfo", "readMemory", "writeMemory",
-    "disassemble", "gotoTargets", "goto", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "pause", "cancel",
-    "visaLanes", "visaRunAlone", "visaRunToBarrier", "visaLastWrite", "modules", "", 7,
-)  # fmt: skip
-NAMES = (
-    "program", "source", "breakpoints", "filters", "filterOptions", "threadId", "frameId", "variablesReference", "expression", "name",
-    "value", "format", "start", "count", "filter", "text", "column", "line", "endLine", "memoryReference", "offset", "data",
-    "instructionCount", "instructionOffset", "targetId", "granularity", "singleThread", "dataId", "accessType", "requestId", "bytes",
-)  # fmt: skip
+def test_a_pause_right_behind_a_restart_is_about_the_new_run(client, endless):
+    client.start(endless, checks="none")
+    client.event("process")
+    for command in ("restart", "pause"):
+        client.send(command)
+    assert client.stop()["reason"] == "pause"
 
 
-def test_every_message_of_junk_has_one_answer_in_words(client):
-    client.start(SAXPY, stopOnEntry=True)
+def test_a_run_in_which_what_is_watched_never_changes_can_be_paused(client, endless):
+    client.start(endless, checks="none", stopOnEntry=True)
     client.stop()
-    chance = random.Random(22)
-    sent = 600
-    for number in range(1000, 1000 + sent):
-        arguments = {name: chance.choice(JUNK) for name in chance.sample(NAMES, chance.randrange(9))}
-        arguments = chance.choice([arguments, arguments, arguments, None, [], 4])
-        client.message({"seq": number, "type": "request", "command": chance.choice(COMMANDS), "arguments": arguments})
-    for number in range(1000, 1000 + sent):
-        with contextlib.suppress(Refused):
-            client.answer(number)
-    assert client.ends() == 0
-    assert complaints(client) == ""
+    said = client.ask("dataBreakpointInfo", name="group_base")
+    client.go("next")
+    client.ask("setDataBreakpoints", breakpoints=[{"dataId": said["dataId"], "accessType": "change"}])
+    client.ask("continue", threadId=1)
+    client.ask("pause", threadId=1)
+    assert client.stop()["reason"] == "pause"
+
+
+def test_messages_by_chance_have_one_answer_each_and_leave_nothing_behind():
+    """The same with more of them: python -m benchmarks.fuzz_dap."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.fuzz_dap", "--count", "3000", "--seed", "106"],
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -31,6 +31,7 @@ class Client:
         self._seq = 0
         self._messages: queue.Queue[Body | None] = queue.Queue()
         self._responses: dict[int, Body] = {}
+        self._heard: list[Body] | None = None
         threading.Thread(target=self._read, daemon=True).start()
 
     def __enter__(self) -> Self:
@@ -89,9 +90,14 @@ class Client:
         return response.get("body", {})
 
     def _next(self) -> None:
-        message = self._messages.get(timeout=WAIT)
+        try:
+            message = self._messages.get(timeout=WAIT)
+        except queue.Empty:
+            raise TimeoutError(f"the adapter has said nothing for {WAIT} seconds") from None
         if message is None:
             raise EOFError
+        if self._heard is not None:
+            self._heard.append(message)
         if message["type"] == "response":
             self._responses[message["request_seq"]] = message
         else:
@@ -150,6 +156,25 @@ class Client:
     def output(self) -> str:
         """All that the console has been told so far."""
         return "".join(event["body"]["output"] for event in self.events if event["event"] == "output")
+
+    def keep_all(self) -> list[Body]:
+        """Keep every message from now on, in the list that this gives."""
+        self._heard = []
+        return self._heard
+
+    def left(self) -> int:
+        """Hear what is still said until the process has ended; its exit status."""
+        try:
+            while True:
+                self._next()
+        except EOFError:
+            return self.process.wait(timeout=WAIT)
+
+    def said(self) -> str:
+        """What the process has written to its standard error; one that has not ended is made to."""
+        self.process.kill()
+        assert self.process.stderr is not None
+        return self.process.stderr.read().decode()
 
     def ends(self) -> int:
         """Disconnect; the exit status of the process."""

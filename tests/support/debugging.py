@@ -11,6 +11,13 @@ from visa_lsp.debug.stops import Launch
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
+# A kernel that never ends: its first thread goes back to its beginning.
+ENDLESS = (
+    (EXAMPLES / "saxpy.visaasm")
+    .read_text(encoding="utf-8")
+    .replace("    mul (M1_NM, 1)", "again:\n    mul (M1_NM, 1)", 1)
+    .replace("done:", "    jmp (M1, 1) again\ndone:")
+)
 
 
 def opened(program, **arguments):

@@ -102,7 +102,6 @@ def restart(session: DebugSession, args: Body) -> None:
     if old is None:
         raise RequestError("nothing is launched yet")
     arguments = {**session.launch_arguments, **(given if isinstance(given, dict) else {})}
-    session.pause()
     session.open(arguments)
     session.started = False
 
@@ -116,7 +115,6 @@ def disconnect(session: DebugSession, args: Body) -> None:
 def terminate(session: DebugSession, args: Body) -> None:
     """End the run; the session stays until the client disconnects."""
     del args
-    session.pause()
     session._then = lambda: RunStop("terminated", None)  # noqa: SLF001
 
 

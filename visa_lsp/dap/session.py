@@ -2,7 +2,7 @@
 
 The main thread handles requests and runs the kernel; another one reads, so that a run hears of what arrives. Knows no
 simulator: the run is a ``Debugger`` of the room ``debug``. Invariant: every request has one response, and the process is
-over within seconds of ``disconnect`` or the end of input.
+over within seconds of ``disconnect``, of the end of input, and of the moment when nobody reads its output any more.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from visa_lsp.dap.asked import RequestError
 from visa_lsp.dap.launched import Launched, LaunchRefused
 from visa_lsp.dap.wire import BrokenMessage, MessageReader, MessageWriter
 from visa_lsp.debug.cells import DebugError
+from visa_lsp.debug.stops import RunStop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from visa_lsp.dap.wire import Message
     from visa_lsp.debug.breakpoints import Terms
     from visa_lsp.debug.debugger import Debugger
-    from visa_lsp.debug.stops import RunStop
 
 GRACE: Final = 2.0  # seconds that a request in work has, when the session is to end
 _REASONS: Final = {
@@ -91,6 +91,7 @@ class DebugSession:
     def serve(self) -> None:
         """Handle requests until the client disconnects or goes away."""
         threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._leave_unread, daemon=True).start()
         while not self.over:
             message = self._inbox.get()
             self._handle(message)
@@ -113,17 +114,21 @@ class DebugSession:
                     self._cancelled.add(number["requestId"])
             self._inbox.put(message)
             if message is None or message.get("command") == "disconnect":
-                timer = threading.Timer(GRACE, _leave)
-                timer.daemon = True
-                timer.start()
+                _leave_soon()
             if message is None:
                 return
 
+    def _leave_unread(self) -> None:
+        """End the session when its client has closed our output, though perhaps not our input."""
+        if self.writer.wait_until_unread():
+            self._inbox.put(None)
+            _leave_soon()
+
     def poll(self) -> bool:
-        """Handle what has arrived while the kernel runs; whether it is to pause."""
+        """Handle what has arrived while the kernel runs; whether it is to pause, or something else is to run."""
         while not self._inbox.empty():
             self._handle(self._inbox.get())
-        return self._pausing or self.over
+        return self._pausing or self.over or self._then is not None
 
     def _handle(self, message: Message | BrokenMessage | None) -> None:
         if message is None:
@@ -202,7 +207,7 @@ class DebugSession:
         run, self._then = self._then, None
         assert run is not None
         self.view.clear()
-        self.running, self._pausing = True, False
+        self.running = True
         try:
             stop: RunStop | None = run()
         except (DebugError, RequestError) as error:
@@ -212,11 +217,13 @@ class DebugSession:
             if os.environ.get("VISA_LSP_DEBUG"):
                 raise
             self.say(" ".join(f"internal error: {type(error).__name__}: {error}".split()), "important")
-            self.terminated()
-            return
+            stop = RunStop("terminated", None)
         finally:
             self.running = False
-        if not self.over and stop is not None and self._then is None:
+        if self._then is not None:  # it is what a pause that has come since is about
+            return
+        self._pausing = False
+        if not self.over and stop is not None:
             self.stopped(stop)
 
     def pause(self) -> None:
@@ -305,6 +312,8 @@ def _escaped(message: str) -> str:
     return message.replace("{", "(").replace("}", ")")
 
 
-def _leave() -> None:
-    """End the process whatever it does: its client is gone."""
-    os._exit(0)
+def _leave_soon() -> None:
+    """End the process when the grace is over, whatever it does then: its client is gone."""
+    timer = threading.Timer(GRACE, os._exit, (0,))
+    timer.daemon = True
+    timer.start()

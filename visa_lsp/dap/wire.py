@@ -7,6 +7,7 @@ reader goes on behind a broken message as long as it can tell where the next beg
 from __future__ import annotations
 
 import json
+import select
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
@@ -125,6 +126,15 @@ class MessageWriter:
                 self._stream.flush()
             except (OSError, ValueError):
                 pass
+
+    def wait_until_unread(self) -> bool:
+        """Wait until nobody can read what is sent; False at once where the system has no way to tell."""
+        if not hasattr(select, "poll"):
+            return False
+        watch = select.poll()
+        watch.register(self._stream.fileno(), 0)  # errors only: a pipe whose reader has closed it is one
+        watch.poll()
+        return True
 
     def event(self, event: str, body: Message | None = None) -> None:
         """Send an event."""

@@ -299,7 +299,7 @@ class Debugger:
         while True:
             if stepper.over:
                 return self._over()
-            thread = stepper.current
+            thread, before = stepper.current, stepper.time
             ahead = self._attend()
             most = min(goal.most(stepper), ahead, max(1, self.history.due - stepper.time))
             try:
@@ -313,12 +313,12 @@ class Debugger:
                 stop = self._stopped(found, thread)
                 if stop is not None:
                     return stop
-                continue
-            self._catch_up()
-            if known := self._known_fault():
-                return RunStop("exception", stepper.current, str(known), fault=known)
-            if goal.reached(stepper) and self._concerns(goal.thread_at(stepper)):
-                return RunStop(goal.reason, goal.thread_at(stepper))
+            if stepper.time != before:
+                self._catch_up()
+                if known := self._known_fault():
+                    return RunStop("exception", stepper.current, str(known), fault=known)
+                if goal.reached(stepper) and self._concerns(goal.thread_at(stepper)):
+                    return RunStop(goal.reason, goal.thread_at(stepper))
             if poll() and stepper.current is not None:
                 return self._paused()
 
