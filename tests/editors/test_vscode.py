@@ -189,6 +189,30 @@ def test_the_views_that_show(vsix: Path, project: Path, tmp_path: Path):
     assert {"flow-dark-modern.png", "flow-light-modern.png"} <= made
 
 
+@pytest.mark.skipif(shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools")
+def test_machine_code_beside_a_text(vsix: Path, tmp_path: Path):
+    folder = tmp_path / "compiled"
+    folder.mkdir()
+    shutil.copy(ROOT / "tests/own/cl/axpy.cl", folder / "axpy.cl")
+    shutil.copy(ROOT / "tests/own/dev/TGLLP/axpy.g.saxpy.visaasm", folder / "axpy.visaasm")
+    lines = drive("machine.mjs", vsix, folder, PROGRAM, tmp_path / "pictures")
+    assert {line["step"] for line in lines if "step" in line} >= {
+        "the cursor marks its partners",
+        "a click on Gen marks the text and the source",
+        "a click on the source marks the text and Gen",
+        "by keyboard",
+        "what lives where, by hover",
+        "an edit is followed",
+        "a broken line leaves the last result, greyed, with the reason",
+        "a finalizer that is not there",
+        "a finalizer that hangs",
+        "an edit ends a finalizer that is under way",
+        "a finalizer that crashes",
+        "as a page to share",
+        "in four themes",
+    }
+
+
 def test_a_kernel_is_debugged(vsix: Path, project: Path, tmp_path: Path):
     lines = drive("debug.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
     assert {line["step"] for line in lines if "step" in line} >= {

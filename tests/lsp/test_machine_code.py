@@ -83,6 +83,62 @@ async def test_what_the_finalizer_says_is_an_answer(uri, tmp_path):
         assert not answer["ok"]
 
 
+async def test_columns_tie_the_lines_of_gen_and_source_to_those_of_the_text(tmp_path):
+    tool = fake_tool(tmp_path / "bin", "listing()")
+    text = TEXT.replace("    mov", '    FILE "somewhere/k.cl"\n    LOC 2\n    mov')
+    (tmp_path / "other.cl").write_text("// first\nint second;\n")
+    source = (tmp_path / "other.cl").as_uri()
+    async with session() as client:
+        opened(client, "untitled:k", text)
+        argument = {"uri": "untitled:k", "tool": tool, "platform": "TGLLP", "columns": "yes", "source": source}
+        columns = (await command(client, "visa.gen", argument))["columns"]
+        (block,) = columns["gen"]
+        assert block["living"] == {"3": "V0033"}
+        label, line = block["lines"]
+        assert (label["number"], label["parts"]) == ("", [["lab", "_k_0:"]])
+        assert (line["number"], line["v"]) == ("1", 4)
+        assert "".join(text for _, text in line["parts"]).strip().startswith("mov (8|M0)")
+        assert [text for kind, text in line["parts"] if kind == "reg"] == ["r3.0", "r1.0"]
+        assert (columns["source"]["name"], columns["source"]["path"]) == ("other.cl", str(tmp_path / "other.cl"))
+        assert columns["source"]["ties"] == {"6": 2}
+        assert [line["s"] for line in columns["source"]["lines"]] == [1, 2, 3]
+        answer = await command(client, "visa.gen", {**argument, "source": (tmp_path / "none.cl").as_uri()})
+        assert not answer["ok"]
+        assert "none.cl: no such file" in answer["error"]
+
+
+async def test_hover_tells_where_a_variable_was_put_until_the_text_changes(uri, tmp_path):
+    tool = fake_tool(tmp_path / "bin", "LISTING = LISTING.replace('V0033', 'V1'); listing()")
+    place = types.Position(3, TEXT.splitlines()[3].index("V1"))
+    asked = types.HoverParams(types.TextDocumentIdentifier(uri), place)
+    async with session() as client:
+        opened(client, uri)
+        before = (await client.text_document_hover_async(asked)).contents.value
+        assert "machine code" not in before
+        assert (await command(client, "visa.gen", {"uri": uri, "tool": tool, "platform": "DG2"}))["ok"]
+        after = (await client.text_document_hover_async(asked)).contents.value
+        assert after == before + "  \nin the machine code: r3.0 on DG2"
+        end = types.Range(types.Position(4, 0), types.Position(4, 0))
+        client.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(2, uri), [types.TextDocumentContentChangePartial(end, "// \n")]
+            )
+        )
+        assert (await client.text_document_hover_async(asked)).contents.value == before
+
+
+async def test_the_time_that_the_finalizer_may_take_is_an_option(uri, tmp_path):
+    tool = fake_tool(tmp_path / "bin", "time.sleep(600)")
+    async with session() as client:
+        opened(client, uri)
+        answer = await command(client, "visa.gen", {"uri": uri, "tool": tool, "timeout": "0.3"})
+        (finding,) = answer["findings"]
+        assert finding["name"] == "finalizer-failure"
+        assert "did not end within 0.3 seconds" in finding["message"]
+        answer = await command(client, "visa.gen", {"uri": uri, "tool": tool, "timeout": "soon"})
+        assert (answer["ok"], answer["error"]) == (False, "'soon' is no number of seconds, up to 86400")
+
+
 async def test_nothing_is_started_where_there_is_no_trust(uri, tmp_path):
     tool = fake_tool(tmp_path / "bin", f'open(r"{tmp_path}/started", "w"); listing()')
     (tmp_path / "visa-lsp.toml").write_text(f'finalizer = "{tool}"\n')

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TextIO
 
+_LONGEST_TIME: Final = 86_400  # seconds
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
 OBJECT_MAGIC: Final = b"CISA"
@@ -178,6 +179,17 @@ def whole_number(least: int) -> Callable[[str], int]:
         raise ArgumentTypeError(f"{text!r} is no whole number from {least}")
 
     return number
+
+
+def seconds_of(text: str) -> float:
+    """A time limit. Raises ValueError, in words, where it is none."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= _LONGEST_TIME:
+        raise ValueError(f"{text!r} is no number of seconds, up to {_LONGEST_TIME}")
+    return seconds
 
 
 def add_platform(parser: argparse.ArgumentParser) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.cli.common import add_platform
+from visa_lsp.cli.common import add_platform, seconds_of
 from visa_lsp.cli.exits import EXIT_USAGE
 from visa_lsp.cli.help_examples import example_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-_LONGEST: Final = 86_400
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -76,9 +74,6 @@ def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[Comm
 def seconds_argument(text: str) -> float:
     """The ``type`` of an argparse option that takes a time limit. Raises ArgumentTypeError where it is none."""
     try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= _LONGEST:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, up to {_LONGEST}")
-    return seconds
+        return seconds_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

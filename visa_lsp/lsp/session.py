@@ -44,16 +44,26 @@ R = TypeVar("R")
 
 
 class MachineCode:
-    """What the finalizer has said of a document: figures by kernel, or why there are none. It holds for that snapshot alone."""
+    """What the finalizer has said of a document: figures and registers by kernel, or why there are none.
 
-    def __init__(self, document: Document, figures: Mapping[str, str], problem: str = "") -> None:
+    ``answer`` is that of ``visa.gen``. It holds for the snapshot that it was made of alone.
+    """
+
+    def __init__(self, document: Document, answer: Mapping[str, Any]) -> None:
         self._document = weakref.ref(document)
-        self._figures = figures
-        self._problem = problem
+        self._figures: Mapping[str, str] = answer.get("figures", {})
+        self._problem = str(answer.get("error") or "no machine code")
+        self._platform = str(answer.get("platform", ""))
+        self._registers: dict[str, Mapping[str, str]] = {k["name"]: k["registers"] for k in answer.get("kernels", ())}
 
     def title(self, document: Document, kernel: str) -> str:
         """The figures of a kernel in words; empty where the text has changed since."""
         return self._figures.get(kernel, self._problem) if self._document() is document else ""
+
+    def register(self, document: Document, kernel: str, variable: str) -> str:
+        """Where a kernel's variable was put, in words; empty where that is not known, or the text has changed since."""
+        place = self._registers.get(kernel, {}).get(variable, "") if self._document() is document else ""
+        return f"{place} on {self._platform}" if place else ""
 
 
 class VisaServer(LanguageServer):

@@ -18,6 +18,7 @@ import { CheckTasks } from './tasks.ts';
 import { compareWith, registerComparison } from './views/compare.ts';
 import { CursorLine } from './views/cursor.ts';
 import { FlowView } from './views/flow.ts';
+import { MachineView } from './views/machine.ts';
 import { InlineValues } from './views/inline.ts';
 import { SourceLenses } from './views/source.ts';
 import { explain, lineInFront, registerTexts, showReferences, showZeInfo } from './views/texts.ts';
@@ -33,6 +34,7 @@ export interface Api {
   tests: LaunchTests;
   results: ResultsPanel;
   flow: FlowView;
+  machine: MachineView;
   status: Status;
   runner: Runner;
   form: QuickForm;
@@ -53,6 +55,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const form: QuickForm = new QuickForm(context, current, (uri, quick): Promise<unknown> => runner.quick(uri, quick));
   const runner = new Runner(current, results, inline, form);
   const flow = new FlowView(context, current);
+  const machine = new MachineView(context, current);
   const pages = new Pages();
   registerTexts(current, pages);
   registerComparison(current, pages);
@@ -76,6 +79,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
         return assemble(uri!);
       case 'visa.showControlFlow':
         return flow.show(uri!, text('kernel'));
+      case 'visa.gen':
+        return machine.show(uri!);
       case 'visa.disassemble':
         return isa.showText(uri!);
       case 'visa.showReferences':
@@ -112,6 +117,11 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     await vscode.commands.executeCommand('vscode.openWith', object, 'visa.isa');
   }
 
+  /** An object is shown by its disassembly, which is then the text. */
+  async function showMachineCode(uri: vscode.Uri): Promise<void> {
+    await machine.show(uri.path.endsWith('.isa') ? (await isa.showText(uri)).uri : uri);
+  }
+
   /** Work that needs the server: without one, that is offered first; what goes wrong is told. */
   async function guarded(work: () => unknown): Promise<unknown> {
     try {
@@ -139,6 +149,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     form,
     inline,
     flow,
+    machine,
     isa,
     tests,
     status,
@@ -157,6 +168,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.assembleFile', assemble),
     command('visa.compareWith', (uri, selected) => compareWith(current, pages, uri, selected)),
     command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
+    command('visa.showMachineCode', (uri) => showMachineCode(uri)),
     command('visa.showDisassembly', openObject),
     command('visa.openDisassemblyText', (uri) => isa.showText(uri)),
     command('visa.showZeInfoFile', (uri) => showZeInfo(current, pages, uri)),
@@ -182,7 +194,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   );
   void welcomeOnce(context);
   await current.restart();
-  return { server: current, tests, results, flow, status, runner, form, inline, zebin, lanes, threads };
+  return { server: current, tests, results, flow, machine, status, runner, form, inline, zebin, lanes, threads };
 }
 
 export async function deactivate(): Promise<void> {

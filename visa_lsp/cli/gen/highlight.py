@@ -1,23 +1,26 @@
-"""Coloured lines for the page: vISA by what its words mean, Gen and OpenCL C by how they look.
+"""Lines in coloured parts: vISA by what its words mean, Gen and OpenCL C by how they look.
 
-Gives HTML in which every character of the text stands once, escaped. A class is the first letters of what a word is.
+Every character of a line stands in one part, once. The kind of a part is a class of ``page.css``, the first letters of what a
+word is; it is empty where a part has no colour. Knows no page and no editor.
 """
 
 from __future__ import annotations
 
 import re
-from html import escape
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.common import printable
 from visa_lsp.ide.features.semantic_tokens import semantic_tokens
 from visa_lsp.isa.platforms import platform_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from visa_lsp.toolchain.finalize import FinalizedKernel
+
+# Kind and text.
+Part = tuple[str, str]
 
 # What a class of the page is made from: types of semantic tokens.
 _CLASSES: Final = {
@@ -26,7 +29,7 @@ _CLASSES: Final = {
     "enumMember": "mod",
 }  # fmt: skip
 _GEN: Final = re.compile(
-    r"(?P<com>//.*)|(?P<mod>\{[^}]*\}|\([^)]*\))|(?P<reg>\b(?:r|a|f|acc|cr|sr|ce|dbg|tm|tdr|ip|n)\d+(?:\.\d+)?\b|\bnull\b)"
+    r"(?P<mod>\{[^}]*\}|\([^)]*\))|(?P<reg>\b(?:r|a|f|acc|cr|sr|ce|dbg|tm|tdr|ip|n)\d+(?:\.\d+)?\b|\bnull\b)"
     r"|(?P<typ>:[a-z]+\b)|(?P<num>\b(?:0x[0-9A-Fa-f]+|\d+(?:\.\d+)?)\b)|(?P<opr><[^>]*>)|(?P<key>\b[a-z][\w.]*\b)"
 )
 _CL: Final = re.compile(
@@ -40,45 +43,44 @@ _REGISTER: Final = re.compile(r"r(\d{1,4})(?:\.(\d{1,4}))?")
 _MOST_NAMES: Final = 6
 
 
-def _span(kind: str, text: str, title: str = "") -> str:
-    told = f' title="{escape(title)}"' if title else ""
-    return f'<span class="{kind}"{told}>{escape(printable(text))}</span>'
-
-
-def visa_lines(text: str, platform: str, title: Callable[[str], str]) -> list[str]:
-    """Each line of a text; ``title`` tells what is known of a name, empty where nothing is."""
+def visa_lines(text: str, platform: str) -> Iterator[list[Part]]:
+    """The parts of each line of a text."""
     analysis = Analysis.of(text, platform)
     document = analysis.document
     marks: dict[int, list[tuple[int, int, str]]] = {}
     for token in semantic_tokens(analysis):
         marks.setdefault(token.line, []).append((token.span.start, token.span.end, _CLASSES.get(token.type, "")))
-    out = []
     for line in range(document.line_count):
         words, code = document.line_text(line), document.code(line)
-        pieces, at = [], 0
+        parts: list[Part] = []
+        at = 0
         for start, end, kind in marks.get(line, ()):
             if kind and start >= at:
-                told = title(words[start:end]) if kind == "var" else ""
-                pieces += [_plain(words, code, at, start), _span(kind, words[start:end], told)]
+                parts += [_plain(words, code, at, start), (kind, words[start:end])]
                 at = end
-        out.append("".join([*pieces, _plain(words, code, at, len(words))]))
-    return out
+        yield [part for part in (*parts, _plain(words, code, at, len(words))) if part[1]]
 
 
-def _plain(words: str, code: str, start: int, end: int) -> str:
+def _plain(words: str, code: str, start: int, end: int) -> Part:
     """What no token covers: where the line's code is blank, it is a comment."""
     part = words[start:end]
     is_comment = part.strip() and not code[start:end].strip()
-    return _span("com", part) if is_comment else escape(printable(part))
+    return "com" if is_comment else "", part
 
 
-def gen_line(text: str, title: Callable[[str], str]) -> str:
-    """A line of Gen; ``title`` tells what is known of a register."""
-    return "".join(_pieces(_GEN, text, title))
+def gen_line(text: str) -> list[Part]:
+    """The parts of a line of Gen."""
+    code, slashes, comment = text.partition("//")
+    return [*_gen_code(code), *([("com", slashes + comment)] if slashes else [])]
 
 
-def source_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of OpenCL C. A comment over several lines is known by its beginning and end."""
+@lru_cache(maxsize=20_000)  # an edit leaves most lines as they were, but for the number in the comment
+def _gen_code(code: str) -> tuple[Part, ...]:
+    return tuple(_parts(_GEN, code))
+
+
+def source_lines(lines: Iterable[str]) -> Iterator[list[Part]]:
+    """The parts of lines of OpenCL C. A comment over several lines is known by its beginning and end."""
     inside = False
     for line in lines:
         head, rest = "", line
@@ -91,21 +93,22 @@ def source_lines(lines: Iterable[str]) -> Iterator[str]:
             )
         opened = rest.rfind("/*")
         inside = inside or (opened >= 0 and "*/" not in rest[opened:] and "//" not in rest[:opened])
-        yield (_span("com", head) if head else "") + "".join(_pieces(_CL, rest, lambda _: ""))
+        yield [*([("com", head)] if head else []), *_parts(_CL, rest)]
 
 
-def _pieces(pattern: re.Pattern[str], text: str, title: Callable[[str], str]) -> Iterator[str]:
+def _parts(pattern: re.Pattern[str], text: str) -> Iterator[Part]:
     at = 0
     for match in pattern.finditer(text):
-        kind = match.lastgroup or ""
-        yield escape(printable(text[at : match.start()]))
-        yield _span(kind, match[0], title(match[0]) if kind == "reg" else "")
+        if match.start() > at:
+            yield "", text[at : match.start()]
+        yield match.lastgroup or "", match[0]
         at = match.end()
-    yield escape(printable(text[at:]))
+    if at < len(text):
+        yield "", text[at:]
 
 
-def living_in(kernel: FinalizedKernel, platform: str) -> Callable[[str], str]:
-    """A function that names the variables which live in a register: all of them, for they share registers over time."""
+def living_in(kernel: FinalizedKernel, platform: str) -> dict[int, str]:
+    """The variables which live in each GRF register, in words: all of them, for they share registers over time."""
     known = platform_named(platform)
     size = known.grf_bytes if known is not None else 32
     rows: dict[int, list[str]] = {}
@@ -115,11 +118,15 @@ def living_in(kernel: FinalizedKernel, platform: str) -> Callable[[str], str]:
             count = max(1, -(-kernel.listing.sizes.get(name, 1) // size))
             for row in range(int(match[1]), int(match[1]) + min(count, 256)):
                 rows.setdefault(row, []).append(name)
+    return {row: _some(names) for row, names in rows.items()}
 
-    def title(register: str) -> str:
-        match = _REGISTER.fullmatch(register)
-        names = rows.get(int(match[1]), []) if match else []
-        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-        return ", ".join(names[:_MOST_NAMES]) + more
 
-    return title
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def row_of(register: str) -> int | None:
+    """The number of a GRF register, as Gen writes it; None for any other."""
+    match = _REGISTER.fullmatch(register)
+    return int(match[1]) if match else None

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp import __version__
 from visa_lsp.cli.common import printable
+from visa_lsp.cli.gen.columns import Columns
 from visa_lsp.cli.gen.document import own_findings
-from visa_lsp.cli.gen.highlight import gen_line, living_in, source_lines, visa_lines
+from visa_lsp.cli.gen.highlight import row_of
 from visa_lsp.cli.gen.printing import figures
 from visa_lsp.cli.gen.sources import source_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.cli.check.report import ReportedFinding
+    from visa_lsp.cli.gen.columns import ColumnLine, GenBlock, PressureBar
     from visa_lsp.cli.gen.document import GenDocument
-    from visa_lsp.cli.gen.sources import TiedSource
-    from visa_lsp.toolchain.finalize import FinalizedKernel
 
-_HUES: Final = 6
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _HELP: Final = (
     "Up and down move the line, left and right the column; n and p go to the next and previous finding, "
@@ -85,11 +84,11 @@ def _document(number: int, document: GenDocument, named: str | None) -> Iterator
     findings = (*document.findings, *own_findings(made_from))
     yield from _findings(findings, {id(f) for f in document.findings})
     yield f'</header><div class="columns{"" if source else " two"}">'
-    hue = _hues(source, document)
+    columns = Columns(document, source)
     if source is not None:
-        yield from _source_column(source, hue)
-    yield from _visa_column(document, source, hue, findings)
-    yield from _gen_column(document, source, hue)
+        yield from _column("source", _text(source.name), map(_line, columns.source()))
+    yield from _column("visa", "vISA", _visa(columns, findings))
+    yield from _column("gen", "Gen", _gen(columns))
     yield "</div></section>"
 
 
@@ -106,81 +105,52 @@ def _findings(findings: Sequence[ReportedFinding], theirs: set[int]) -> Iterator
     yield "</ol>"
 
 
-def _hues(source: TiedSource | None, document: GenDocument) -> dict[int, int]:
-    """A colour for each line of the text that has Gen: one for each line of the source, else one after another."""
-    lines = sorted({one.line for kernel in document.result.kernels for one in kernel.lines if one.gen})
-    if source is None:
-        return {line: at % _HUES for at, line in enumerate(lines)}
-    return {line: source.by_line[line] % _HUES for line in lines if line in source.by_line}
-
-
-def _column(name: str, title: str) -> str:
-    return f'<div class="column {name}"><h2>{title}</h2><div class="lines" role="listbox" tabindex="0" aria-label="{title}">'
-
-
-def _line(number: str, code: str, hue: int | None, partner: str, more: str = "", classes: str = "") -> str:
-    coloured = f" h{hue}" if hue is not None else ""
-    return f'<div class="line{coloured}{classes}" role="option"{partner}><i>{number}</i>{more}<code>{code or " "}</code></div>'
-
-
-def _source_column(source: TiedSource, hue: dict[int, int]) -> Iterator[str]:
-    yield _column("source", _text(source.name))
-    used = {number for line, number in source.by_line.items() if line in hue}
-    for number, code in enumerate(source_lines(source.lines), 1):
-        yield _line(str(number), code, number % _HUES if number in used else None, f' data-s="{number}"')
+def _column(name: str, title: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f'<div class="column {name}"><h2>{title}</h2><div class="lines" role="listbox" tabindex="0" aria-label="{title}">'
+    yield from lines
     yield "</div></div>"
 
 
-def _visa_column(
-    document: GenDocument, source: TiedSource | None, hue: dict[int, int], findings: Sequence[ReportedFinding]
-) -> Iterator[str]:
-    kernels = document.result.kernels
-    pressure = {one.line: one.pressure for kernel in kernels for one in kernel.lines if one.pressure is not None}
-    peak = max(pressure.values(), default=0) or 1
-    registers = {name: where for kernel in kernels for name, where in kernel.listing.registers.items()}
-    wrong = {finding.place.line - 1: finding for finding in reversed(findings)}
-    yield _column("visa", "vISA")
-    lines = visa_lines(document.source.text, document.source.platform, lambda name: registers.get(name, ""))
-    for line, code in enumerate(lines):
-        partner = f' data-v="{line + 1}"'
-        if source is not None and line in source.by_line:
-            partner += f' data-s="{source.by_line[line]}"'
-        found = wrong.get(line)
-        if found is not None:
-            partner += f' title="{_text(found.message)}"'
-        live = pressure.get(line)
-        bar = f' style="--live:{100 * live // peak}%" title="{live} registers live"' if live is not None else ""
-        more = f'<b class="live"{bar}>{"" if live is None else live}</b>'
-        yield _line(str(line + 1), code, hue.get(line), partner, more, f" {found.severity.value}" if found else "")
-    yield "</div></div>"
+def _visa(columns: Columns, findings: Sequence[ReportedFinding]) -> Iterator[str]:
+    registers = columns.registers
+    for line in columns.visa(findings):
+        yield _line(line, lambda kind, text: registers.get(text, "") if kind == "var" else "", _live(line.live))
 
 
-def _gen_column(document: GenDocument, source: TiedSource | None, hue: dict[int, int]) -> Iterator[str]:
-    yield _column("gen", "Gen")
-    if not document.result.kernels:
+def _gen(columns: Columns) -> Iterator[str]:
+    blocks = list(columns.gen())
+    if not blocks:
         yield '<div class="head">no machine code: the findings say why</div>'
-    for kernel in document.result.kernels:
-        yield f'<div class="head">{_text(kernel.body.name)}: {_text(figures(kernel))}</div>'
-        yield from _gen_lines(kernel, document.source.platform, source, hue)
-    yield "</div></div>"
+    for block in blocks:
+        yield f'<div class="head">{_text(block.head)}</div>'
+        yield from (_line(line, _living(block)) for line in block.lines)
 
 
-def _gen_lines(kernel: FinalizedKernel, platform: str, source: TiedSource | None, hue: dict[int, int]) -> Iterator[str]:
-    title = living_in(kernel, platform)
-    number = 0
-    for gen, line in kernel.placed():
-        partner = f' data-v="{line + 1}"'
-        if source is not None and line in source.by_line:
-            partner += f' data-s="{source.by_line[line]}"'
-        if gen.is_label:
-            yield _line("", f'<span class="lab">{_text(gen.text)}</span>', None, partner)
-            continue
-        number += 1
-        inserted = ' title="inserted by the finalizer"' if gen.number is None else ""
-        yield _line(
-            str(number),
-            gen_line(gen.text, title),
-            hue.get(line),
-            partner + inserted,
-            classes=" inserted" if inserted else "",
-        )
+def _living(block: GenBlock) -> Callable[[str, str], str]:
+    def title(kind: str, text: str) -> str:
+        row = row_of(text) if kind == "reg" else None
+        return "" if row is None else block.living.get(row, "")
+
+    return title
+
+
+def _line(line: ColumnLine, title: Callable[[str, str], str] = lambda _kind, _text: "", live: str = "") -> str:
+    """A line of a column; ``title`` tells what is known of a part, given by its kind and text."""
+    classes = f"{'' if line.hue is None else f' h{line.hue}'}{f' {line.kind}' if line.kind else ''}"
+    ties = "".join(f' data-{key}="{at}"' for key, at in (("v", line.v), ("s", line.s)) if at is not None)
+    told = f' title="{_text(line.title)}"' if line.title else ""
+    code = "".join(_part(kind, text, title(kind, text)) for kind, text in line.parts) or " "
+    return f'<div class="line{classes}" role="option"{ties}{told}><i>{line.number}</i>{live}<code>{code}</code></div>'
+
+
+def _live(live: PressureBar | None) -> str:
+    if live is None:
+        return '<b class="live"></b>'
+    return (
+        f'<b class="live" style="--live:{live.percent}%" title="{live.registers} registers live">{live.registers}</b>'
+    )
+
+
+def _part(kind: str, text: str, title: str) -> str:
+    told = f' title="{_text(title)}"' if title else ""
+    return f'<span class="{kind}"{told}>{_text(text)}</span>' if kind else _text(text)

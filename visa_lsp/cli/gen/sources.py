@@ -24,8 +24,9 @@ _MOST_SOURCE: Final = 16 * MIB
 
 @dataclass(frozen=True, slots=True)
 class TiedSource:
-    """A source: its name, its lines, and by line of the text, from 0, its own line, from 1."""
+    """A source: its path and name, its lines, and by line of the text, from 0, its own line, from 1."""
 
+    path: str
     name: str
     lines: list[str]
     by_line: dict[int, int] = field(default_factory=dict)
@@ -42,11 +43,11 @@ def source_for(name: str, text: str, named: str | None) -> TiedSource | None:
             raise CliError(f"{named}: {reason(error)}") from None
         base = Path(named).name
         meant = [file for file in files if names_of(file)[-1] == base] or files[:1]
-        return TiedSource(base, found, _by_line(marks, meant[0] if meant else ""))
+        return TiedSource(str(Path(named).absolute()), base, found, _by_line(marks, meant[0] if meant else ""))
     for file in files:
         path = _beside(Path(name), file)
         if path is not None:
-            return TiedSource(path.name, read_source_file(path), _by_line(marks, file))
+            return TiedSource(str(path), path.name, read_source_file(path), _by_line(marks, file))
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.cli.common import STDIN, CliError
+from visa_lsp.cli.common import STDIN, CliError, seconds_of
 from visa_lsp.cli.gen.document import Source, made, platform_for
 from visa_lsp.cli.gen.printing import as_json, figures
 from visa_lsp.cli.tools import split_options
@@ -22,23 +22,35 @@ if TYPE_CHECKING:
 def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
     """Make the machine code of a text as an editor has it; ``stop`` ends the finalizer.
 
-    Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``html`` (not empty: with a page).
+    Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``timeout`` (seconds), ``html`` and
+    ``columns`` (not empty: with a page, with the lines of a view), ``source`` (the path of what the text was compiled from).
     ``figures`` are in words, by the names of kernels.
     """
     place = path or STDIN
+    named = options.get("source") or None
     try:
         source = Source(path or "untitled", text, options.get("platform") or platform_for(place, text))
         words = split_options(options.get("options"), "options")
-        document = made(source, options.get("tool"), words, SECONDS, place, lambda: stop.asked)
+        document = made(source, options.get("tool") or None, words, _seconds(options), place, lambda: stop.asked)
         answer: Result = {"ok": True, **as_json(document)}
         answer.setdefault("findings", [])
         answer["figures"] = {kernel.body.name: figures(kernel) for kernel in document.result.kernels}
+        if options.get("columns"):
+            from visa_lsp.cli.gen.view import view_columns
+
+            answer["columns"] = view_columns(document, named)
         if options.get("html"):
             from visa_lsp.cli.gen.page import page
 
-            answer["html"] = page([document])
+            answer["html"] = page([document], named)
     except (CliError, OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
     if path is not None:
         answer["path"] = str(Path(path))
     return answer
+
+
+def _seconds(options: dict[str, Any]) -> float:
+    """How long the finalizer may take. Raises ValueError for what is no number of seconds."""
+    words = options.get("timeout")
+    return SECONDS if words is None else seconds_of(str(words))

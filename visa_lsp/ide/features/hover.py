@@ -84,11 +84,15 @@ class HoverResult:
 
 
 def hover(
-    analysis: Analysis, offset: int, arguments: Callable[[str], Mapping[str, str]] | None = None
+    analysis: Analysis,
+    offset: int,
+    arguments: Callable[[str], Mapping[str, str]] | None = None,
+    register: Callable[[str, str], str] | None = None,
 ) -> HoverResult | None:
     """The explanation of what is at an offset; None where nothing is.
 
-    ``arguments`` tells for a kernel, by variable, what its inputs hold, as Markdown.
+    ``arguments`` tells for a kernel, by variable, what its inputs hold, as Markdown; ``register`` for a body and a variable
+    where machine code has it, empty where that is not known.
     """
     whole, analysis = analysis, focus_at(analysis, offset, uses=True, family=True, most=MANY)
     spot = spot_at(analysis, offset)
@@ -100,6 +104,9 @@ def hover(
     if isinstance(spot.statement, tree.Decl):
         life = _life(whole, spot)
         markdown += f"  \n{life}" if life else ""
+    if spot.token.kind is TokenKind.VARIABLE and spot.body is not None and register is not None:
+        place = register(spot.body.name, spot.token.text)
+        markdown += f"  \nin the machine code: {place}" if place else ""
     marks = spot.bound is not None and spot.bound.row is not None and spot.bound.row.marks_source is not None
     source = source_at(analysis.document, spot.line) if marks else None
     if source is not None:

@@ -484,7 +484,7 @@ def _listed(values: list[Any]) -> str:
 
 
 async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the machine code of a text by the finalizer, line by line; its lens tells the figures from then on.
+    """Give the machine code of a text by the finalizer, line by line; lens and hover tell of it from then on.
 
     A cancelled request ends the finalizer.
     """
@@ -499,6 +499,8 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
             asked.append(opened)
         if platform := _platform(ls, options):
             options["platform"] = platform
+        if source := options.get("source"):
+            options["source"] = ls.files.path_of(source) or source
         text, path = _text(ls, uri), ls.files.path_of(uri)
         return lambda: ls.services.gen(text, path, dict(options), stop)
 
@@ -508,8 +510,7 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         stop.ask()
         raise
     for opened in asked:
-        problem = str(answer.get("error") or "no machine code")
-        ls.machine_code[opened.key] = MachineCode(opened.analysis.document, answer.get("figures", {}), problem)
+        ls.machine_code[opened.key] = MachineCode(opened.analysis.document, answer)
         workspace = ls.client_capabilities.workspace
         if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
             ls.workspace_code_lens_refresh(None)

@@ -85,7 +85,10 @@ async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | N
         at = place(ls, params)
         result = None
         if at is not None:
-            result = hover(at[0].analysis, at[1], functools.partial(info.input_pages, ls, at[0]))
+            pages = functools.partial(info.input_pages, ls, at[0])
+            known = ls.machine_code.get(at[0].key)
+            register = functools.partial(known.register, at[0].analysis.document) if known is not None else None
+            result = hover(at[0].analysis, at[1], pages, register)
     if at is None or result is None:
         return None
     text = ls.client_capabilities.text_document
