@@ -18,7 +18,7 @@ await build({
 });
 await build({
   ...common,
-  entryPoints: ['results', 'flow', 'isa', 'form', 'zebin', 'lanes'].map((view) => `src/webview/${view}.ts`),
+  entryPoints: ['results', 'flow', 'isa', 'form', 'zebin', 'lanes', 'pressure'].map((view) => `src/webview/${view}.ts`),
   outdir: 'dist/webview',
   platform: 'browser',
   target: 'es2022',

@@ -59,7 +59,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     if "template" in options:
         return launch_template(text or "", path, options["template"], tries=True)
     if "stats" in options:
-        return stats(text, path, options["stats"]["platform"])
+        return stats(text, path, options["stats"])
     if find_spec("numpy") is None:
         return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
     from visa_lsp.cli.launch import runner
