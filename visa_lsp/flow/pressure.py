@@ -145,7 +145,10 @@ class Pressure:
         for touch, block in zip(self._touches, self.graph.block_of, strict=True):
             if touch is not _NOTHING:
                 for variable in touch.variables:
-                    found.setdefault(variable, set()).add(block)
+                    blocks = found.get(variable)
+                    if blocks is None:
+                        blocks = found[variable] = set()
+                    blocks.add(block)
         return found
 
     def _live_out(self, start: int) -> list[int]:
@@ -283,6 +286,10 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
     """What each step does to the variables of ``sizes``."""
     pointed = pointed_at(graph.steps)
     for number, (step, block) in enumerate(zip(graph.steps, graph.block_of, strict=True)):
+        if not step.accesses:
+            yield _Touch((), (), (), frozenset(pointed[number] & sizes.keys())) if number in pointed else _NOTHING
+            continue
+        kept = bool(step.condition) and step.guarded or (block in waiting and not step.no_mask)
         writes: list[_Write] = []
         reads: list[tuple[int, int]] = []
         taken: list[int] = []
@@ -295,7 +302,7 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
                 taken.append(variable)
             elif not access.writes:
                 reads.append((variable, _between(access.possible)))
-            elif step.guarded or (block in waiting and not step.no_mask):
+            elif kept:
                 writes.append(_Write(variable, 0, whole=False))
             else:
                 # How much a message writes is not looked at: its result counts as all that lies behind its start.

@@ -7,6 +7,7 @@ ends the process. Invariant: it ends when its standard input does, so none is le
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
@@ -33,6 +34,7 @@ _MOST_PRINTED: Final = 1_000_000
 
 def main() -> NoReturn:
     """Take a job, do it, answer, and so on."""
+    gc.set_threshold(100_000, 50, 100)  # as in ``cli.main``
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_take_jobs, args=(lines,), daemon=True).start()
     while True:
