@@ -289,7 +289,7 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
         if not step.accesses:
             yield _Touch((), (), (), frozenset(pointed[number] & sizes.keys())) if number in pointed else _NOTHING
             continue
-        kept = bool(step.condition) and step.guarded or (block in waiting and not step.no_mask)
+        kept = (bool(step.condition) and step.guarded) or (block in waiting and not step.no_mask)
         writes: list[_Write] = []
         reads: list[tuple[int, int]] = []
         taken: list[int] = []
