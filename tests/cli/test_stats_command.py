@@ -13,6 +13,7 @@ import corpus
 import pytest
 
 from visa_lsp.cli.main import main
+from visa_lsp.cli.services.serving import stats as figures
 from visa_lsp.codec.encode import encode
 from visa_lsp.sema.lower import assemble
 
@@ -190,6 +191,21 @@ def test_a_baseline_is_never_written_over_an_input_or_another_kind_of_file(stats
     assert stats("input.json", "--write-baseline", "input.json")[0] == 2
     assert (tmp_path / "input.json").read_text() == TEXT
     assert not (tmp_path / "other.visaasm").exists()
+
+
+def test_lives_are_the_lines_where_a_variable_counts_with_its_aliases():
+    text = TEXT.replace(".decl P1", ".decl H v_type=G type=w num_elts=32 alias=<B, 0>\n.decl P1").replace(
+        "A(0,0)<1;1,0> B(", "A(0,0)<1;1,0> C("
+    )
+    text = text.replace("again:\n", "    mov (M1, 16) C(0,0)<1> H(0,0)<2;1,0>\nagain:\n")
+    [found] = figures(text, None, {"platform": "TGLLP", "lives": "all"})["kernels"]
+    line = text.splitlines().index("again:") + 1
+    assert {one["name"]: (one["aliases"], one["takes"], one["runs"]) for one in found["lives"]} == {
+        "A": ([], 2.0, (((line - 2), line + 3),)),
+        "B": (["H"], 2.0, ((line - 2, line - 2),)),
+        "C": ([], 2.0, ((line - 1, line + 3),)),
+    }
+    assert "lives" not in figures(text, None, {})["kernels"][0]
 
 
 def test_stats_loads_neither_pygls_nor_numpy(tmp_path):

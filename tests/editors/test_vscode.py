@@ -213,6 +213,24 @@ def test_machine_code_beside_a_text(vsix: Path, tmp_path: Path):
     }
 
 
+def test_pressure_and_heat(vsix: Path, project: Path, tmp_path: Path):
+    shutil.copy(ROOT / "tests/own/run/TGLLP/gemm/tiles.visaasm", project)
+    lines = drive("performance.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
+    assert {line["step"] for line in lines if "step" in line} == {
+        "the curve of the kernel of the cursor",
+        "what is live follows the cursor",
+        "a click goes there",
+        "by keyboard",
+        "the lines of a variable are marked",
+        "an edit counts anew",
+        "heat of a run",
+        "the flow graph in colours",
+        "an edit takes the heat away",
+    }
+    made = {p.name for p in (tmp_path / "pictures").iterdir()}
+    assert {"pressure.png", "heat.png", "heat-flow.png"} <= made
+
+
 def test_a_kernel_is_debugged(vsix: Path, project: Path, tmp_path: Path):
     lines = drive("debug.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
     assert {line["step"] for line in lines if "step" in line} >= {

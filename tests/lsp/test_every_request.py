@@ -268,6 +268,12 @@ async def test_stats_are_those_of_the_command_line(client, kernel, tmp_path, cap
     assert (await command(client, "visa.assemble", kernel.uri))["ok"]
     of_object = await command(client, "visa.stats", (tmp_path / "saxpy.isa").as_uri())
     assert of_object["kernels"][0]["pressure"]["max"] == mine["pressure"]["max"]
+    lives = await command(client, "visa.stats", {"uri": kernel.uri, "platform": "TGLLP", "lives": "all"})
+    [kernel_with_lives] = lives["kernels"]
+    runs = {one["name"]: one["runs"] for one in kernel_with_lives.pop("lives")}
+    assert kernel_with_lives == mine
+    for variable in mine["pressure"]["live"]:
+        assert [variable["first"], variable["last"]] in runs[variable["name"]]
     gone = await command(client, "visa.stats", (tmp_path / "gone.isa").as_uri())
     assert (gone["ok"], "gone.isa" in gone["error"]) == (False, True)
 

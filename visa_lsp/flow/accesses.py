@@ -60,7 +60,7 @@ def touches_indirectly(inst: Inst) -> tuple[bool, bool]:
     """Whether an instruction reads, and whether it writes, registers that are known only when it runs."""
     reads = writes = False
     for number, value in enumerate(inst.values):
-        if isinstance(value, Indirect) or (isinstance(value, tuple) and any(isinstance(v, Indirect) for v in value)):
+        if type(value) is Indirect or (type(value) is tuple and any(type(v) is Indirect for v in value)):
             role = _role(inst.row, inst.row.fields[number].name)
             reads |= role is not Role.WRITE
             writes |= role is not Role.READ
@@ -154,23 +154,25 @@ def _root(number: int, storage: Storage) -> tuple[int, int]:
 
 def _general(row: Instruction, name: str, value: General, lanes: int, storage: Storage) -> tuple[int, int, int]:
     """Key, possible and certain bytes of a general operand."""
-    key, room = _root(value.var, storage)
     here = storage.general.get(value.var)
     if here is None or value.var == 0:
-        return key, 0, 0
-    slot = slots_of(row).get(name)
+        return variable_key(Space.GENERAL, storage.root(value.var)), 0, 0
+    key, room = variable_key(Space.GENERAL, here.root), storage.room.get(here.root, 0)
+    has_region, scalar = _shape(row, name)
     start = here.offset + regions.origin(value.row, value.col, here.element, storage.grf_bytes)
-    if slot is None or not _has_region(row, slot):
-        return key, _behind(start, room), 0
-    count = 1 if slot.scalar else lanes
-    touched = _shift(_region(value.region, count, here.element), start) & room
+    if not has_region:
+        return key, _behind(start, (1 << room) - 1), 0
+    touched = _placed(value.region, 1 if scalar else lanes, here.element, start, room)
     return key, touched, touched
 
 
 @cache
-def _has_region(row: Instruction, slot: Slot) -> bool:
-    """Whether the region of an operand says what is touched."""
-    return slot.shape is Shape.VECTOR and not row.has(Trait.OWN_SHAPE)
+def _shape(row: Instruction, name: str) -> tuple[bool, bool]:
+    """Whether the region of an operand says what is touched, and whether it is that of one lane."""
+    slot = slots_of(row).get(name)
+    if slot is None:
+        return False, False
+    return slot.shape is Shape.VECTOR and not row.has(Trait.OWN_SHAPE), slot.scalar
 
 
 def _raw(value: RawOperand, storage: Storage, count: int | None) -> tuple[int, int, int]:
@@ -205,6 +207,12 @@ def _behind(start: int, room: int) -> int:
 def _shift(bits: int, by: int) -> int:
     """Bits moved up; what lies beyond all variables is dropped, since a text may hold any number."""
     return bits >> -by if by < 0 else bits << by if by < MOST_BITS else 0
+
+
+@lru_cache(4096)
+def _placed(region: Region, lanes: int, size: int, start: int, room: int) -> int:
+    """The bytes of a region whose first element stands at byte ``start`` of ``room``."""
+    return _shift(_region(region, lanes, size), start) & (1 << room) - 1
 
 
 @lru_cache(1024)

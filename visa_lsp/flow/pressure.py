@@ -35,12 +35,14 @@ class Size(NamedTuple):
 class Live(NamedTuple):
     """A step, the sum of the weights behind it or while it writes, and the variables that make the sum.
 
-    The set is the working state: it holds until the next one is asked for.
+    Of ``toggled`` some came or went since the one before; some did both. Set and list are the working state: they hold
+    until the next one is asked for.
     """
 
     step: int
     sum: int
     variables: set[int]
+    toggled: list[int]
 
 
 class _Write(NamedTuple):
@@ -97,6 +99,11 @@ class Pressure:
             self.at[live.step] = live.sum
 
     @property
+    def weights(self) -> dict[int, int]:
+        """What each variable takes where it is live."""
+        return {variable: size.weight for variable, size in self._sizes.items()}
+
+    @property
     def peak(self) -> int:
         """The first of the steps with the highest sum; -1 in a body without steps."""
         return self.at.index(max(self.at)) if self.at else -1
@@ -113,13 +120,24 @@ class Pressure:
         bits = sum(self._bit.get(variable, 0) for variable in runs)
         touching = {block for variable in runs for block in self._blocks.get(variable, ())}
         blocks = (b for b in reversed(self.graph.blocks) if b.number in touching or self._out[b.number] & bits)
+        ends: dict[int, int] = {}  # of those that are live where we are: the last step of the run
+        before = len(self.at)
         for live in self._behind_steps(blocks):
-            for variable in runs.keys() & live.variables:
-                of = runs[variable]
-                if of and of[-1][0] == live.step + 1:
-                    of[-1] = (live.step, of[-1][1])
-                else:
-                    of.append((live.step, live.step))
+            if live.step + 1 != before:  # the blocks between have none of them alive
+                for variable, end in ends.items():
+                    runs[variable].append((before, end))
+                ends = dict.fromkeys(runs.keys() & live.variables, live.step)
+            else:
+                for variable in live.toggled:
+                    if variable not in runs:
+                        continue
+                    if variable in live.variables:
+                        ends.setdefault(variable, live.step)
+                    elif variable in ends:
+                        runs[variable].append((before, ends.pop(variable)))
+            before = live.step
+        for variable, end in ends.items():
+            runs[variable].append((before, end))
         return {variable: of[::-1] for variable, of in runs.items()}
 
     def _touching_blocks(self) -> dict[int, set[int]]:
@@ -127,7 +145,10 @@ class Pressure:
         for touch, block in zip(self._touches, self.graph.block_of, strict=True):
             if touch is not _NOTHING:
                 for variable in touch.variables:
-                    found.setdefault(variable, set()).add(block)
+                    blocks = found.get(variable)
+                    if blocks is None:
+                        blocks = found[variable] = set()
+                    blocks.add(block)
         return found
 
     def _live_out(self, start: int) -> list[int]:
@@ -197,35 +218,43 @@ class Pressure:
         """
         sizes, ends = self._sizes, self._ends
         live: set[int] = set()
+        toggled: list[int] = []  # since the last one that was told
         total = known = 0
         for block in blocks:
             for variable in self._variables(known ^ self._out[block.number]):
                 total += sizes[variable].weight * (-1 if variable in live else 1)
                 live ^= {variable}
+                toggled.append(variable)
             known, at_end, changed = self._out[block.number], total, []
             for step in range(block.last, block.first - 1, -1):
                 touch = self._touches[step]
                 if touch is _NOTHING:
-                    yield Live(step, total, live)
+                    yield Live(step, total, live, toggled)
+                    toggled.clear()
                     continue
                 ended = ends.get(step, ())
                 together = any(not write.whole for write in ended)
                 if not together:
-                    yield Live(step, total, live)
+                    yield Live(step, total, live, toggled)
+                    toggled.clear()
                 read = {variable for variable, _ in touch.reads} | touch.pointed
                 for variable in read - live:
                     live.add(variable)
                     changed.append(variable)
+                    toggled.append(variable)
                     total += sizes[variable].weight
                 if together:
-                    yield Live(step, total, live)
+                    yield Live(step, total, live, toggled)
+                    toggled.clear()
                 for write in ended:
                     if write.variable in live and write.variable not in read:
                         live.discard(write.variable)
                         changed.append(write.variable)
+                        toggled.append(write.variable)
                         total -= sizes[write.variable].weight
             for variable in changed:
                 live ^= {variable}
+            toggled += changed
             total = at_end
 
     def _variables(self, bits: int) -> Iterator[int]:
@@ -257,6 +286,10 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
     """What each step does to the variables of ``sizes``."""
     pointed = pointed_at(graph.steps)
     for number, (step, block) in enumerate(zip(graph.steps, graph.block_of, strict=True)):
+        if not step.accesses:
+            yield _Touch((), (), (), frozenset(pointed[number] & sizes.keys())) if number in pointed else _NOTHING
+            continue
+        kept = (bool(step.condition) and step.guarded) or (block in waiting and not step.no_mask)
         writes: list[_Write] = []
         reads: list[tuple[int, int]] = []
         taken: list[int] = []
@@ -269,7 +302,7 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
                 taken.append(variable)
             elif not access.writes:
                 reads.append((variable, _between(access.possible)))
-            elif step.guarded or (block in waiting and not step.no_mask):
+            elif kept:
                 writes.append(_Write(variable, 0, whole=False))
             else:
                 # How much a message writes is not looked at: its result counts as all that lies behind its start.

@@ -50,7 +50,7 @@ class AccessPurpose(Enum):
     TAKEN = "takes its address"
 
 
-class Access(Struct, frozen=True):
+class Access(Struct, frozen=True, gc=False):
     """What one operand does to one variable. Aliases are resolved: ``variable`` is the key of a root.
 
     ``possible`` are the bits (bytes, elements or lanes, see ``Space``) that may be touched, ``certain`` those that are
@@ -70,7 +70,7 @@ class Access(Struct, frozen=True):
         return (self.possible & -self.possible).bit_length() - 1
 
 
-class Step(Struct, frozen=True):
+class Step(Struct, frozen=True, gc=False):
     """One instruction, label or directive of a body, in the order of the body.
 
     ``condition`` is the text of the predicate that guards it, empty without one. ``lanes`` and ``no_mask`` are its execution

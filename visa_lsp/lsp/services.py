@@ -77,7 +77,8 @@ class Services:
       texts of ``opened`` (by path) instead of their files
     * ``run_all(jobs, stop, tell)``: the same for one job after another; ``tell`` gets each answer with its number, on any
       thread
-    * ``stats(text or None, path, platform, stop)``: the figures of a text's kernels, or of the object ``path``
+    * ``stats(text or None, path, options, stop)``: the figures of a text's kernels, or of the object ``path``; ``platform``,
+      ``lives``
     * ``disassemble(text or None, path or None, platform)``: an object's file as text, or a text by way of its object
     * ``diff((text or bytes, name), (text or bytes, name), platform)``: how two programs differ
     * ``zebin(path, platform)``: what is in a zebin: sections, kernels, ze_info, vISA as text
@@ -92,7 +93,7 @@ class Services:
     assemble: Callable[[str, str | None, str | None], Result]
     run: Callable[[str | None, str | None, dict[str, Any], Stop], Result]
     run_all: Callable[[Sequence[RunJob], Stop, Callable[[int, Result], None]], Result]
-    stats: Callable[[str | None, str | None, str | None, Stop], Result]
+    stats: Callable[[str | None, str | None, dict[str, Any], Stop], Result]
     disassemble: Callable[[str | None, str | None, str | None], Result]
     zebin: Callable[[str, str | None], Result]
     diff: Callable[[tuple[str | bytes, str], tuple[str | bytes, str], str | None], Result]

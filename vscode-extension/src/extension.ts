@@ -8,6 +8,10 @@ import { LanesView } from './debug/lanes.ts';
 import { LanesModel } from './debug/model.ts';
 import { registerMoves } from './debug/moves.ts';
 import { registerValues } from './debug/values.ts';
+import { HeatLines } from './performance/heat.ts';
+import { PressureView } from './performance/pressure.ts';
+import { LiveRange } from './performance/range.ts';
+import { Statistics } from './performance/stats.ts';
 import { Runner } from './run/command.ts';
 import { LaunchTests } from './run/testing.ts';
 import { QuickForm } from './run/form.ts';
@@ -42,6 +46,9 @@ export interface Api {
   zebin: ZebinEditor;
   lanes: LanesModel;
   threads: ThreadLines;
+  heat: HeatLines;
+  pressure: PressureView;
+  range: LiveRange;
 }
 
 let server: Server | undefined;
@@ -53,9 +60,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const results = new ResultsPanel(context);
   const inline = new InlineValues(current);
   const form: QuickForm = new QuickForm(context, current, (uri, quick): Promise<unknown> => runner.quick(uri, quick));
-  const runner = new Runner(current, results, inline, form);
-  const flow = new FlowView(context, current);
+  const heat = new HeatLines();
+  const runner = new Runner(current, results, inline, form, heat);
+  const flow = new FlowView(context, current, heat);
   const machine = new MachineView(context, current);
+  const statistics = new Statistics(current);
+  const range = new LiveRange(statistics);
+  const pressure = new PressureView(context, statistics, range);
   const pages = new Pages();
   registerTexts(current, pages);
   registerComparison(current, pages);
@@ -159,9 +170,17 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     lanes,
     threads,
     new LanesView(context, lanes),
+    heat,
+    statistics,
+    range,
+    pressure,
     registerMoves(),
     registerValues(),
     command('visa.runKernel', (uri) => runner.run(uri)),
+    command('visa.profileKernel', (uri) => runner.run(uri, undefined, 'lanes')),
+    command('visa.showPressure', (uri) => pressure.show(uri)),
+    command('visa.markLiveRange', () => range.atCursor()),
+    vscode.commands.registerCommand('visa.chooseHeat', () => heat.choose()),
     command('visa.debugKernel', (uri) => debugging.start(uri)),
     command('visa.quickRun', (uri) => runner.ask(uri)),
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
@@ -194,7 +213,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   );
   void welcomeOnce(context);
   await current.restart();
-  return { server: current, tests, results, flow, machine, status, runner, form, inline, zebin, lanes, threads };
+  return { server: current, tests, results, flow, machine, status, runner, form, inline, zebin, lanes, threads, heat, pressure, range };
 }
 
 export async function deactivate(): Promise<void> {

@@ -25,9 +25,9 @@ def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any
         return process.run(text, path, options)
 
 
-def stats_in_subprocess(text: str | None, path: str | None, platform: str | None, stop: Stop) -> Result:
+def stats_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
     """Count in another process, which takes its time for a long text; ``stop`` ends it."""
-    return run_in_subprocess(text, path, {"stats": {"platform": platform}}, stop)
+    return run_in_subprocess(text, path, {"stats": options}, stop)
 
 
 def run_all_in_subprocess(jobs: Sequence[RunJob], stop: Stop, tell: Callable[[int, Result], None]) -> Result:

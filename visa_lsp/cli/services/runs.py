@@ -7,6 +7,7 @@ ends the process. Invariant: it ends when its standard input does, so none is le
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
@@ -33,6 +34,7 @@ _MOST_PRINTED: Final = 1_000_000
 
 def main() -> NoReturn:
     """Take a job, do it, answer, and so on."""
+    gc.set_threshold(100_000, 50, 100)  # as in ``cli.main``
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_take_jobs, args=(lines,), daemon=True).start()
     while True:
@@ -59,7 +61,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     if "template" in options:
         return launch_template(text or "", path, options["template"], tries=True)
     if "stats" in options:
-        return stats(text, path, options["stats"]["platform"])
+        return stats(text, path, options["stats"])
     if find_spec("numpy") is None:
         return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
     from visa_lsp.cli.launch import runner

@@ -97,17 +97,21 @@ def write_whole(target: Path, data: bytes, source: str | None) -> None:
         stream.write(data)
 
 
-def stats(text: str | None, path: str | None, platform: str | None) -> Result:
-    """The figures of a text, or of the object ``path``, as ``stats --format json`` has them."""
+def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
+    """The figures of a text, or of the object ``path``, as ``stats --format json`` has them.
+
+    Options: ``platform``, and ``lives`` for the lines where each variable is live.
+    """
     from visa_lsp.cli.assemble import program_of_text
     from visa_lsp.cli.stats.inputs import figures_of_file, figures_of_text
     from visa_lsp.cli.stats.printing import as_json
 
+    platform, lives = options.get("platform"), bool(options.get("lives"))
     try:
         if text is None:
-            return {"ok": True, **as_json(figures_of_file(path or "", platform) or ())}
+            return {"ok": True, **as_json(figures_of_file(path or "", platform, lives=lives) or ())}
         program = program_of_text(text, platform)
-        kernels = figures_of_text(text, program, platform, path or "")
+        kernels = figures_of_text(text, program, platform, path or "", lives=lives)
     except CliError as error:
         return {"ok": False, "error": str(error)}
     if kernels is None:

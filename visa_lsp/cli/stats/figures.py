@@ -17,6 +17,8 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa.model import SENDING, FlowClass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from visa_lsp.flow.pressure import Pressure
     from visa_lsp.flow.registers import RegisterUse
     from visa_lsp.program.model import Kernel
@@ -53,8 +55,23 @@ class Peak(Struct, frozen=True):
     variables: tuple[PeakVariable, ...] = ()
 
 
+class LiveVariable(Struct, frozen=True):
+    """A general variable with storage of its own: its aliases, the GRF rows that it takes, the runs of lines where it does.
+
+    A run is a first and a last line, in the order of the body; it holds lines of other blocks where they stand between.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    rows: float
+    runs: tuple[tuple[int, int], ...]
+
+
 class KernelFigures(Struct, frozen=True):
-    """A kernel or function of the input ``path``. ``variables`` counts declared general variables, aliases with them."""
+    """A kernel or function of the input ``path``. ``variables`` counts declared general variables, aliases with them.
+
+    ``lives`` is None where it was not asked for.
+    """
 
     path: str
     name: str
@@ -69,10 +86,11 @@ class KernelFigures(Struct, frozen=True):
     flags: Peak
     addresses: Peak
     lines: tuple[LineFigures, ...]
+    lives: tuple[LiveVariable, ...] | None = None
 
 
-def figures_of(kernel: Kernel, grf_bytes: int, path: str) -> KernelFigures:
-    """Count what is in a kernel where a GRF row has ``grf_bytes``."""
+def figures_of(kernel: Kernel, grf_bytes: int, path: str, *, lives: bool = False) -> KernelFigures:
+    """Count what is in a kernel where a GRF row has ``grf_bytes``; with ``lives`` of every variable where it is live."""
     use = registers_of(kernel, grf_bytes)
     code = [inst for inst in kernel.instructions if inst.row.flow not in _NO_CODE]
     families = Counter(inst.row.family for inst in code)
@@ -96,7 +114,25 @@ def figures_of(kernel: Kernel, grf_bytes: int, path: str) -> KernelFigures:
         _peak(use, use.flags, max(use.flags.at, default=0), 1),
         _peak(use, use.addresses, max(use.addresses.at, default=0), 1),
         lines,
+        tuple(_lives(use)) if lives else None,
     )
+
+
+def _lives(use: RegisterUse) -> Iterator[LiveVariable]:
+    """Every general variable that is live somewhere, in the order of declaration."""
+    kernel, weights = use.kernel, use.general.weights
+    aliases: dict[int, list[str]] = {}
+    for number in range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables)):
+        root = use.storage.root(number)
+        if root != number:
+            aliases.setdefault(root, []).append(kernel.variable_name(number))
+    for key, runs in sorted(use.general.ranges(weights).items()):
+        ends = [(_line(kernel, first), _line(kernel, last)) for first, last in runs]
+        lines = tuple((first, last) for first, last in ends if first is not None and last is not None)
+        if lines:
+            yield LiveVariable(
+                _name(kernel, key), tuple(aliases.get(number_of(key), ())), weights[key] / use.grf_bytes, lines
+            )
 
 
 def _peak(use: RegisterUse, pressure: Pressure, most: int, unit: int) -> Peak:

@@ -27,34 +27,40 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
 
 
-def figures_of_file(path: str, platform: str | None) -> list[KernelFigures] | None:
+def figures_of_file(path: str, platform: str | None, *, lives: bool = False) -> list[KernelFigures] | None:
     """The figures of each kernel and function of a file that can be read, as ``figures_of_data``."""
-    return figures_of_data(path, read_bytes(path), platform)
+    return figures_of_data(path, read_bytes(path), platform, lives=lives)
 
 
-def figures_of_data(name: str, data: bytes, platform: str | None) -> list[KernelFigures] | None:
+def figures_of_data(name: str, data: bytes, platform: str | None, *, lives: bool = False) -> list[KernelFigures] | None:
     """The figures of each kernel and function of a file; None where its text has errors, which are told on stderr.
 
     Raises CliError where the file is neither text nor object.
     """
     if data.startswith(OBJECT_MAGIC):
-        return _figures_of_module(_module_of_object(data, name, platform), platform, name)
+        return _figures_of_module(_module_of_object(data, name, platform), platform, name, lives=lives)
     source = decode(name, data)
     program = program_of_text(source.text, platform)
     report(name, program)
-    return figures_of_text(source.text, program, platform, name)
+    return figures_of_text(source.text, program, platform, name, lives=lives)
 
 
-def figures_of_text(text: str, program: CheckedProgram, platform: str | None, name: str) -> list[KernelFigures] | None:
+def figures_of_text(
+    text: str, program: CheckedProgram, platform: str | None, name: str, *, lives: bool = False
+) -> list[KernelFigures] | None:
     """The figures of each kernel and function of a text and its program; None where it has errors."""
-    return None if program.module is None else _figures_of_module(program.module, platform, name, grf_in_comment(text))
+    if program.module is None:
+        return None
+    return _figures_of_module(program.module, platform, name, grf_in_comment(text), lives=lives)
 
 
-def _figures_of_module(module: Module, platform: str | None, path: str, said: int | None = None) -> list[KernelFigures]:
+def _figures_of_module(
+    module: Module, platform: str | None, path: str, said: int | None = None, *, lives: bool
+) -> list[KernelFigures]:
     """The figures of each body; ``said`` is the size of a GRF row that the text tells in a comment."""
     chosen = platform_named(platform) if platform else None
     grf_bytes = chosen.grf_bytes if chosen is not None else said or grf_of(module).bytes
-    return [figures_of(body, grf_bytes, path) for body in module.bodies]
+    return [figures_of(body, grf_bytes, path, lives=lives) for body in module.bodies]
 
 
 def _module_of_object(data: bytes, name: str, platform: str | None) -> Module:

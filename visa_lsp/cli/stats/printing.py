@@ -9,7 +9,7 @@ from visa_lsp.cli.common import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.cli.stats.figures import KernelFigures, Peak
+    from visa_lsp.cli.stats.figures import KernelFigures, LiveVariable, Peak
 
 _SHOWN_VARIABLES: Final = 16
 _SHOWN_LINES: Final = 8
@@ -36,7 +36,13 @@ def _kernel(one: KernelFigures) -> dict[str, Any]:
         "lines": [{"line": line.line, "pressure": line.pressure, "loop_depth": line.loop_depth} for line in one.lines],
         "sends": one.sends,
         "by_family": one.by_family,
+        **({} if one.lives is None else {"lives": [_live(variable) for variable in one.lives]}),
     }
+
+
+def _live(one: LiveVariable) -> dict[str, Any]:
+    aliases = [printable(name) for name in one.aliases]
+    return {"name": printable(one.name), "aliases": aliases, "takes": one.rows, "runs": one.runs}
 
 
 def _peak(peak: Peak) -> dict[str, Any]:

@@ -332,6 +332,8 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
 async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Count what the kernels of a text or an object hold, and the registers that they take, line by line.
 
+    With ``lives`` the answer also has the lines where each variable is live.
+
     Ended by an edit of the text, which leaves the answer with ``edited``, and by a cancelled request.
     """
     uri, stop = "", Stop()
@@ -344,7 +346,8 @@ async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         if text is None and path is None:
             raise BadArgument("an object has to be a file")
         platform = _platform(ls, options) if options.get("platform") or not _is_object(uri) else None
-        return lambda: ls.services.stats(text, path, platform, stop)
+        asked = {"platform": platform, "lives": options.get("lives")}
+        return lambda: ls.services.stats(text, path, asked, stop)
 
     counting = asyncio.ensure_future(_answer(ls, "vISA: counting", token, prepare))
     await asyncio.sleep(0)  # it is prepared: the text is that of this moment

@@ -5,6 +5,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
 import { messageOf, type Server } from '../server/client.ts';
+import type { HeatLines } from '../performance/heat.ts';
 import type { InlineValues } from '../views/inline.ts';
 import type { QuickForm } from './form.ts';
 import { LAUNCH_SUFFIX, outline } from './launch.ts';
@@ -17,29 +18,31 @@ export class Runner {
   private readonly panel: ResultsPanel;
   private readonly inline: InlineValues;
   private readonly form: QuickForm;
+  private readonly heat: HeatLines;
 
-  constructor(server: Server, panel: ResultsPanel, inline: InlineValues, form: QuickForm) {
+  constructor(server: Server, panel: ResultsPanel, inline: InlineValues, form: QuickForm, heat: HeatLines) {
     this.server = server;
     this.panel = panel;
     this.inline = inline;
     this.form = form;
+    this.heat = heat;
   }
 
   /** Runs a text or a launch file; gives the report, undefined where nothing was run. A text without launch file is run with proposals. */
-  async run(uri: vscode.Uri, launch?: string): Promise<Report | undefined> {
+  async run(uri: vscode.Uri, launch?: string, profile?: 'lanes'): Promise<Report | undefined> {
     if (!trusted()) {
       return undefined;
     }
     if (uri.path.endsWith(LAUNCH_SUFFIX)) {
-      return this.perform({ uri });
+      return this.perform({ uri, profile });
     }
     const chosen = launch ?? (await siblingOf(uri));
-    return chosen === undefined ? this.propose(uri) : this.perform({ uri, launch: chosen });
+    return chosen === undefined ? this.propose(uri, profile) : this.perform({ uri, launch: chosen, profile });
   }
 
   /** Runs a text without a launch file with what the form would offer; the form, or a launch file of it, is one click away. */
-  private async propose(uri: vscode.Uri): Promise<Report | undefined> {
-    const report = await this.perform({ uri, quick: {} });
+  private async propose(uri: vscode.Uri, profile?: 'lanes'): Promise<Report | undefined> {
+    const report = await this.perform({ uri, quick: {}, profile });
     if (report !== undefined) {
       void this.offerForm(uri, report.kernel !== undefined);
     }
@@ -77,11 +80,16 @@ export class Runner {
 
   private async perform(job: Job): Promise<Report | undefined> {
     const name = path.basename(job.uri.path);
-    const options = { location: vscode.ProgressLocation.Notification, title: `vISA: running ${name}`, cancellable: true };
+    const before = versions();
+    const options = { location: vscode.ProgressLocation.Notification, title: `vISA: ${job.profile === undefined ? 'running' : 'profiling'} ${name}`, cancellable: true };
     return vscode.window.withProgress(options, async (_, token) => {
       const report = await runLaunch(this.server, job, token);
       if (report !== undefined) {
-        this.panel.show(name, report, await sourceOf(job.uri), () => void this.perform(job));
+        const source = await sourceOf(job.uri);
+        this.panel.show(name, report, source, () => void this.perform(job));
+        if (report.profile !== undefined && sameText(source, before)) {
+          this.heat.show(source, report.profile);
+        }
         await this.inline.update();
       }
       return report;
@@ -105,6 +113,16 @@ export class Runner {
     await vscode.window.showTextDocument(target);
     return target;
   }
+}
+
+/** The open texts as they are: a profile of a text that was edited meanwhile tells of other lines. */
+function versions(): Map<string, number> {
+  return new Map(vscode.workspace.textDocuments.map(({ uri, version }) => [uri.toString(), version]));
+}
+
+function sameText(uri: vscode.Uri, before: Map<string, number>): boolean {
+  const version = versions().get(uri.toString());
+  return version === undefined || (before.get(uri.toString()) ?? version) === version;
 }
 
 function trusted(): boolean {

@@ -1,5 +1,7 @@
 // What the server's command `visa.run` answers, as types.
 
+import type { Profile } from '../performance/profile.ts';
+
 /** An array: its NumPy type, its shape, its first values. */
 export interface Values {
   dtype: string;
@@ -86,6 +88,7 @@ export interface Report {
   threads?: number;
   groups?: number;
   instructions?: number;
+  profile?: Profile; // where it was asked for
   printed?: string;
   notes?: string[];
   assumed?: string[]; // what no file said

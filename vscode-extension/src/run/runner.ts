@@ -19,14 +19,15 @@ export interface Job {
   uri: vscode.Uri; // a text, an object or a launch file
   launch?: string | undefined; // path of the launch file; else the sibling
   quick?: Quick | undefined; // instead of a launch file
+  profile?: 'lanes' | undefined; // count executions, lanes and what messages do
 }
 
 /** The report; undefined where the run was cancelled. */
 export async function runLaunch(server: Server, job: Job, token: vscode.CancellationToken): Promise<Report | undefined> {
-  const { launch, quick } = job;
+  const { launch, quick, profile } = job;
   const uri = job.uri.toString();
   try {
-    return await server.call<Report>('visa.run', { uri, data: 'base64', ...(launch && { launch }), ...(quick && { quick }) }, token);
+    return await server.call<Report>('visa.run', { uri, data: 'base64', ...(launch && { launch }), ...(quick && { quick }), ...(profile && { profile }) }, token);
   } catch (error) {
     return token.isCancellationRequested ? undefined : { launch: launch ?? uri, ok: false, error: messageOf(error) };
   }

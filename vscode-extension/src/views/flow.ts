@@ -2,6 +2,8 @@
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import type { HeatLines } from '../performance/heat.ts';
+import type { Heat } from '../performance/profile.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import type { Graph } from './graph.ts';
 import { blockAt, labelOf } from './blocks.ts';
@@ -42,12 +44,15 @@ export class FlowView implements vscode.Disposable {
   private timer: NodeJS.Timeout | undefined;
   private readonly context: vscode.ExtensionContext;
   private readonly server: Server;
+  private readonly heat: HeatLines;
   private readonly listeners: vscode.Disposable[];
 
-  constructor(context: vscode.ExtensionContext, server: Server) {
+  constructor(context: vscode.ExtensionContext, server: Server, heat: HeatLines) {
     this.context = context;
     this.server = server;
+    this.heat = heat;
     this.listeners = [
+      heat.onDidChange(() => this.later()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.isShown(document) && this.later()),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections }) => {
         if (this.isShown(textEditor.document)) {
@@ -86,7 +91,7 @@ export class FlowView implements vscode.Disposable {
       this.blocks = answer.blocks ?? [];
       shown.dot = answer.dot ?? '';
       shown.mermaid = answer.mermaid ?? '';
-      shown.graph = answer.ok && this.blocks.length > 0 ? graphOf(answer) : undefined;
+      shown.graph = answer.ok && this.blocks.length > 0 ? graphOf(answer, (first, last) => this.heat.between(uri, first, last)) : undefined;
       shown.error = shown.graph ? '' : (answer.error ?? 'there is no instruction in this kernel');
       shown.at = line === undefined ? undefined : blockAt(this.blocks, line);
     } catch (error) {
@@ -158,13 +163,13 @@ export class FlowView implements vscode.Disposable {
 const MOST_LINES = 12;
 const MOST_CHARACTERS = 46;
 
-function graphOf(answer: FlowAnswer): Graph {
-  const nodes = (answer.blocks ?? []).map((block) => ({
-    id: String(block.id),
-    lines: shortened(block.code).map((code) => (code.length > MOST_CHARACTERS ? `${code.slice(0, MOST_CHARACTERS - 1)}…` : code)),
-    line: block.firstLine,
-    faint: !block.reachable,
-  }));
+function graphOf(answer: FlowAnswer, heatOf: (first: number, last: number) => Heat | undefined): Graph {
+  const nodes = (answer.blocks ?? []).map((block) => {
+    const heat = heatOf(block.firstLine, block.lastLine);
+    const code = shortened(block.code).map((line) => (line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS - 1)}…` : line));
+    const lines = heat === undefined ? code : [`// ${heat.words}`, ...code];
+    return { id: String(block.id), lines, line: block.firstLine, faint: !block.reachable, heat: heat?.level };
+  });
   const edges = (answer.edges ?? []).map((edge) => ({
     from: String(edge.from),
     to: String(edge.to),

@@ -10,6 +10,7 @@ export interface Node {
   lines: string[];
   line: number; // of the text, from 0
   faint: boolean; // nothing leads there
+  heat?: number | undefined; // 1 to 5, after a run with profile
 }
 
 export interface Edge {

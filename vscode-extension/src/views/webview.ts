@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 
-export type View = 'results' | 'flow' | 'isa' | 'form' | 'zebin' | 'lanes' | 'machine';
+export type View = 'results' | 'flow' | 'isa' | 'form' | 'zebin' | 'lanes' | 'machine' | 'pressure';
 
 export function optionsFor(context: vscode.ExtensionContext): vscode.WebviewOptions {
   return { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(context.extensionUri, 'dist'), media(context)] };

@@ -17,6 +17,17 @@ export function element(tag: string, className = '', ...children: Child[]): HTML
   return made;
 }
 
+const SVG = 'http://www.w3.org/2000/svg';
+
+export function svg(tag: string, attributes: Record<string, string | number>, ...children: Element[]): SVGElement {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    made.setAttribute(name, String(value));
+  }
+  made.append(...children);
+  return made;
+}
+
 export function button(text: string, title: string, work: () => void): HTMLElement {
   const made = element('button', '', text);
   made.title = title;

@@ -3,9 +3,8 @@
 import { layout, type Box, type Graph, type Layout, type Route } from '../views/graph.ts';
 import { moved } from '../views/moves.ts';
 import { coloured } from './code.ts';
-import { button, element } from './dom.ts';
+import { button, element, svg } from './dom.ts';
 
-const SVG = 'http://www.w3.org/2000/svg';
 const STEP = 1.25;
 const [SMALLEST, LARGEST] = [0.1, 4];
 const MARGIN = 24; // kept free around a block that is brought into view, in pixels of the page
@@ -114,7 +113,8 @@ export class Drawing {
       return `to block ${to}${route.label === '' ? '' : `, ${route.label}`}`;
     });
     const words = [`Block ${number + 1} of ${this.made.boxes.length}`, `line ${box.line + 1}`, ...leads, box.lines.join('; ')];
-    const group = svg('g', { class: box.faint ? 'block faint' : 'block', role: 'button', tabindex: number === 0 ? 0 : -1, 'aria-label': words.join(', ') }, ring, rect, ...rows);
+    const kind = `block${box.faint ? ' faint' : ''}${box.heat === undefined ? '' : ` heat-${box.heat}`}`;
+    const group = svg('g', { class: kind, role: 'button', tabindex: number === 0 ? 0 : -1, 'aria-label': words.join(', ') }, ring, rect, ...rows);
     group.addEventListener('click', () => {
       this.stop(box.id);
       this.goTo(box.line);
@@ -233,15 +233,6 @@ function within(scale: number): number {
 
 function named(made: HTMLElement, name: string): HTMLElement {
   made.setAttribute('aria-label', name);
-  return made;
-}
-
-function svg(tag: string, attributes: Record<string, string | number>, ...children: Element[]): SVGElement {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    made.setAttribute(name, String(value));
-  }
-  made.append(...children);
   return made;
 }
 
