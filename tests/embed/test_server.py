@@ -128,3 +128,24 @@ async def test_a_host_is_known_by_what_the_editor_calls_it_or_by_its_name(client
     text = '# visa: asm\nx = "nope (M1, 16)"\n' if language == "python" else TEXT
     document = opened(client, language, text, f"file:///src/{name}")
     assert len(await diagnostics(client, document)) == 1
+
+
+async def test_a_block_is_formatted_by_its_range_and_by_an_action(client):
+    document = opened(client, text=TEXT.replace("mov (M1, 16)", "mov (M1,16)  ").replace("nope", "%0"))
+    line = TEXT.split("\n")[1]
+    before = units(line[: line.index("mov (M1") + 8], client.units)
+    place = types.Range(types.Position(1, before), types.Position(1, before))
+    options = types.FormattingOptions(4, insert_spaces=True)
+    whole = types.Range(types.Position(1, 0), types.Position(2, 0))
+    edits = await client.text_document_range_formatting_async(
+        types.DocumentRangeFormattingParams(document, whole, options)
+    )
+    assert [edit.new_text for edit in edits] == [" ", " "]
+    assert edits[0].range == types.Range(types.Position(1, before), types.Position(1, before))
+    (action,) = await client.text_document_code_action_async(
+        types.CodeActionParams(document, place, types.CodeActionContext([]))
+    )
+    assert (action.title, action.kind) == ("Format this vISA block", types.CodeActionKind.RefactorRewrite)
+    assert list(action.edit.changes[URI]) == list(edits)
+    only = types.CodeActionContext([], only=[types.CodeActionKind.QuickFix])
+    assert not await client.text_document_code_action_async(types.CodeActionParams(document, place, only))

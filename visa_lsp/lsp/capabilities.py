@@ -42,7 +42,7 @@ DID_CHANGE_CURSOR: Final = "visa/didChangeCursor"
 _OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},
     "signatureHelpProvider": {"triggerCharacters": [" ", "("], "retriggerCharacters": [" ", ","]},
-    "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll"]},
+    "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll", "refactor.rewrite"]},
     "documentOnTypeFormattingProvider": {"firstTriggerCharacter": "\n", "moreTriggerCharacter": [":", "}"]},
     "semanticTokensProvider": {
         "legend": {"tokenTypes": list(TYPES), "tokenModifiers": list(MODIFIERS)},
