@@ -7,11 +7,15 @@ comes from a macro, an escape or an operand: there is no such token to change in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from visa_lsp.embed.host_text import HostText
 from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.embed.host_text import HostText
 
 # What is changed, by kind: a pattern whose group is the token, and what it becomes.
 SLIPS = {
