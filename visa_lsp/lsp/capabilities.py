@@ -32,6 +32,8 @@ EXPLAIN: Final = "visa.explain"
 INSTRUCTIONS_OF: Final = "visa.instructionsOf"
 WORDS: Final = "visa.words"
 STATS: Final = "visa.stats"
+OPEN_BLOCK: Final = "visa.openBlock"
+WRITE_BLOCK: Final = "visa.writeBlock"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"
