@@ -17,6 +17,7 @@ import { Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
 import { compareWith, registerComparison } from './views/compare.ts';
 import { CursorLine } from './views/cursor.ts';
+import { Blocks } from './views/embedded.ts';
 import { FlowView } from './views/flow.ts';
 import { InlineValues } from './views/inline.ts';
 import { SourceLenses } from './views/source.ts';
@@ -54,6 +55,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const runner = new Runner(current, results, inline, form);
   const flow = new FlowView(context, current);
   const pages = new Pages();
+  const blocks = new Blocks(current);
   registerTexts(current, pages);
   registerComparison(current, pages);
   const isa = new IsaEditor(context, current);
@@ -74,6 +76,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
         return runner.run(uri!, text('launch'));
       case 'visa.assemble':
         return assemble(uri!);
+      case 'visa.openBlock':
+        return blocks.open(uri!, typeof given['block'] === 'number' ? given['block'] : undefined);
       case 'visa.showControlFlow':
         return flow.show(uri!, text('kernel'));
       case 'visa.disassemble':
@@ -142,6 +146,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     isa,
     tests,
     status,
+    blocks,
     new SourceLenses(current),
     new CursorLine(current),
     debugging.register(),
@@ -156,6 +161,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
     command('visa.assembleFile', assemble),
     command('visa.compareWith', (uri, selected) => compareWith(current, pages, uri, selected)),
+    command('visa.openAsVisa', (uri) => blocks.open(uri)),
     command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
     command('visa.showDisassembly', openObject),
     command('visa.openDisassemblyText', (uri) => isa.showText(uri)),
