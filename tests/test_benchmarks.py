@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("name", ["check", "debug", "edit", "fuzz_dap", "hostile", "open", "startup"])
+@pytest.mark.parametrize(
+    "name", ["against", "check", "debug", "edit", "embedded", "fuzz_dap", "hostile", "open", "run", "startup"]
+)
 def test_a_benchmark_tells_its_usage(name: str):
     command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]
     told = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)

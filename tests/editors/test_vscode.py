@@ -289,3 +289,29 @@ def test_the_newcomers_path(vsix: Path, project: Path, tmp_path: Path):
 
 def test_nothing_runs_in_an_untrusted_folder(vsix: Path, project: Path):
     drive("untrusted.mjs", vsix, project, PROGRAM)
+
+
+def test_visa_in_other_languages(vsix: Path, tmp_path: Path):
+    """A ``.cl`` and a ``.cpp``, without and with a second server of their languages, and a block as a text of its own."""
+    folder = tmp_path / "hosts"
+    (folder / ".vscode").mkdir(parents=True)
+    (folder / ".vscode" / "settings.json").write_text('{"visa.embedded.enabled": true}')
+    (folder / "visa-lsp.toml").write_text("")
+    body = (
+        '  asm("mul (M1,16)   %0(0,0)<1> %0(0,0)<1;1,0> %1(0,0)<1;1,0>\\n"\n'
+        '      "mov (M1, 16) %0(0,0)<1> nope(0,0)<1;1,0>\\n"\n      : "+rw"(value) : "rw"(by));\n  return value;\n}\n'
+    )
+    (folder / "kernel.cpp").write_text("// C++\nfloat scale(float value, float by) {\n" + body)
+    (folder / "kernel.cl").write_text(
+        "// OpenCL\nfloat scale(float value, float by) {\n" + body.replace("asm(", "__asm__(")
+    )
+    lines = drive("host_tests.mjs", vsix, folder, PROGRAM, "host_embedded")
+    assert {line["test"] for line in lines if "test" in line} == {
+        "alone on the language",
+        "beside another server of the language",
+        "a document is not formatted by two",
+        "a block is formatted by its action",
+        "a block is opened from its lens and saved back",
+        "an edit of the host is shown in the block",
+        "what a string cannot say is refused",
+    }

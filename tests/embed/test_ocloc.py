@@ -14,7 +14,7 @@ from visa_lsp.embed.languages import Host
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a compiler")
 SOURCES = Path(__file__).parent / "sources"
-DEVICE = {"operands.cl": "tgllp", "strings.cl": "tgllp", "matrix.cl": "pvc"}
+DEVICE = {"operands.cl": "tgllp", "strings.cl": "tgllp", "matrix.cl": "pvc", "manners.cl": "pvc"}
 HEAD = """
 __attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *d, global float *f, uint n) {
   const size_t tid = get_global_id(0);

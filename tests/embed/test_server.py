@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import pytest_lsp
-from lsp_client import SERVER, answering
+from lsp_client import SERVER, answering, plain
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
@@ -128,3 +128,69 @@ async def test_a_host_is_known_by_what_the_editor_calls_it_or_by_its_name(client
     text = '# visa: asm\nx = "nope (M1, 16)"\n' if language == "python" else TEXT
     document = opened(client, language, text, f"file:///src/{name}")
     assert len(await diagnostics(client, document)) == 1
+
+
+async def test_a_block_is_formatted_by_its_range_and_by_an_action(client):
+    document = opened(client, text=TEXT.replace("mov (M1, 16)", "mov (M1,16)  ").replace("nope", "%0"))
+    line = TEXT.split("\n")[1]
+    before = units(line[: line.index("mov (M1") + 8], client.units)
+    place = types.Range(types.Position(1, before), types.Position(1, before))
+    options = types.FormattingOptions(4, insert_spaces=True)
+    whole = types.Range(types.Position(1, 0), types.Position(2, 0))
+    edits = await client.text_document_range_formatting_async(
+        types.DocumentRangeFormattingParams(document, whole, options)
+    )
+    assert [edit.new_text for edit in edits] == [" ", " "]
+    assert edits[0].range == types.Range(types.Position(1, before), types.Position(1, before))
+    (action,) = await client.text_document_code_action_async(
+        types.CodeActionParams(document, place, types.CodeActionContext([]))
+    )
+    assert (action.title, action.kind) == ("Format this vISA block", types.CodeActionKind.RefactorRewrite)
+    assert list(action.edit.changes[URI]) == list(edits)
+    only = types.CodeActionContext([], only=[types.CodeActionKind.QuickFix])
+    assert not await client.text_document_code_action_async(types.CodeActionParams(document, place, only))
+
+
+async def run(client, command, argument):
+    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(command, [argument])))
+
+
+async def test_a_block_is_opened_changed_and_written_back(client):
+    document = opened(client)
+    (lens,) = await client.text_document_code_lens_async(types.CodeLensParams(document))
+    assert (lens.range.start.line, lens.command.title, lens.command.command) == (1, "Open as vISA", "visa.openBlock")
+    block = await run(client, "visa.openBlock", {"uri": URI, "line": 1})
+    assert (block["ok"], block["block"], block["uri"]) == (
+        True,
+        0,
+        "visa-block:/k.cl.1.visaasm?file%3A%2F%2F%2Fsrc%2Fk.cl",
+    )
+    assert "mov (M1, 16) x(0,0)<1> nope(0,0)<1;1,0>\n" in block["text"]
+    argument = {"uri": URI, "block": 0, "before": block["text"], "text": block["text"].replace("nope", "x")}
+    written = await run(client, "visa.writeBlock", argument)
+    assert (written["ok"], written["changed"]) == (True, True)
+    [edit] = written["edit"]["changes"][URI]
+    start = position(client, "nope")
+    place = {"line": start.line, "character": start.character}
+    end = {"line": start.line, "character": start.character + len("nope")}
+    assert edit == {"range": {"start": place, "end": end}, "newText": "%0"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ({"uri": URI}, "neither"),
+        ({"uri": URI, "line": 0}, "no vISA at line 1"),
+        ({"uri": URI, "block": 3}, "there is no block 4 in k.cl: it has 1"),
+        ({"uri": URI, "block": -1}, "`block` must be a number from 0"),
+        ({"uri": "file:///other.cl", "block": 0}, "not open"),
+        ({}, "no `uri`"),
+    ],
+)
+async def test_what_is_no_block_is_told_in_words(client, argument, words):
+    opened(client)
+    answer = await run(client, "visa.openBlock", argument)
+    assert not answer["ok"]
+    assert words in answer["error"]
+    answer = await run(client, "visa.writeBlock", {**argument, "before": "x", "text": "y"})
+    assert not answer["ok"]

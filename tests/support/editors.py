@@ -50,10 +50,13 @@ def _wheel() -> str | None:
     return str(Path(folders[0]) / "install" / "bin" / "nvim") if folders else None
 
 
-def drive_neovim(editor: Neovim, script: Path, file: Path, home: Path, timeout: float = 90) -> dict[str, object]:
+def drive_neovim(
+    editor: Neovim, script: Path, file: Path, home: Path, timeout: float = 90, options: str = "", more: str = ""
+) -> dict[str, object]:
     """Open a file in a headless Neovim with our configuration, run a script in it, give what the script reports.
 
-    The script calls ``report(table)``; the configuration is loaded from ``docs/editors/nvim``, as a user would.
+    The script calls ``report(table)``; the configuration is loaded from ``docs/editors/nvim``, as a user would, with further
+    ``options`` and ``more`` in the file of the user, both in Lua.
     """
     lua = home / "lua"
     lua.mkdir(parents=True, exist_ok=True)
@@ -63,7 +66,7 @@ def drive_neovim(editor: Neovim, script: Path, file: Path, home: Path, timeout: 
     command = json.dumps([sys.executable, "-m", "visa_lsp.cli.serve"]).replace("[", "{").replace("]", "}")
     start.write_text(
         f"vim.opt.runtimepath:prepend('{home}')\n"
-        f"require('visa').setup({{ cmd = {command} }})\n"
+        f"require('visa').setup({{ cmd = {command}, {options} }})\n{more}\n"
         f"function report(value) local f = io.open('{answer}', 'w'); f:write(vim.fn.json_encode(value)); f:close() end\n"
     )
     environment = {

@@ -22,7 +22,7 @@ from visa_lsp.syntax.comments import strip
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 WIDEST: Final = 32  # lanes: of a function that does not say how many it has
 _ROOM: Final = 4096  # bytes: of an operand whose type is not known
@@ -112,16 +112,20 @@ class Unit(Struct, frozen=True, dict=True):
         return (block, literal) if where.start < span.start and span.end < where.end else None
 
 
-def unit_of(source: UnitSource, choice: int = 0) -> Unit:
-    """The body made of some blocks of one function; ``choice`` says which of ``CHOICES`` stands for what is not known."""
-    return _UnitMaker(source, choice).unit()
+def unit_of(source: UnitSource, choice: int = 0, names: Mapping[str, str] | None = None) -> Unit:
+    """The body made of some blocks of one function; ``choice`` says which of ``CHOICES`` stands for what is not known.
+
+    ``names`` has other names for operands, by those that they would have.
+    """
+    return _UnitMaker(source, choice, names or {}).unit()
 
 
 class _UnitMaker:
     """Makes one unit."""
 
-    def __init__(self, source: UnitSource, choice: int) -> None:
+    def __init__(self, source: UnitSource, choice: int, names: Mapping[str, str]) -> None:
         self._source = source
+        self._called = names
         self._choice = choice
         self._base = source.blocks[0].span.start
         self._names: dict[str, OperandName] = {}
@@ -225,6 +229,7 @@ class _UnitMaker:
             self._open = True
             return CHOICES[self._choice][2]
         name = f"__asm{number}_{operand.number if not operand.name or operand.constraint is not None else operand.name}"
+        name = self._called.get(name, name)
         if name not in self._names:
             self._names[name] = OperandName(name, written, operand)
             self._decls.append(self._declaration(name, operand, known))

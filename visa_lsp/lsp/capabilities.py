@@ -32,6 +32,8 @@ EXPLAIN: Final = "visa.explain"
 INSTRUCTIONS_OF: Final = "visa.instructionsOf"
 WORDS: Final = "visa.words"
 STATS: Final = "visa.stats"
+OPEN_BLOCK: Final = "visa.openBlock"
+WRITE_BLOCK: Final = "visa.writeBlock"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"
@@ -42,7 +44,7 @@ DID_CHANGE_CURSOR: Final = "visa/didChangeCursor"
 _OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},
     "signatureHelpProvider": {"triggerCharacters": [" ", "("], "retriggerCharacters": [" ", ","]},
-    "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll"]},
+    "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll", "refactor.rewrite"]},
     "documentOnTypeFormattingProvider": {"firstTriggerCharacter": "\n", "moreTriggerCharacter": [":", "}"]},
     "semanticTokensProvider": {
         "legend": {"tokenTypes": list(TYPES), "tokenModifiers": list(MODIFIERS)},

@@ -33,6 +33,8 @@ OFFERED = {
             "visa.launchTemplate",
             "visa.showReferences",
             "visa.instructionsOf",
+            "visa.openBlock",
+            "visa.writeBlock",
         ],
     },
     "foldingRangeProvider": True,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.lsp.handlers import commands, diagnostics, editing, hierarchy, hints, language, structure, sync
+from visa_lsp.lsp.handlers import blocks, commands, diagnostics, editing, hierarchy, hints, language, structure, sync
 from visa_lsp.lsp.session import VisaServer
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.services import Services
 
-HANDLERS: Final = (sync, diagnostics, language, structure, editing, hierarchy, hints, commands)
+HANDLERS: Final = (sync, diagnostics, language, structure, editing, hierarchy, hints, commands, blocks)
 
 
 def create_server(services: Services, version: str) -> VisaServer:

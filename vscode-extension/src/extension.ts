@@ -21,6 +21,7 @@ import { Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
 import { compareWith, registerComparison } from './views/compare.ts';
 import { CursorLine } from './views/cursor.ts';
+import { Blocks } from './views/embedded.ts';
 import { FlowView } from './views/flow.ts';
 import { MachineView } from './views/machine.ts';
 import { InlineValues } from './views/inline.ts';
@@ -68,6 +69,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const range = new LiveRange(statistics);
   const pressure = new PressureView(context, statistics, range);
   const pages = new Pages();
+  const blocks = new Blocks(current);
   registerTexts(current, pages);
   registerComparison(current, pages);
   const isa = new IsaEditor(context, current);
@@ -88,6 +90,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
         return runner.run(uri!, text('launch'));
       case 'visa.assemble':
         return assemble(uri!);
+      case 'visa.openBlock':
+        return blocks.open(uri!, typeof given['block'] === 'number' ? given['block'] : undefined);
       case 'visa.showControlFlow':
         return flow.show(uri!, text('kernel'));
       case 'visa.gen':
@@ -164,6 +168,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     isa,
     tests,
     status,
+    blocks,
     new SourceLenses(current),
     new CursorLine(current),
     debugging.register(),
@@ -186,6 +191,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
     command('visa.assembleFile', assemble),
     command('visa.compareWith', (uri, selected) => compareWith(current, pages, uri, selected)),
+    command('visa.openAsVisa', (uri) => blocks.open(uri)),
     command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
     command('visa.showMachineCode', (uri) => showMachineCode(uri)),
     command('visa.showDisassembly', openObject),

@@ -1,12 +1,15 @@
 -- vISA assembly in Neovim (0.7 and later). Put this file into the folder `lua` of your configuration and write
 --   require('visa').setup()
--- in init.lua. Options: cmd (list of strings), settings ({ platform = 'TGLLP' }), on_attach (function).
+-- in init.lua. Options: cmd (list of strings), settings ({ platform = 'TGLLP' }), on_attach (function), embedded (true: also for
+-- vISA in the strings of OpenCL, C, C++ and Python, beside the servers of those languages; :VisaBlock then opens the block under
+-- the cursor as a text of its own, and :w writes it back into the string).
 -- It gives the file type, the language server, which knows launch files (*.launch.yaml) too, and the commands :VisaAssemble,
 -- :VisaRun [LAUNCH FILE] and :VisaGen, which puts the machine code into the location list (with Intel's finalizer).
 
 local M = {}
 
-local defaults = { cmd = { 'visa-lsp' }, settings = {} }
+local defaults = { cmd = { 'visa-lsp' }, settings = {}, embedded = false }
+local hosts = { 'opencl', 'c', 'cpp', 'python' }
 
 local function root_of(path)
   local found = vim.fs and vim.fs.find({ '.git', 'visa-lsp.toml', 'pyproject.toml' }, { upward = true, path = path })
@@ -14,14 +17,28 @@ local function root_of(path)
   return marker and vim.fn.fnamemodify(marker, ':h') or path
 end
 
--- Calls a command of the server on the current buffer's text and gives its answer to a function.
-local function call(command, argument, done)
-  local buffer = vim.api.nvim_get_current_buf()
+-- Our client of a buffer: another server may be there for the language around the vISA.
+local function own(buffer)
+  local clients = vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = buffer }) or vim.lsp.buf_get_clients(buffer)
+  for _, client in pairs(clients) do
+    if client.name == 'visa-lsp' then
+      return client
+    end
+  end
+end
+
+-- Calls a command of the server on a buffer's text and gives its answer to a function.
+local function call(command, argument, done, buffer)
+  buffer = buffer or vim.api.nvim_get_current_buf()
   argument.uri = vim.uri_from_bufnr(buffer)
   local params = { command = command, arguments = { argument } }
-  return vim.lsp.buf_request(buffer, 'workspace/executeCommand', params, function(err, result)
+  local client = own(buffer)
+  if not client then
+    return done({ ok = false, error = 'visa-lsp is not attached to this buffer' })
+  end
+  return client.request('workspace/executeCommand', params, function(err, result)
     done(err and { ok = false, error = err.message } or result)
-  end)
+  end, buffer)
 end
 
 local function say(lines, ok)
@@ -82,6 +99,49 @@ function M.gen(done)
   end)
 end
 
+-- The block under the cursor as a text in a window of its own. Writing it changes the string in the buffer that it came from.
+function M.block(done)
+  local host, line = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
+  local function write(shown)
+    local lines = vim.api.nvim_buf_get_lines(shown.buffer, 0, -1, false)
+    local text = table.concat(lines, '\n') .. '\n'
+    call('visa.writeBlock', { block = shown.block, before = shown.before, text = text }, function(result)
+      if not result.ok then
+        return say({ result.error }, false)
+      end
+      for _, edits in pairs(result.edit.changes) do
+        vim.lsp.util.apply_text_edits(edits, host, own(host).offset_encoding)
+      end
+      if vim.lsp.handlers['textDocument/diagnostic'] then
+        -- Neovim by itself asks anew only about the buffer in front.
+        own(host).request('textDocument/diagnostic', { textDocument = { uri = vim.uri_from_bufnr(host) } }, nil, host)
+      end
+      shown.before = text
+      vim.bo[shown.buffer].modified = false
+    end, host)
+  end
+  return call('visa.openBlock', { line = line }, function(result)
+    if result.ok then
+      vim.cmd('split ' .. vim.fn.fnameescape(result.uri))
+      local shown = { buffer = vim.api.nvim_get_current_buf(), block = result.block, before = result.text }
+      vim.bo[shown.buffer].buftype, vim.bo[shown.buffer].bufhidden = 'acwrite', 'wipe'
+      vim.api.nvim_buf_set_lines(shown.buffer, 0, -1, false, vim.split(result.text:gsub('\n$', ''), '\n', { plain = true }))
+      vim.bo[shown.buffer].modified, vim.bo[shown.buffer].filetype = false, 'visa'
+      vim.api.nvim_create_autocmd('BufWriteCmd', {
+        buffer = shown.buffer,
+        callback = function()
+          write(shown)
+        end,
+      })
+    end
+    if done then
+      done(result)
+    elseif not result.ok then
+      say({ result.error }, false)
+    end
+  end)
+end
+
 function M.setup(options)
   options = vim.tbl_extend('force', defaults, options or {})
   vim.cmd([[
@@ -114,14 +174,21 @@ function M.setup(options)
     M.client = M.client or vim.lsp.start_client(config)
     vim.lsp.buf_attach_client(buffer, M.client)
   end
+  local patterns = { 'visa', '*.visa-launch', 'visa-launch' }
+  if options.embedded then
+    vim.list_extend(patterns, hosts)
+  end
   vim.api.nvim_create_autocmd('FileType', {
-    pattern = { 'visa', '*.visa-launch', 'visa-launch' },
+    pattern = patterns,
     callback = function(event)
       attach(event.buf)
     end,
   })
   vim.api.nvim_create_user_command('VisaAssemble', function()
     M.assemble()
+  end, {})
+  vim.api.nvim_create_user_command('VisaBlock', function()
+    M.block()
   end, {})
   vim.api.nvim_create_user_command('VisaGen', function()
     M.gen()

@@ -142,6 +142,20 @@ def format_line(text: str, statement: tree.Statement | None) -> str:
     return _shaped(text, _layout(statement))
 
 
+def tidied(text: str, statement: tree.Statement | None) -> str:
+    """One line with its words one blank apart; where it begins and where its comment stands remain as they are.
+
+    For lines inside of other texts, whose layout is not ours.
+    """
+    layout = _layout(statement)
+    if layout is None or layout.kept or "/*" in text or "*/" in text:
+        return text.rstrip(" \t")
+    code, comment = _split(text)
+    words = code.lstrip()
+    between = text[len(code) : len(text.rstrip()) - len(comment)] if comment else ""
+    return code[: len(code) - len(words)] + _folded(_exec_comma(code, layout.execution).strip()) + between + comment
+
+
 def _shaped(text: str, layout: LineLayout | None) -> str:
     if layout is None:
         return text.rstrip() if not text.strip() or text.lstrip().startswith("//") else text

@@ -91,8 +91,8 @@ class BadArgument(ValueError):  # noqa: N818 - a mistake of the caller, answered
     """What a command was given is of no use."""
 
 
-def _options(arguments: Any, needed: str = "uri", second: str = "launch") -> dict[str, str]:
-    """The named options of a call: of an object, or the needed one alone with another behind it."""
+def options_of(arguments: Any, needed: str = "uri", second: str = "launch") -> dict[str, str]:
+    """The named options of a call: of an object, or the needed one alone with another behind it. Raises BadArgument."""
     first = arguments[0] if isinstance(arguments, list) and arguments else arguments
     options: dict[str, Any]
     if isinstance(first, str):
@@ -182,7 +182,7 @@ async def on_assemble(ls: VisaServer, arguments: list[Any], token: Any) -> Resul
     """Assemble a document into an object file beside it."""
 
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments)
+        options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
         return lambda: ls.services.assemble(text, path, platform)
 
@@ -196,7 +196,7 @@ async def on_disassemble(ls: VisaServer, arguments: list[Any], token: Any) -> Re
 
 async def _disassemble(ls: VisaServer, arguments: Any, token: Any) -> Result:
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments)
+        options = options_of(arguments)
         uri = options["uri"]
         if uri.startswith(f"{SCHEME}:"):
             uri = "file:" + uri.partition(":")[2].removesuffix(".visaasm")
@@ -215,7 +215,7 @@ async def on_zebin(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Tell what is in a zebin: sections, kernels, ze_info, and its vISA as text."""
 
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments)
+        options = options_of(arguments)
         path, platform = ls.files.path_of(options["uri"]), _platform(ls, options)
         if path is None:
             raise BadArgument("a zebin has to be a file")
@@ -232,7 +232,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """
 
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments, second="other")
+        options = options_of(arguments, second="other")
         other = options.get("other")
         if other is None:
             raise BadArgument("the object has no `other`: the document that the first is compared with")
@@ -282,7 +282,7 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
     def prepare() -> Callable[[], Result]:
         nonlocal uri
-        named = _options(arguments)
+        named = options_of(arguments)
         uri = named["uri"]
         options: dict[str, Any] = {**named, **_quick(arguments)}
         if uri.endswith(_LAUNCH):
@@ -340,7 +340,7 @@ async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
     def prepare() -> Callable[[], Result]:
         nonlocal uri
-        options = _options(arguments)
+        options = options_of(arguments)
         uri = options["uri"]
         text, path = None if _is_object(uri) else _text(ls, uri), ls.files.path_of(uri)
         if text is None and path is None:
@@ -385,7 +385,7 @@ async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result
         jobs: dict[str, RunJob] = {}
         for uri in dict.fromkeys(uris):
             try:
-                job: dict[str, Any] = _options([{**options, "uri": uri}])
+                job: dict[str, Any] = options_of([{**options, "uri": uri}])
                 _complete_launch_options(ls, job)
                 jobs[uri] = (None, None, job, seconds)
             except BadArgument as error:
@@ -495,7 +495,7 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     asked: list[OpenDocument] = []
 
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments)
+        options = options_of(arguments)
         uri = options["uri"]
         opened = ls.documents.get(uri)
         if opened is not None:
@@ -524,7 +524,7 @@ async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -
     """Give the text of a launch file to fill in, with what ze_info tells of the arguments, or filled in by ``quick``."""
 
     def prepare() -> Callable[[], Result]:
-        named = _options(arguments)
+        named = options_of(arguments)
         text, path = _text(ls, named["uri"]), ls.files.path_of(named["uri"])
         options = {**named, **_quick(arguments), "platform": _platform(ls, named), "opened": _beside(ls, path)}
         return lambda: ls.services.launch_template(text, path, options)
@@ -539,7 +539,7 @@ async def on_control_flow(ls: VisaServer, arguments: list[Any], token: Any) -> R
     """Give the control-flow graph of a kernel as DOT, as Mermaid, and as values."""
 
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments, second="kernel")
+        options = options_of(arguments, second="kernel")
         opened = ls.opened(types.TextDocumentIdentifier(options["uri"]))
         analysis = opened.analysis if opened else Analysis.of(_text(ls, options["uri"]), _platform(ls, options))
         line = options.get("line")
@@ -561,7 +561,7 @@ async def on_ze_info(ls: VisaServer, arguments: list[Any], token: Any) -> Result
     """Give the ze_info of a document: its file's, or one made from the text."""
 
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments)
+        options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
         opened = _beside(ls, path)
         return lambda: ls.services.zeinfo(text, path, platform, opened)
@@ -573,7 +573,7 @@ async def on_explain(ls: VisaServer, arguments: list[Any], token: Any) -> Result
     """Give the page of an instruction, a finding, a variable, a type, an attribute or a word of the glossary."""
 
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments, needed="word", second="platform")
+        options = options_of(arguments, needed="word", second="platform")
         return lambda: ls.services.explain(options["word"], options.get("platform"))
 
     return await _answer(ls, "vISA: explaining", token, prepare)
@@ -595,7 +595,7 @@ async def on_instructions_of(ls: VisaServer, arguments: list[Any], token: Any) -
 
 def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]:
     """The file and the line that a call is about."""
-    options = _options(arguments, second="line")
+    options = options_of(arguments, second="line")
     path, line = ls.files.path_of(options["uri"]), options.get("line")
     if path is None:
         raise BadArgument(f"`{options['uri']}` is no file")

@@ -11,6 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from visa_lsp.embed import requests
+from visa_lsp.embed.formatting import block_around, format_blocks
 from visa_lsp.ide.features.code_actions import code_actions, fix_all
 from visa_lsp.ide.features.completion import CompletionOffer, ItemKind, documentation, offers
 from visa_lsp.ide.features.formatting import format_on_type, format_runs, format_text
@@ -49,6 +50,7 @@ _ITEM: Final = {
 }
 # The edits that format a chunk: how a line is formatted follows from the line alone.
 _EDITS: Final = Key[Placed]("edits that format")
+_REWRITE: Final = types.CodeActionKind.RefactorRewrite.value
 _PLACEHOLDER: Final = re.compile(r"\$\{\d+(?::([^}]*)|\|([^,|]*)[^}]*)?\}")
 
 
@@ -227,7 +229,11 @@ def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> LineForm:
 
 @guarded
 async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormattingParams) -> Any:
-    """Bring some lines into shape."""
+    """Bring some lines into shape; in a host those of vISA, which its strings say."""
+    host = ls.host(params.text_document)
+    if host is not None:
+        within = to_span(host[0].document, params.range, ls.encoding)
+        return Raw(raw_edits(host[0].document, format_blocks(host[1], within), ls.encoding))
     opened = ls.opened(params.text_document)
     if opened is None:
         return None
@@ -250,7 +256,7 @@ async def on_type_formatting(
 
 @guarded
 async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
-    """Offer the fixes of findings in a range."""
+    """Offer the fixes of findings in a range, and the formatting of a block of vISA in a host."""
     opened = ls.opened(params.text_document)
     only = params.context.only
     host = ls.host(params.text_document)
@@ -282,6 +288,12 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
             actions.append(
                 _action(action.title, types.CodeActionKind.QuickFix, opened, action.edits, ls.encoding, more)
             )
+    if host is not None and (only is None or any(_REWRITE.startswith(kind) for kind in wanted)):
+        block = block_around(host[1], to_span(document, params.range, ls.encoding))
+        edits = format_blocks(host[1], block) if block is not None else ()
+        if edits:
+            kind = types.CodeActionKind.RefactorRewrite
+            actions.append(_action("Format this vISA block", kind, opened, edits, ls.encoding))
     return Encoded([b"[", ", ".join(actions).encode(), b"]"])
 
 

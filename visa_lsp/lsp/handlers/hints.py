@@ -19,6 +19,7 @@ from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, GEN, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
+from visa_lsp.lsp.handlers.blocks import lenses_of_blocks
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Raw
 from visa_lsp.text import units
@@ -100,7 +101,10 @@ def did_change_cursor(ls: VisaServer, params: Any) -> None:
 
 @guarded
 async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[types.CodeLens] | None:
-    """Write above each kernel what can be done with it; nothing that would not be done in an untrusted folder."""
+    """Write above each kernel, or block in a host, what can be done with it; nothing that would not be done in an untrusted folder."""
+    host = ls.host(params.text_document)
+    if host is not None:
+        return lenses_of_blocks(ls, *host)
     opened = ls.opened(params.text_document)
     if opened is None or not ls.documents.settings_for(opened.key).code_lens:
         return None

@@ -19,6 +19,22 @@ function embedded(): boolean {
   return wanted() || (vscode.workspace.workspaceFolders ?? []).some((folder) => wanted(folder.uri));
 }
 
+/** Keeps the client from formatting other languages: VS Code would ask which of two formatters is to be used from then on. */
+function leaveFormatting(client: LanguageClient): void {
+  const features = [
+    client.getFeature('textDocument/formatting'),
+    client.getFeature('textDocument/rangeFormatting'),
+    client.getFeature('textDocument/onTypeFormatting'),
+  ];
+  for (const feature of features) {
+    const initialize = feature.initialize.bind(feature);
+    feature.initialize = (capabilities, selector) => {
+      const ours = selector?.filter((filter) => typeof filter === 'string' || !('language' in filter) || !HOSTS.includes(filter.language ?? ''));
+      initialize(capabilities, ours);
+    };
+  }
+}
+
 export { messageOf };
 
 export type Show = (command: string, args: unknown[]) => Promise<unknown> | undefined;
@@ -165,6 +181,7 @@ export class Server implements vscode.Disposable {
         },
       };
       this.client = new LanguageClient('visa', 'vISA Language Server', { command, args: [] }, options);
+      leaveFormatting(this.client);
       await this.client.start();
       this.output.appendLine(`started ${command} (${this.used?.origin})`);
     } catch (error) {

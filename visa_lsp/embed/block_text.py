@@ -1,0 +1,159 @@
+"""One block as a vISA text of its own, to be opened, judged and changed where it is readable.
+
+Operands are variables with names of their own; what the host knows of them stands above the block, what closes the body below. Two
+comments mark where the block begins and ends: only what stands between them is the user's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.embed.host_text import HEADER
+from visa_lsp.embed.literals import HOLE
+from visa_lsp.embed.units import UnitSource, unit_of
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from visa_lsp.embed.blocks import AsmBlock, Operand
+    from visa_lsp.embed.host_text import HostText
+    from visa_lsp.embed.units import Unit
+
+BEGINS: Final = "// ---- the block begins below this line ----\n"
+ENDS: Final = "// ---- the block ends above this line ----\n"
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_DECLARES: Final = re.compile(r"\s*\.decl\s+([^\s]+)")
+
+
+class BlockRefused(ValueError):  # noqa: N818 - it says what cannot be done
+    """A change that cannot be written into the host, or a block that is not there; the message says why."""
+
+
+class BlockText(Struct, frozen=True):
+    """A block as a text: its number in the host, where it stands there, the text, where in the text the user's part is.
+
+    ``names`` has, by name in the text, what the strings call each operand.
+    """
+
+    number: int
+    span: Span
+    text: str
+    body: Span
+    names: Mapping[str, str]
+    block: AsmBlock
+    unit: Unit
+
+    @property
+    def head_lines(self) -> int:
+        """How many lines of the unit stand above the block: some that each body has, and one for each operand."""
+        return _head_lines(self.unit)
+
+    @property
+    def lines(self) -> str:
+        """The part that is the user's."""
+        return self.text[self.body.start : self.body.end]
+
+
+def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
+    """The blocks of a host in text order, each with its place and its body: its number is its place in the list."""
+    found = [
+        (block.span.shifted(host.base_of(n) - unit.base), unit, block)
+        for n, unit in enumerate(host.units)
+        for block in unit.source.blocks
+    ]
+    return sorted(found, key=lambda known: known[0])
+
+
+def block_text(host: HostText, number: int, called: str) -> BlockText:
+    """A block of a host as a text; ``called`` is what its head calls the host. Raises BlockRefused where there is none."""
+    found = blocks_of(host)
+    if not 0 <= number < len(found):
+        raise BlockRefused(f"there is no block {number + 1} in {called}: it has {len(found)}")
+    span, whole, block = found[number]
+    index = whole.source.blocks.index(block)
+    names = _names(whole, block)
+    source = UnitSource(whole.source.name, whole.source.width, (block,), (whole.source.known[index],))
+    unit = unit_of(source, names={f"__asm0_{key}": name for key, name in names.items()})
+    head = _head_lines(unit)
+    made, lines = unit.text.split("\n")[:head], unit.text.split("\n")[head:-2]
+    written = {name: operand.written for name, operand in unit.operands.items()}
+    above = [
+        f"// {called}, line {host.document.position(span.start)[0] + 1}: what stands outside of the marks is made from it",
+        HEADER.rstrip("\n"),
+        *(f"{line}{_operand_words(unit, line)}" for line in made),
+        *_from_other_blocks(whole, block, lines),
+    ]
+    start = "\n".join(above) + "\n" + BEGINS
+    body = "\n".join(lines) + "\n" if lines else ""
+    ends = unit.text[unit.text.rindex("\n", 0, -1) + 1 :]
+    return BlockText(
+        number, span, start + body + ENDS + ends, Span(len(start), len(start) + len(body)), written, block, unit
+    )
+
+
+def _head_lines(unit: Unit) -> int:
+    return 2 + bool(unit.source.width) + len(unit.operands)
+
+
+def _operand_words(unit: Unit, line: str) -> str:
+    """What the asm statement says of the operand that a line declares, as a comment."""
+    found = _DECLARES.match(line)
+    name = unit.operands.get(found[1]) if found is not None else None
+    if name is None:
+        return ""
+    operand = name.operand
+    words = " ".join(f'"{operand.constraint}"({operand.expression})'.split()) if operand.constraint is not None else ""
+    unknown = "" if unit.is_typed(name) else "; its type is not known here"
+    return f"  // {name.written} {words}{unknown}".replace(HOLE, "?")
+
+
+def _from_other_blocks(unit: Unit, block: AsmBlock, lines: list[str]) -> Iterator[str]:
+    """The declarations of the function's other blocks that this one uses: those with names that it uses, as they stand."""
+    used = set(_WORD.findall("\n".join(lines)))
+    own = {found[1] for line in lines if (found := _DECLARES.match(line))}
+    if len(unit.source.blocks) < 2:
+        return
+    for other in unit.source.blocks:
+        for line in other.text.split("\n") if other is not block else ():
+            found = _DECLARES.match(line)
+            if found is not None and found[1] in used - own and not set(line) & {HOLE, "%", "$"}:
+                own.add(found[1])
+                yield line.strip()
+
+
+def _names(unit: Unit, block: AsmBlock) -> dict[str, str]:
+    """What each operand is called in the text, by its key in generated names: after itself, its variable, else its number."""
+    lines = [line for other in unit.source.blocks for line in other.text.split("\n")]
+    taken = set(_WORD.findall(block.text)) | {found[1] for line in lines if (found := _DECLARES.match(line))}
+    names: dict[str, str] = {}
+    for operand in block.operands:
+        key = operand.name if operand.name and operand.constraint is None else str(operand.number)
+        taken -= {operand.name}
+        wanted = [operand.name, _variable(operand), f"operand{key}"]
+        chosen = next((w for w in wanted if w and w not in taken), f"operand{key}_")
+        while chosen in taken:
+            chosen += "_"
+        names[key] = chosen
+        taken.add(chosen)
+    return names
+
+
+def _variable(operand: Operand) -> str:
+    found = _IDENTIFIER.fullmatch(operand.expression.strip())
+    # Names such as V0 and P1 are the instruction set's own.
+    return found[0] if found is not None and not re.fullmatch(r"[VPATS]\d+", found[0]) else ""
+
+
+def user_part(text: str) -> str:
+    """What stands between the marks of such a text. Raises BlockRefused where they are gone."""
+    text = text.replace("\r\n", "\n")
+    start, end = text.find(BEGINS), text.rfind(ENDS)
+    if start < 0 or end < start:
+        raise BlockRefused("the comments that mark the block are gone: take that back, or open the block again")
+    part = text[start + len(BEGINS) : end]
+    return part if not part or part.endswith("\n") else part + "\n"

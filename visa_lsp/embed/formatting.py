@@ -1,0 +1,71 @@
+"""Formatting of blocks: the words of each line one blank apart, inside of the strings as they stand.
+
+Only blanks between words change. Quotes, escapes, line ends, indentation and the places of comments belong to the host's layout
+and stay. Blanks that two strings share, or that a line splice is among, stay too.
+Invariant: the text that the blocks make says the same before and after, and formatting what is formatted changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Edit
+from visa_lsp.embed.findings import host_edits
+from visa_lsp.ide.features.formatting import tidied
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.embed.host_text import HostText
+
+_BLANK: Final = " \t"
+_WITHOUT: Final = str.maketrans("", "", _BLANK)
+
+
+def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
+    """The edits of the host that bring into shape what vISA lines have within a span of it, in text order."""
+    visa = host.analysis.document
+    found: list[Edit] = []
+    for number, unit in enumerate(host.units):
+        reach = Span(host.base_of(number), host.base_of(number) + unit.length)
+        if reach.end < within.start or within.end < reach.start:
+            continue
+        start = host.start_of(number)
+        for line in range(visa.position(start)[0], visa.position(start + len(unit.text) - 1)[0]):
+            old = visa.line_text(line)
+            at = visa.line_start(line)
+            new = tidied(old, visa.statement(line))
+            if old.translate(_WITHOUT) != new.translate(_WITHOUT):
+                continue  # a sign that is a blank to some and not to others
+            for edit in _blanks(at, old, new):
+                if edit.span.end == at + len(old) and host.host_span(Span(edit.span.end, edit.span.end + 1)) is None:
+                    continue  # behind the last line stand the blanks before a closing quote
+                placed = host_edits(host, (edit,))
+                if placed is not None and within.start <= placed[0].span.start and placed[0].span.end <= within.end:
+                    found += placed
+    return tuple(sorted(found, key=lambda e: e.span))
+
+
+def _blanks(start: int, old: str, new: str) -> Iterator[Edit]:
+    """The edits that make one line of another that differs in blanks alone; ``start`` is where it begins."""
+    at = there = 0
+    while at < len(old) or there < len(new):
+        first, second = at, there
+        while at < len(old) and old[at] in _BLANK:
+            at += 1
+        while there < len(new) and new[there] in _BLANK:
+            there += 1
+        if old[first:at] != new[second:there]:
+            yield Edit(Span(start + first, start + at), new[second:there])
+        at, there = at + 1, there + 1
+
+
+def block_around(host: HostText, span: Span) -> Span | None:
+    """The asm statement or marked string that a span of the host lies in, with all of it; None outside of them."""
+    for number, unit in enumerate(host.units):
+        for block in unit.source.blocks:
+            whole = block.span.shifted(host.base_of(number) - unit.base)
+            if whole.start <= span.start and span.end <= whole.end:
+                return whole
+    return None

@@ -1,0 +1,226 @@
+"""Changes of a block's text written back into the host, into its strings as they are.
+
+Quotes, escapes and the way that lines are put into strings stay; a new line gets a string of its own where the others have one.
+Invariant: what was written reads in the host as the user has it; where that cannot be, nothing is written and ``BlockRefused``
+says why.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Edit
+from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of, user_part
+from visa_lsp.embed.literals import quoted
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.embed.block_text import BlockText
+    from visa_lsp.embed.blocks import StringLiteral
+    from visa_lsp.embed.host_text import HostText
+
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_GAP: Final = re.compile(r"(?:\s|\\\r?\n)*")
+_SHORT: Final = 400  # lines: of longer blocks only what lies between the first and the last difference is compared
+_NEAR: Final = 50  # blocks that may have come before one, or gone, since it was opened
+
+
+def edits_of(host: HostText, number: int, called: str, before: str, text: str) -> tuple[Edit, ...]:
+    """The edits of the host that a changed text of a block is; ``before`` is the text that the user began with.
+
+    Raises BlockRefused where the block has changed in the host meanwhile, or a change cannot be said in its strings.
+    """
+    known = _meant(host, number, called, user_part(before))
+    wanted = user_part(text)
+    edits = tuple(_StringWriter(host, known).edits(wanted))
+    if not edits:
+        return ()
+    document = host.document
+    for edit in sorted(edits, key=lambda e: e.span, reverse=True):
+        document = document.edit(edit.span.start, edit.span.end, edit.new_text)
+    after = host.edited(document)
+    if known.number >= len(blocks_of(after)) or block_text(after, known.number, called).lines != wanted:
+        raise BlockRefused(f"this cannot be written into the strings of {called}: change it there")
+    return edits
+
+
+def _meant(host: HostText, number: int, called: str, lines: str) -> BlockText:
+    """The block with these lines: the one of that number, else the only one near it; others may have come before it."""
+    for other in (number, *(number + by * sign for by in range(1, _NEAR) for sign in (1, -1))):
+        if 0 <= other < len(blocks_of(host)):
+            known = block_text(host, other, called)
+            if known.lines == lines:
+                return known
+    raise BlockRefused(f"the block has changed in {called} meanwhile: open it again")
+
+
+class _StringWriter:
+    """Writes a changed block into the literals of its host."""
+
+    def __init__(self, host: HostText, known: BlockText) -> None:
+        self._text = host.document.text
+        self._known = known
+        self._unit = known.unit
+        self._by = known.span.start - known.unit.base  # the unit's block begins where it did when it was read
+        self._literals = known.block.literals
+        spread = [self._between(one, other) for one, other in pairwise(self._literals)]
+        self._in_lines = any("\n" in gap for gap in spread)
+        self._join = " \\\n" if any("\\\n" in gap for gap in spread) else "\n"
+
+    def _between(self, one: StringLiteral, other: StringLiteral) -> str:
+        shift = self._by
+        return self._text[one.span.end + shift : other.span.start + shift]
+
+    def edits(self, wanted: str) -> Iterator[Edit]:
+        """The edits that make the lines of the block those that are wanted."""
+        old, new = self._known.lines.split("\n")[:-1], wanted.split("\n")[:-1]
+        head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+        tail = 0
+        while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+            tail += 1
+        some, others = old[head : len(old) - tail], new[head : len(new) - tail]
+        # Lines of the text and of the unit differ in what stands above the block.
+        starts = [self._first_line()]
+        for line in old:
+            starts.append(starts[-1] + len(line) + 1)
+        short = max(len(some), len(others)) <= _SHORT
+        codes = SequenceMatcher(None, some, others, autojunk=False).get_opcodes() if short else None
+        for tag, i1, i2, j1, j2 in codes or [("replace", 0, len(some), 0, len(others))]:
+            if tag != "equal":
+                yield from self._lines(old, starts, (head + i1, head + i2), others[j1:j2])
+
+    def _first_line(self) -> int:
+        at = 0
+        for _ in range(self._known.head_lines):
+            at = self._unit.text.index("\n", at) + 1
+        return at
+
+    def _lines(self, old: list[str], starts: list[int], gone: tuple[int, int], new: list[str]) -> Iterator[Edit]:
+        """Some lines in the place of others: as many as both have become one another, the rest goes or comes behind them."""
+        first, end = gone
+        both = min(end - first, len(new))
+        for n in range(both):
+            line = "\n".join(new[n:]) if n == both - 1 else new[n]
+            yield from self._changed(starts[first + n], old[first + n], line)
+        if first + both < end:
+            yield from self._written(Span(starts[first + both], starts[end]), "")
+        elif not both and first > 0:
+            at = starts[first] - 1
+            yield from self._written(Span(at, at), "".join("\n" + line for line in new))
+        elif not both:
+            yield from self._written(Span(starts[0], starts[0]), "".join(line + "\n" for line in new))
+
+    def _changed(self, start: int, old: str, new: str) -> Iterator[Edit]:
+        """The edits that make one line another one; a name of an operand is changed as a whole."""
+        if old == new:
+            return
+        head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+        tail = 0
+        while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+            tail += 1
+        while head and (_is_word(old[head - 1 : head + 1]) or _is_word(new[head - 1 : head + 1])):
+            head -= 1
+        while tail and (_is_word(_around(old, tail)) or _is_word(_around(new, tail))):
+            tail -= 1
+        yield from self._written(Span(start + head, start + len(old) - tail), new[head : len(new) - tail])
+
+    def _written(self, span: Span, new: str) -> Iterator[Edit]:
+        """The edits that put something in the place of a part of the unit's text; what stands for a whole is changed as one."""
+        for segment in self._unit.map.segments:
+            whole = segment.text
+            if not segment.exact and whole.start < span.start < whole.end:
+                new = self._unit.text[whole.start : span.start] + new
+                span = Span(whole.start, max(span.end, span.start))
+            if not segment.exact and whole.start < span.end < whole.end:
+                new += self._unit.text[span.end : whole.end]
+                span = Span(span.start, whole.end)
+        parts = list(self._parts(span))
+        if not parts:
+            raise BlockRefused("a line that the host does not tell here cannot be changed: change it there")
+        for number, part in enumerate(parts):
+            literal = self._literal_around(part)
+            if literal is None:
+                raise BlockRefused(
+                    f"`{self._text[part.start : part.end]}` stands for a part of the line: change it in the host"
+                )
+            text = self._quoted(literal, new if number == 0 else "")
+            yield Edit(self._with_its_string(part) if not text else part, text)
+
+    def _parts(self, span: Span) -> Iterator[Span]:
+        """The parts of the host that a part of the unit's text comes from; of a place the one that it is at."""
+        shift = self._by + self._unit.base
+        found = self._unit.map
+        if span.start >= span.end:
+            here = found.to_host(span.start)
+            at = here if here is not None else found.end_in_host(span.start)
+            if at is not None:
+                yield Span(at + shift, at + shift)
+            return
+        last: Span | None = None
+        for segment in found.segments:
+            start, end = max(span.start, segment.text.start), min(span.end, segment.text.end)
+            if start >= end:
+                continue
+            part = segment.host
+            if segment.exact:
+                part = Span(start - segment.text.start, end - segment.text.start).shifted(segment.host.start)
+            part = part.shifted(shift)
+            if last is not None and last.end == part.start:
+                last = Span(last.start, part.end)
+                continue
+            if last is not None:
+                yield last
+            last = part
+        if last is not None:
+            yield last
+
+    def _literal_around(self, part: Span) -> StringLiteral | None:
+        for literal in self._literals:
+            whole = literal.span.shifted(self._by)
+            if whole.start < part.start and part.end < whole.end:
+                return literal
+        return None
+
+    def _with_its_string(self, part: Span) -> Span:
+        """What goes with a part: of a string that nothing is left of, the string and what parts it from the one before."""
+        for before, literal in pairwise(self._literals):
+            whole = literal.span.shifted(self._by)
+            inside = self._text[whole.start : whole.end]
+            if inside == f"{literal.quote}{self._text[part.start : part.end]}{literal.quote}" and part.start in whole:
+                gap = self._between(before, literal)
+                return Span(whole.start - len(gap), whole.end) if _GAP.fullmatch(gap) else part
+        return part
+
+    def _quoted(self, literal: StringLiteral, text: str) -> str:
+        """A part of the text as it is written in a literal."""
+        sign = self._known.block.signs[:1]
+        if sign:
+            text = text.replace(sign, sign * 2)
+        text = _WORD.sub(lambda word: self._known.names.get(word[0], word[0]), text)
+        # Whether a raw string can say it is seen when the host is read again.
+        pieces = [quoted(line, raw=False, quote=literal.quote) or "" for line in text.split("\n")]
+        if literal.raw:
+            return text
+        if len(literal.quote) > 1:
+            return "\n".join(pieces)
+        if not self._in_lines:
+            return "\\n".join(pieces)
+        start = literal.span.start + self._by
+        column = start - self._text.rfind("\n", 0, start) - 1
+        return f"\\n{literal.quote}{self._join}{' ' * column}{literal.quote}".join(pieces)
+
+
+def _is_word(signs: str) -> bool:
+    """Whether two neighbouring signs belong to one word."""
+    return len(signs) == 2 and all(sign.isalnum() or sign == "_" for sign in signs)
+
+
+def _around(line: str, tail: int) -> str:
+    """The two signs of a line between which its last ``tail`` signs begin."""
+    at = len(line) - tail
+    return line[at - 1 : at + 1] if at else ""
