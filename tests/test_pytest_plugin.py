@@ -58,6 +58,19 @@ def test_launch_files_are_tests_whose_failure_is_the_report(folder, asked):
     assert "pytest_plugin.py" not in words
 
 
+def test_a_launch_file_with_a_sweep_is_run_at_every_point(folder):
+    text = (EXAMPLES / "saxpy_sizes.launch.yaml").read_text()
+    (folder / "sizes.launch.yaml").write_text(text)
+    words, status = ran(folder, "--visa", "sizes.launch.yaml")
+    assert (status, "1 passed" in words) == (0, True), words
+    (folder / "sizes.launch.yaml").write_text(text.replace("x == x0", "y < 3"))
+    words, status = ran(folder, "--visa", "sizes.launch.yaml")
+    assert status == 1
+    assert re.search(
+        r"^sizes\.launch\.yaml at n = \d+, platform = TGLLP, seed = \d: kernel saxpy", words, re.MULTILINE
+    ), words
+
+
 def test_one_launch_can_be_named(folder):
     words, status = ran(folder, "--visa", "saxpy.launch.yaml::saxpy", "-vv")
     assert "saxpy.launch.yaml::saxpy PASSED" in words

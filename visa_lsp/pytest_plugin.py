@@ -49,7 +49,7 @@ class LaunchFileTests(pytest.File):
 
 
 class LaunchTest(pytest.Item):
-    """The launch that a file describes: no fault, and every expectation holds."""
+    """The launch that a file describes, at every point of its sweep: no fault, and every expectation holds."""
 
     def __init__(self, **known: Any) -> None:
         super().__init__(**known)
@@ -65,15 +65,19 @@ class LaunchTest(pytest.Item):
                 raise
             raise LaunchFailure("running kernels needs NumPy: pip install 'visa-lsp[run]'") from None
         from visa_lsp.cli.launch.printing import Outcome, text_lines
+        from visa_lsp.launchfile.values import point_words
 
         engine, checks = self.config.getoption("visa_engine"), self.config.getoption("visa_checks")
+        options = runner.RunOptions(engine=engine, checks=checks)
         try:
-            launch = read_launch_file(self.path)
-            report = runner.run_launch(launch, runner.RunOptions(engine=engine, checks=checks))
+            first = read_launch_file(self.path)
+            for point in first.sweep.points() if first.sweep is not None else [()]:
+                report = runner.run_launch(read_launch_file(self.path, point=point), options)
+                if not report.ok:
+                    name = " at ".join(word for word in (_shown(self.path), point_words(point)) if word)
+                    raise LaunchFailure("\n".join(text_lines(Outcome(name, report))))
         except (runner.LaunchError, runner.TextProblems) as error:
             raise LaunchFailure(str(error)) from None
-        if not report.ok:
-            raise LaunchFailure("\n".join(text_lines(Outcome(_shown(self.path), report))))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **more: Any) -> Any:
         """The report alone; of our own bugs the traceback."""

@@ -18,6 +18,7 @@ WORDS = (
     "buffer", "value", "dtype", "shape", "init", "npy", "file", "ze_info", "groups", "kernel", "arg", "&a", "*a", "<<:", "- ",
     "? ", "|", ">", "{", "}", "[", "]", ",", ": ", "'", '"', "#", "\n", "  ", "\t", "\0", "\r", "é𝄞", "1e400", "-1", ".nan", "~",
     "//other/x.npy", "9" * 500, "\udc80",
+    "\nsweep: {n: [1, 2]}\n", "n + 1", "sweep", "expr",
 )  # fmt: skip
 
 
@@ -94,3 +95,20 @@ def test_no_file_of_another_machine_is_asked_for(folder, monkeypatch):
 )
 def test_which_documents_are_launch_files(name, identifier, language):
     assert language_of(name, identifier) is language
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("groups: [1]\nsweep:\n  ^", {"platform", "local_size", "groups", "global_size", "kernel"}),
+        ("groups: [1]\nsweep: {platform: [^", {"TGLLP", "DG2"}),
+        ("groups: [1]\nexpect:\n  - ^", {"expr", "reference", "values"}),
+        ("groups: [1]\nexpect:\n  - {reference: ^", {"saxpy.visaasm", "scale.cl"}),
+    ],
+)
+def test_sweeps_and_expectations_in_words_are_completed_and_explained(folder, typed, offered):
+    offset = typed.index("^")
+    document = LaunchDocument(typed.replace("^", ""), folder)
+    assert offered <= {item.label for item in document.completions(offset)}
+    key = LaunchDocument("groups: [1]\nsweep: {platform: [DG2]}\n", folder)
+    assert "Values for `platform`" in key.hover(22).markdown

@@ -254,7 +254,7 @@ class _LaunchReader(ArrayChecks):
         if len(kinds) != 1:
             if kinds or sure:
                 rule = rules.CONFLICT if kinds else rules.MISSING_KEY
-                self.add(rule, item, f"an expectation has one of {', '.join(_EXPECTED)}")
+                self.add(rule, item, "an expectation has either npy or values, or expr, or reference")
             self._expected_argument(item, keys.get("arg"), False)
             return None
         kind = kinds[0]

@@ -130,17 +130,18 @@ class _SweepReader(Checks):
             return True
         return False
 
-    def _value(self, item: YamlItem, row: LaunchKey | None) -> AxisValue | None:
+    def _value(self, item: YamlItem, row: LaunchKey | None, *, inside: bool = False) -> AxisValue | None:
+        """A value of an axis, or with ``inside`` an entry of one that is a list."""
         value = item.value
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return value
         if row is not None and isinstance(value, str):
             return value
-        if row is not None and row.inner in NUMERIC and isinstance(value, list) and value:
-            entries = [self._value(entry, row) for entry in value]
+        if row is not None and row.inner in NUMERIC and isinstance(value, list) and value and not inside:
+            entries = [self._value(entry, row, inside=True) for entry in value]
             plain = tuple(entry for entry in entries if isinstance(entry, int | float | str))
             return plain if len(plain) == len(entries) else None
-        what = "a number" if row is None else "a value of the key"
+        what = "a number" if row is None or inside else "a value of the key"
         self.add(rules.WRONG_TYPE, item, f"{what} is expected here, this is {item.kind}")
         return None
 

@@ -7,6 +7,7 @@ note says otherwise.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -58,6 +59,13 @@ def module_of_text(text: str, path: Path | None, platform: Platform, notes: list
     Raises TextProblems, a LaunchError with the diagnostics, where the text has errors. A program that no object can
     carry is given as the text has it, with a line in ``notes``.
     """
+    module, said = _assembled(text, path, platform)
+    notes += said
+    return module
+
+
+@lru_cache(maxsize=4)  # the points of a sweep run one text again and again
+def _assembled(text: str, path: Path | None, platform: Platform) -> tuple[Module, tuple[str, ...]]:
     document = Document.parse(text)
     module = program_of(document, platform)
     if module is None:
@@ -65,13 +73,13 @@ def module_of_text(text: str, path: Path | None, platform: Platform, notes: list
     try:
         carried = decode(encode(module))
     except CodecError as error:
-        notes.append(f"{path or 'the text'} runs from its text, not from its object: {error.message}")
-        return module
-    return structs.replace(
+        return module, (f"{path or 'the text'} runs from its text, not from its object: {error.message}",)
+    carried = structs.replace(
         carried,
         kernels=_with_lines(carried.kernels, module.kernels),
         functions=_with_lines(carried.functions, module.functions),
     )
+    return carried, ()
 
 
 def _problems(text: str, path: Path | None, platform: Platform, result: AssembleResult) -> TextProblems:
