@@ -20,6 +20,7 @@ from visa_lsp.cluster import crew, job
 from visa_lsp.cluster.crew import ClusterError, crew_at, workers_here
 from visa_lsp.cluster.job import results
 
+pytest.importorskip("distributed", reason="the extra cluster is not installed")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="workers are ended by signals of POSIX systems")
 REPOSITORY = Path(__file__).resolve().parents[2]
 COUNT = 60

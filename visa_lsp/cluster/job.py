@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 _TASK: Final = 0.1  # seconds that a task is to take: fifty times what it costs
 _AHEAD: Final = 3  # tasks under way for each thread of a worker
-_MOST_ITEMS: Final = 256  # of a task
+MOST_ITEMS: Final = 256  # of a task
 _GRACE: Final = 10.0  # seconds beyond the limit after which a worker that says nothing is given up
 _SMALL: Final = 10_000  # bytes of a pickled function that are sent with every task
 _TRIES: Final = 2  # how often an item may lose its process before it is given up
@@ -136,7 +136,7 @@ class _Job:
                 self._again.remove(number)
                 return [number]
         first, seconds = self._next, 0.0
-        most = min(first + _MOST_ITEMS, len(self._guesses))
+        most = min(first + MOST_ITEMS, len(self._guesses))
         while self._next < most and (self._next == first or seconds + self._guesses[self._next] * self._scale <= _TASK):
             seconds += self._guesses[self._next] * self._scale
             self._next += 1

@@ -141,18 +141,24 @@ def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
     # A launch file is judged with the files around it, which are not sent.
     here = {number for number, task in enumerate(tasks) if cluster.sends and is_launch(task.name)}
     sent = [task for number, task in enumerate(tasks) if number not in here]
-    guesses = [_LEAST + size_of(task.path) / _BYTES_A_SECOND for task in sent]
-    work = ClusterWork(_judged_on_worker, _lost, partial(outgoing, whole=cluster.sends))
+    guesses = [guess(task) for task in sent]
+    work = ClusterWork(judged_on_worker, _lost, partial(outgoing, whole=cluster.sends))
     done = cluster.results(work, sent, guesses)
     for number, task in enumerate(tasks):
         yield judged(task) if number in here else next(done)
+
+
+def guess(task: Task) -> float:
+    """The seconds that a check may take."""
+    return _LEAST + size_of(task.path) / _BYTES_A_SECOND
 
 
 def _lost(task: Task, why: str) -> Verdict:
     return Verdict(error=f"{task.name}: {why}")
 
 
-def _judged_on_worker(task: Task) -> Verdict:
+def judged_on_worker(task: Task) -> Verdict:
+    """``judged`` in a process that lives as long as its worker."""
     _begin_once()
     return _judged_and_flushed(task)
 
