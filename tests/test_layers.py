@@ -44,6 +44,7 @@ ALLOWED = {
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
     "cli.check": {"baselines", "clusters", "common", "files", "processes", "progress", "rules", "settings"},
+    "cli.compare_runs": {"common", "launch", "parsing", "progress"},
     "cli.compile": {"build", "check", "common", "files", "launch", "parsing", "progress", "tools"},
     "cli.diff": {"asm", "assemble", "clusters", "common", "files", "progress"},
     "cli.gen": {"check", "common", "files", "parsing", "tools"},
@@ -90,6 +91,7 @@ THIRD_PARTY = {
     "elftools": {"zeinfo"},
     "pygls": {"lsp"},
     "lsprotocol": {"lsp"},
+    "dask": {"cluster"},
     "distributed": {"cluster"},
     "tree_sitter": {"embed"},
     "tree_sitter_c": {"embed"},
@@ -101,7 +103,8 @@ THIRD_PARTY = {
 # What takes long to load, and the modules of ``cli`` that load it at once: all others do so when they need it, if at all.
 LATE = {
     "numpy": {
-        "launch.arrays", "launch.debugging", "launch.file", "launch.forms", "launch.init", "launch.linking", "launch.opencl",
+        "compare_runs.grid", "compare_runs.points", "compare_runs.programs", "compare_runs.report", "compare_runs.search",
+        "launch.arrays", "launch.conditions", "launch.debugging", "launch.file", "launch.forms", "launch.init", "launch.linking", "launch.on_cpu", "launch.opencl",
         "launch.program", "launch.program_info", "launch.proposal", "launch.runner", "launch.zebin",
     },
     "llvmlite": set(),
@@ -112,6 +115,7 @@ LATE = {
     "lsprotocol": set(),
     "tree_sitter": set(),
     "ruamel": {
+        "compare_runs.grid", "compare_runs.points", "compare_runs.programs", "compare_runs.search",
         "launch.debugging", "launch.file", "launch.forms", "launch.init", "launch.linking", "launch.options", "launch.program_info",
         "launch.proposal", "launch.runner", "zeinfo",
     },

@@ -11,7 +11,8 @@ from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.judge import judge
 from visa_lsp.launchfile.source import launch_source
-from visa_lsp.launchfile.sweep import MOST_POINTS, at_point, point_words
+from visa_lsp.launchfile.sweep import MOST_POINTS, at_point
+from visa_lsp.launchfile.values import point_words
 from visa_lsp.sim.launch.config import LaunchError
 
 PATH = Path("k.launch.yaml")

@@ -38,7 +38,7 @@ NEEDED = {
 }
 ONE_OF = {"value", "values", "buffer", "image", "local", "sampler"}
 WITHOUT = {  # what an example stands in the place of
-    "global_size": {"groups"}, "npy": {"values", "dtype", "shape"}, "values": {"shape"}, "mode": {"groups"}, "threads": {"groups"},
+    "expr": {"values"}, "reference": {"values"}, "global_size": {"groups"}, "npy": {"values", "dtype", "shape"}, "values": {"shape"}, "mode": {"groups"}, "threads": {"groups"},
 }  # fmt: skip
 WITH = {"mode": "threads: [1, 1]", "threads": "mode: media", "access": "buffer: null", "expect": "args: [{value: 1}]"}
 
@@ -70,7 +70,15 @@ def launch(table, row):
 def folder(tmp_path):
     for name in ("in", "out"):
         np.save(tmp_path / f"{name}.npy", np.zeros((64, 64, 4), np.uint8))
-    for name in ("saxpy.visaasm", "helpers.visaasm", "old.visaasm", "new.visaasm", "saxpy.zeinfo.yaml", "saxpy.zebin"):
+    for name in (
+        "saxpy.visaasm",
+        "helpers.visaasm",
+        "other.visaasm",
+        "old.visaasm",
+        "new.visaasm",
+        "saxpy.zeinfo.yaml",
+        "saxpy.zebin",
+    ):
         (tmp_path / name).write_text("")
     return LaunchFolder(tmp_path / "k.launch.yaml")
 

@@ -212,7 +212,8 @@ class LoadedKernel:
             began=began,
         )
         with as_text_error():
-            run = ready(program.module, replace(base, config=config), options, program.notes, program.sources)
+            launch = replace(base, config=config, conditions=() if said else base.conditions)
+            run = ready(program.module, launch, options, program.notes, program.sources)
             try:
                 report = carried_out(run)
             finally:

@@ -42,10 +42,15 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "visa-lsp run": (
         ("visa-lsp run saxpy.visaasm", "run it as saxpy.launch.yaml says, and compare the result"),
         ("visa-lsp run average.visaasm --first-fault", "end at the first thing that the kernel does wrong"),
+        ("visa-lsp run --sweep saxpy_sizes.launch.yaml", "run it at every point of a sweep, with a row for each"),
+    ),
+    "visa-lsp compare-runs": (
+        ("visa-lsp compare-runs saxpy.visaasm saxpy.isa", "run a text and its object as saxpy.launch.yaml says"),
         (
-            "visa-lsp run saxpy.launch.yaml mandelbrot.launch.yaml --format json",
-            "run several like tests, for a program",
+            "visa-lsp compare-runs saxpy.visaasm saxpy.isa --launch saxpy_sizes.launch.yaml",
+            "the same at every point of a sweep",
         ),
+        ("visa-lsp compare-runs saxpy.visaasm saxpy.isa --ulp 2 --format json", "with a tolerance, for a program"),
     ),
     "visa-lsp gen": (
         ("visa-lsp gen saxpy.visaasm", "print the machine code of each line (with Intel's finalizer)"),

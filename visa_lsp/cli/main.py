@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "dis": "make a text from an object",
     "diff": "compare two programs, whatever their variables and labels are called",
     "run": "run a kernel on the simulator",
+    "compare-runs": "run two programs at many sizes, and find the smallest launch where they differ",
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
     "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
     "zeinfo": "check ze_info, alone and against the kernels, or make it",
@@ -69,6 +70,12 @@ def _run() -> Command:
     from visa_lsp.cli.launch.command import add_arguments, run_command
 
     return add_arguments, run_command
+
+
+def _compare_runs() -> Command:
+    from visa_lsp.cli.compare_runs.command import add_arguments, compare_runs_command
+
+    return add_arguments, compare_runs_command
 
 
 def _gen() -> Command:
@@ -120,6 +127,7 @@ LOADERS: Final = {
     "dis": _dis,
     "diff": _diff,
     "run": _run,
+    "compare-runs": _compare_runs,
     "gen": _gen,
     "compile": _compile,
     "zeinfo": _zeinfo,

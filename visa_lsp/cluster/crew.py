@@ -73,9 +73,14 @@ def _local(address: str) -> int | None:
 @contextlib.contextmanager
 def workers_here(count: int) -> Iterator[str]:
     """So many workers of one thread on this machine, for as long as this lasts; the address of their scheduler."""
+    import dask
     from distributed import LocalCluster
 
-    with tempfile.TemporaryDirectory(prefix="visa-lsp-cluster-", ignore_cleanup_errors=True) as folder:
+    # Nobody looks at where these workers spend their time, a hundred times a second.
+    with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),
+        tempfile.TemporaryDirectory(prefix="visa-lsp-cluster-", ignore_cleanup_errors=True) as folder,
+    ):
         with _without_interrupts():
             cluster = LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",

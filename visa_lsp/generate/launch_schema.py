@@ -203,7 +203,11 @@ _RULES: Final[dict[str, list[Schema]]] = {
     "Image": _MEMORY,
     "Symbol": _MEMORY,
     "Init": [_one_of(TABLES["Init"].names)],
-    "Expectation": [_required("arg"), _one_of(("npy", "values"))],
+    "Expectation": [
+        _one_of(("npy", "values", "expr", "reference")),
+        {"anyOf": [_required("arg"), _required("expr"), _required("reference")]},
+        *(_not_together("dtype", key) for key in ("expr", "reference")),
+    ],
 }
 assert set(_TYPES) | {"contents"} == set(VALUES)
 

@@ -67,6 +67,16 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
+# Functions of NumPy, by their names there.
+ARRAY_FUNCTIONS: Final = (
+    "abs", "all", "any", "arange", "arccos", "arcsin", "arctan", "arctan2", "argmax", "argmin", "ceil", "clip", "cos", "cosh",
+    "cumsum", "dot", "exp", "exp2", "expm1", "flip", "floor", "fmod", "hypot", "isfinite", "isnan", "log", "log10",
+    "log1p", "log2", "max", "maximum", "mean", "min", "minimum", "prod", "ravel", "reshape", "rint", "roll", "round", "sign",
+    "sin", "sinh", "size", "sort", "sqrt", "square", "sum", "tan", "tanh", "transpose", "trunc", "where",
+    "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
+)  # fmt: skip
+
+
 class FormulaError(ValueError):
     """An expression that cannot be read or computed; its message is one line."""
 
@@ -88,6 +98,12 @@ class Grammar(Struct, frozen=True):
 
 
 NUMBERS: Final = Grammar(ARITHMETIC, tuple(FUNCTIONS))
+ARRAYS: Final = Grammar({**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}, ARRAY_FUNCTIONS, indexes=True)
+
+
+def is_comparison(formula: Formula) -> bool:
+    """Whether an expression says that two things compare in some way."""
+    return isinstance(formula.tree, ast.Compare)
 
 
 def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
@@ -178,11 +194,14 @@ _OPERATIONS: Final = {**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}
 
 def number(formula: Formula, names: Mapping[str, Number]) -> Number:
     """The number that an expression is. Raises FormulaError where it is none, or one of more than 128 bits."""
-    found: Number = _within(compute(formula.tree, names, FUNCTIONS, _on_numbers))
+    found: Number = _within(compute(formula.tree, names, FUNCTIONS, on_numbers))
     return found
 
 
-def _on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+def on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    """Carry out an operation on numbers. Raises FormulaError where the result is none, or one of more than 128 bits."""
+    if operation is operator.lshift and abs(values[1]) > _MOST_BITS:
+        raise FormulaError(f"{values[0]} << {values[1]} is too large")
     if operation is operator.pow and all(isinstance(v, int) for v in values):
         base, exponent = values
         if exponent > _MOST_BITS or abs(base).bit_length() * max(exponent, 0) > 2 * _MOST_BITS:

@@ -14,8 +14,8 @@ from visa_lsp.launchfile.against import compare
 from visa_lsp.launchfile.checks import Checks
 from visa_lsp.launchfile.kernel import MeantKernel, meant_kernel
 from visa_lsp.launchfile.read import read_launch
-from visa_lsp.launchfile.sweep import at_point, point_words
-from visa_lsp.launchfile.values import LaunchText
+from visa_lsp.launchfile.sweep import at_point
+from visa_lsp.launchfile.values import LaunchText, point_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

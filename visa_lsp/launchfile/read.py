@@ -5,6 +5,7 @@ Their keys are a contract: none changes its meaning. Never raises; a file with f
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.beside import stem_of
@@ -13,6 +14,7 @@ from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.arrays import ArrayChecks
 from visa_lsp.launchfile.checks import nearest
+from visa_lsp.launchfile.formulas import ARRAYS, FormulaError, is_comparison, read_formula
 from visa_lsp.launchfile.sweep import at_point
 from visa_lsp.launchfile.tables import EXPLAINED, GROUPS_AND_ITEMS, ROOT, TABLES, words_of
 from visa_lsp.launchfile.values import (
@@ -32,12 +34,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.launchfile.formulas import Formula
     from visa_lsp.launchfile.values import SweepPoint
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _NAMED: Final = 40  # arguments that a message lists; a kernel has room for some hundreds
 _PROGRAMS: Final = (".visaasm", ".isa")
+_EXPECTED: Final = ("npy", "values", "expr", "reference")
+_BY_PLACE: Final = re.compile(r"arg\d{1,4}")
 _BESIDE: Final = ("dtype", "access")  # keys of an argument that are not its kind
 
 
@@ -57,7 +62,7 @@ def read_launch(
         return LaunchText(file=sibling, sweep=swept.sweep), swept.found
     assert swept.source.root is not None
     reader = _LaunchReader(swept.source, folder)
-    reader.launched.file, reader.launched.sweep = sibling, swept.sweep
+    reader.launched.file, reader.launched.sweep, reader.launched.names = sibling, swept.sweep, swept.names
     reader.launch(swept.source.root)
     reader.launched.reads = reader.reads
     return reader.launched, tuple(sorted([*swept.found, *reader.found], key=lambda d: (d.span, d.code)))
@@ -245,19 +250,56 @@ class _LaunchReader(ArrayChecks):
         if read is None:
             return None
         keys, sure = read
-        arg = self._expected_argument(item, keys.get("arg"), sure)
-        array = None
-        if ("npy" in keys) == ("values" in keys):
-            if "npy" in keys or sure:
-                rule = rules.CONFLICT if "npy" in keys else rules.MISSING_KEY
-                self.add(rule, item, "an expectation has either npy or values")
-        elif "values" in keys:
-            array = self.literal(keys["values"], keys.get("dtype"))
-        else:
-            array = self.npy(keys["npy"])
+        kinds = [key for key in _EXPECTED if key in keys]
+        if len(kinds) != 1:
+            if kinds or sure:
+                rule = rules.CONFLICT if kinds else rules.MISSING_KEY
+                self.add(rule, item, f"an expectation has one of {', '.join(_EXPECTED)}")
+            self._expected_argument(item, keys.get("arg"), False)
+            return None
+        kind = kinds[0]
         rtol, atol = (self.real(keys[key]) if key in keys else None for key in ("rtol", "atol"))
         ulp = self.number(keys["ulp"], 0, 1 << 30) if "ulp" in keys else None
+        if "dtype" in keys and kind in ("expr", "reference"):
+            self.add(rules.CONFLICT, self.key(item, "dtype"), "dtype belongs to values")
+        needed = sure and kind in ("npy", "values")
+        arg = self._expected_argument(item, keys.get("arg"), needed)
+        match kind:
+            case "expr":
+                expr = self._formula(keys["expr"], alone="arg" not in keys)
+                return GivenExpectation(arg, None, rtol, atol, ulp, expr) if expr else None
+            case "reference":
+                path = self._path(keys["reference"])
+                return GivenExpectation(arg, None, rtol, atol, ulp, reference=path) if path is not None else None
+        array = self.literal(keys["values"], keys.get("dtype")) if kind == "values" else self.npy(keys["npy"])
         return GivenExpectation(arg, array, rtol, atol, ulp) if arg is not None and array is not None else None
+
+    def _formula(self, item: YamlItem, *, alone: bool) -> str:
+        """An expression over arrays that can be read; one that stands ``alone`` has to compare something."""
+        if not isinstance(item.value, str):
+            self.add(rules.WRONG_TYPE, item, f"an expression is a text, this is {item.kind}")
+            return ""
+        try:
+            formula = read_formula(item.value, ARRAYS)
+            if alone and not is_comparison(formula):
+                raise FormulaError("without arg an expression is a comparison, such as y == 2 * x")  # noqa: TRY301 - told as the others
+            self._names_are_known(formula)
+        except FormulaError as error:
+            self.add(rules.EXPRESSION, item, str(error))
+            return ""
+        return item.value
+
+    def _names_are_known(self, formula: Formula) -> None:
+        """Raise FormulaError for a name that nothing has, where arguments have names."""
+        launched = self.launched
+        if not isinstance(launched.args, dict) or not self._args_are_known:
+            return
+        known = {*launched.args, *launched.names, *(f"{name}0" for name in launched.args)}
+        unknown = sorted(name for name in formula.names - known if not _BY_PLACE.fullmatch(name))
+        if unknown:
+            near = nearest(unknown[0], sorted(known))
+            hint = f"did you mean '{near}'?" if near else f"the arguments are {', '.join(launched.args) or 'none'}"
+            raise FormulaError(f"there is nothing called '{unknown[0]}'; {hint}")
 
     def _expected_argument(self, item: YamlItem, named: YamlItem | None, sure: bool) -> int | str | None:
         if named is None:

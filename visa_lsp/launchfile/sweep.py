@@ -36,22 +36,13 @@ _SEED: Final = "seed"
 class SweptSource(Struct, frozen=True):
     """A launch file at one point of its sweep, which is None where it has none; ``found`` is what is wrong with either.
 
-    Without an error in ``found`` the source's text is that of the file, and its items have neither sweep nor expressions.
+    ``names`` are the numbers that expressions may use. Without an error in ``found`` the source's text is that of the file, and its items have neither sweep nor expressions.
     """
 
     source: YamlSource
     sweep: Sweep | None = None
     found: tuple[Diagnostic, ...] = ()
-
-
-def point_words(point: SweepPoint) -> str:
-    """A point in words: ``n = 1000, local_size = [16, 1, 1]``."""
-    return ", ".join(f"{name} = {value_words(value)}" for name, value in point)
-
-
-def value_words(value: AxisValue) -> str:
-    """A value of an axis as a launch file has it."""
-    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+    names: dict[str, Number] = {}
 
 
 def at_point(source: YamlSource, point: SweepPoint = ()) -> SweptSource:
@@ -72,7 +63,7 @@ def at_point(source: YamlSource, point: SweepPoint = ()) -> SweptSource:
     if "sweep" in root.value and not reader.found:
         reader.judge_axes(root.value["sweep"], sweep)
     found = tuple(sorted(reader.found, key=lambda d: (d.span, d.code)))
-    return SweptSource(replaced(source, root=computed), sweep if sweep.axes else None, found)
+    return SweptSource(replaced(source, root=computed), sweep if sweep.axes else None, found, reader.names)
 
 
 def _plain(value: AxisValue) -> object:
@@ -90,7 +81,7 @@ class _SweepReader(Checks):
 
     def __init__(self, source: YamlSource) -> None:
         super().__init__(source, None)
-        self._names: dict[str, Number] = {}
+        self.names: dict[str, Number] = {}
         self._used: set[str] = set()
 
     # The sweep.
@@ -164,7 +155,7 @@ class _SweepReader(Checks):
     def at(self, root: YamlItem, point: dict[str, AxisValue]) -> YamlItem:
         """The file without its sweep, keys that are axes and all expressions at their values."""
         assert isinstance(root.value, dict)
-        self._names = {name: value for name, value in point.items() if isinstance(value, int | float)}
+        self.names = {name: value for name, value in point.items() if isinstance(value, int | float)}
         axes = root.value.get("sweep", root)
         assert isinstance(axes.value, dict)
         keys = {name: value for name, value in point.items() if TABLES["Sweep"].get(name) is not None}
@@ -190,7 +181,7 @@ class _SweepReader(Checks):
         if row.table:
             return self._each(item, TABLES[row.table]) if row.many else self._map(item, TABLES[row.table])
         if row.inner == "expression" and isinstance(item.value, str):
-            self._used.update(set(self._names) & _words(item.value))
+            self._used.update(set(self.names) & _words(item.value))
         return self._numbers(item, whole=row.inner in WHOLE) if row.inner in NUMERIC else item
 
     def _each(self, item: YamlItem, table: LaunchTable) -> YamlItem:
@@ -202,10 +193,10 @@ class _SweepReader(Checks):
 
     def _contents(self, item: YamlItem) -> YamlItem:
         """Random contents without a seed have that of the point."""
-        if item.value != "random" or _SEED not in self._names:
+        if item.value != "random" or _SEED not in self.names:
             return self._map(item, TABLES["Init"])
         self._used.add(_SEED)
-        seed = YamlItem(self._names[_SEED], item.line, item.column, {})
+        seed = YamlItem(self.names[_SEED], item.line, item.column, {})
         return replace(item, value={"random": seed}, key_places={"random": (item.line, item.column)})
 
     def _numbers(self, item: YamlItem, *, whole: bool) -> YamlItem:
@@ -216,8 +207,8 @@ class _SweepReader(Checks):
             return item
         try:
             formula = read_formula(item.value)
-            self._used |= formula.names & set(self._names)
-            found = number(formula, self._names)
+            self._used |= formula.names & set(self.names)
+            found = number(formula, self.names)
         except FormulaError as error:
             self.add(rules.EXPRESSION, item, str(error))
             return item

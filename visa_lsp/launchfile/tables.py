@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS
-from visa_lsp.launchfile.formulas import FUNCTIONS, MOST_CHARACTERS, MOST_DEPTH
+from visa_lsp.launchfile.formulas import ARRAY_FUNCTIONS, FUNCTIONS, MOST_CHARACTERS, MOST_DEPTH
 from visa_lsp.launchfile.model import LaunchKey, LaunchTable, LaunchWord
 from visa_lsp.program.elements import DTYPES, element_bytes, is_float
 
@@ -226,12 +226,28 @@ _INIT: Final = LaunchTable(
     tuple(key for key in _CONTENTS if key.name != "init"),
 )  # fmt: skip
 _EXPECTATION: Final = LaunchTable(
-    "Expectation", "an expectation", "What a buffer or image holds after the run: `values` or `npy`. Exact where no "
-    "tolerance is given; an element is right where one of them is kept.",
+    "Expectation", "an expectation", "What a buffer or image holds after the run: exactly one of `values`, `npy`, `expr` and "
+    "`reference`. Exact where no tolerance is given; an element is right where one of them is kept.",
     (
-        LaunchKey("arg", "argument", "Which argument is compared: its place from 0 where `args` is a list, its name where it is a map.", "arg: 0"),
+        LaunchKey(
+            "arg", "argument", "Which argument is compared: its place from 0 where `args` is a list, its name where it is a map. "
+            "`expr` and `reference` do without.", "arg: 0",
+        ),
         LaunchKey("npy", "file", "A NumPy file with what is expected.", "npy: out.npy"),
         LaunchKey("values", "numbers", "What is expected.", "values: [1.0, 3.5, 6.0]"),
+        LaunchKey(
+            "expr", "expression", "What is expected, as NumPy computes it: a comparison (`==`, `!=`, `<`, `<=`, `>`, `>=`) that "
+            "holds for all elements, or with `arg` the value of that argument. Names are those of arguments (`arg0` is argument "
+            "0 however it is called), a name with a `0` behind it what the argument held before the run, and axes of the sweep. "
+            "Axes are numbers: `reshape(x, 4, 16)`. Beside the operators of a sweep's expressions there are `@ & | ~ << >>`, places and slices `x[1:]`, and functions: "
+            + ", ".join(f"`{name}`" for name in ARRAY_FUNCTIONS) + ".",
+            'expr: "y == 2.5 * x + y0"',
+        ),
+        LaunchKey(
+            "reference", "file", "A program that is run with the same arguments, and whose results are expected: a text, an object, "
+            "or OpenCL C (`.cl`), which pyopencl runs on this machine. Without `arg` all buffers and images that it changes.",
+            "reference: other.visaasm",
+        ),
         LaunchKey(
             "dtype", "word", "The type of `values`.", "dtype: float32", default="the buffer's", words=_DTYPES
         ),

@@ -86,13 +86,15 @@ GivenArg = GivenBuffer | GivenValue | GivenLocal | GivenImage | GivenSampler
 
 
 class GivenExpectation(Struct, frozen=True):
-    """What an argument is to hold after the run."""
+    """What an argument is to hold after the run: an array; or, with or without an argument, what ``expr`` or ``reference`` says."""
 
-    arg: int | str
-    array: GivenArray
+    arg: int | str | None
+    array: GivenArray | None
     rtol: float | None = None
     atol: float | None = None
     ulp: int | None = None
+    expr: str = ""
+    reference: Path | None = None
 
 
 class Axis(Struct, frozen=True):
@@ -125,6 +127,16 @@ class Sweep(Struct, frozen=True):
         yield from islice(found, most)
 
 
+def point_words(point: SweepPoint) -> str:
+    """A point in words: ``n = 1000, local_size = [16, 1, 1]``."""
+    return ", ".join(f"{name} = {value_words(value)}" for name, value in point)
+
+
+def value_words(value: AxisValue) -> str:
+    """A value of an axis as a launch file has it."""
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+
+
 class LaunchText(Struct):
     """One launch file. What is wrong in it is absent here, and a finding.
 
@@ -150,3 +162,4 @@ class LaunchText(Struct):
     places: dict[int | str, tuple[int, int]] = field(default_factory=dict)
     reads: list[Path] = field(default_factory=list)
     sweep: Sweep | None = None
+    names: dict[str, Number] = field(default_factory=dict)  # what expressions of a sweep may use, at its point

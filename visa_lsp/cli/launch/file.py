@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from visa_lsp.cli.launch.arrays import made
+from visa_lsp.cli.launch.conditions import Condition
 from visa_lsp.diagnostics import Severity
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.read import read_launch
 from visa_lsp.launchfile.source import launch_source
-from visa_lsp.launchfile.sweep import point_words
-from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue
+from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue, point_words
 from visa_lsp.reading import read_file
 from visa_lsp.sim.launch.config import (
     Arg,
@@ -32,9 +32,10 @@ from visa_lsp.sim.launch.config import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from visa_lsp.launchfile.values import GivenArg, GivenArray, LaunchText, Sweep, SweepPoint
+    from visa_lsp.launchfile.values import GivenArg, GivenArray, LaunchText, Number, Sweep, SweepPoint
     from visa_lsp.sim.launch.config import Array
 
 
@@ -56,6 +57,8 @@ class LaunchFile:
     reads: tuple[Path, ...] = ()  # every file that it names, arrays included
     document: bytes | None = None
     sweep: Sweep | None = None
+    names: Mapping[str, Number] = field(default_factory=dict)  # what expressions may use beside arguments
+    conditions: tuple[Condition, ...] = ()  # expectations beside the arrays of the configuration
     point: SweepPoint = ()  # that of the sweep which was asked for; empty where none was
 
     @property
@@ -133,6 +136,7 @@ class _Maker:
             expect=tuple(
                 Expectation(e.arg, self._array(e.array), e.array.typed, rtol=e.rtol, atol=e.atol, ulp=e.ulp)
                 for e in said.expect
+                if e.array is not None and e.arg is not None
             ),
         )
         places = {key: f"{self.path}:{line}:{column}" for key, (line, column) in said.places.items()}
@@ -147,6 +151,12 @@ class _Maker:
             places=places,
             reads=tuple(said.reads),
             sweep=said.sweep,
+            names=said.names,
+            conditions=tuple(
+                Condition(at, e.arg, e.expr, e.reference, e.rtol, e.atol, e.ulp)
+                for at, e in enumerate(said.expect)
+                if e.array is None
+            ),
         )
 
     def _arg(self, given: GivenArg | None) -> Arg:

@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
+from itertools import count
 from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.beside import kernels_in
+from visa_lsp.cli.common import is_opencl
+from visa_lsp.cli.launch.conditions import condition_reports
 from visa_lsp.cli.launch.linking import with_callees
+from visa_lsp.cli.launch.on_cpu import on_cpu
 from visa_lsp.cli.launch.options import RunOptions
 from visa_lsp.cli.launch.profile import profile_of
 from visa_lsp.cli.launch.program import (
@@ -29,7 +33,14 @@ from visa_lsp.cli.launch.program import (
     text_of,
 )
 from visa_lsp.cli.launch.program_info import choose_platform, kernel_info
-from visa_lsp.cli.launch.report import RunReport, RunTime, ValueReport, with_declarations, with_sources
+from visa_lsp.cli.launch.report import (
+    ExpectationReport,
+    RunReport,
+    RunTime,
+    ValueReport,
+    with_declarations,
+    with_sources,
+)
 from visa_lsp.cli.launch.results import buffer_reports, expectation_reports
 from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.sim.contents import Contents
@@ -42,13 +53,14 @@ from visa_lsp.sim.printf import text_of as text_printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.cli.launch.program import BodySource
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
-    from visa_lsp.sim.launch.config import Arg
+    from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
 
@@ -142,6 +154,43 @@ class ReadyRun:
         """What the kernel has printed so far."""
         return text_printed(self.prepared.printf, self.prepared.dispatch.memory) if self.prepared.printf else ""
 
+    def _expectations(self) -> tuple[ExpectationReport, ...]:
+        """All expectations of the launch file, in its order."""
+        launch, prepared = self.launch, self.prepared
+        found = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._referred))
+        taken = {condition.at for condition in launch.conditions}
+        free = (at for at in count() if at not in taken)
+        found += zip(free, expectation_reports(prepared, launch.config), strict=False)
+        return tuple(report for _, report in sorted(found, key=lambda entry: entry[0]))
+
+    def _referred(self, path: Path) -> Mapping[int | str, Array]:
+        """The arrays that a reference program leaves of the same arguments."""
+        launch, options, config = self.launch, self.options, self.launch.config
+        data = read_bytes(path)
+        if is_opencl(str(path)):
+            return on_cpu(text_of(data, path), path, self.prepared, config)
+        options = RunOptions(
+            path, options.platform, options.engine, "none", budget=options.budget, finder=options.finder
+        )
+        notes: list[str] = []
+        if data[:4] == b"CISA" or path.suffix == ".isa":
+            module = decoded(data, path)
+        else:
+            module = module_of_text(text_of(data, path), path, self.platform, notes)
+        kernels = {kernel.name for kernel in module.kernels}
+        same = self.prepared.dispatch.kernel.name in kernels
+        config = replace(config, expect=(), kernel=self.prepared.dispatch.kernel.name if same else None)
+        launch = replace(launch, file=path, files=(), config=config, conditions=())
+        if not same:
+            launch = replace(launch, ze_info=None, zebin=None, document=None)
+        run = ready(module, launch, options, notes)
+        name, engine = _engine(options.engine, options.budget)
+        result = engine(run.dispatch(INTERPRETED_STEPS if name == "interp" else COMPILED_STEPS), ())
+        fault = next((fault for fault in result.faults if not fault.is_note), None)
+        if fault is not None:
+            raise LaunchError(f"the reference '{path}' fails: {fault}")
+        return run.prepared.arrays
+
     def report(
         self, result: RunResult, engine: str, time: RunTime | None = None, profiler: Profiler | None = None
     ) -> RunReport:
@@ -168,7 +217,7 @@ class ReadyRun:
             self.platform.name,
             "interp" if result.interpreted else engine,
             buffer_reports(prepared, config),
-            () if result.ended else expectation_reports(prepared, config),
+            () if result.ended else self._expectations(),
             tuple(fault for fault in faults if not fault.is_note),
             result.threads,
             result.groups,
@@ -299,7 +348,8 @@ def _prepared(
 
 
 def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
-    unknown = next((e.arg for e in launch.config.expect if e.arg not in prepared.arrays), None)
+    expected = [*(e.arg for e in launch.config.expect), *(c.arg for c in launch.conditions if c.arg is not None)]
+    unknown = next((arg for arg in expected if arg not in prepared.arrays), None)
     if unknown is not None:
         raise LaunchError(f"argument {unknown} is expected to hold something, but it is no buffer", unknown)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.cli.common import CliError
 from visa_lsp.cli.launch.comparison import finite
 from visa_lsp.cli.launch.printing import duration
-from visa_lsp.launchfile.sweep import value_words
+from visa_lsp.launchfile.values import value_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

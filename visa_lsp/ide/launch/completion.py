@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # The files that a key takes, by what their names end with.
 _FILES: Final = {
     "file": (".visaasm", ".isaasm", ".isa"), "files": (".visaasm", ".isaasm", ".isa"), "npy": (".npy",),
+    "reference": (".visaasm", ".isaasm", ".isa", ".cl"),
     "ze_info": (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo", ".zebin"), "zebin": (".zebin",),
 }  # fmt: skip
 _MOST: Final = 200  # proposals for arguments

@@ -179,7 +179,7 @@ def _file_items(root: YamlItem) -> list[YamlItem]:
                 inside(entry)
         elif isinstance(item.value, dict):
             for key, value in item.value.items():
-                if key in ("file", "ze_info", "zebin", "npy"):
+                if key in ("file", "ze_info", "zebin", "npy", "reference"):
                     plain(value)
                 elif key == "files" and isinstance(value.value, list):
                     for entry in value.value:

@@ -1,0 +1,102 @@
+"""The listener that keeps who stored what in chosen elements of one buffer or image, and the first store that two runs disagree on.
+
+Knows memory, no argument and no report. Invariant: the value of a store is what the element holds when the instruction has
+been executed, so that atomics and lanes that meet at one place count as what they leave.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.sim.memory import Memory
+from visa_lsp.sim.observers.hooks import Observer
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.interp import Thread
+    from visa_lsp.sim.memory import Buffer
+    from visa_lsp.sim.observers.hooks import MemoryAccess
+    from visa_lsp.sim.registers import Frame
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MOST_STORES: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class ElementStore:
+    """One store: who and where, ``line`` from 0 or -1, and the bytes that the element held after it. ``order`` counts stores.
+
+    ``lane`` is None where an instruction stores for the whole thread.
+    """
+
+    order: int
+    kernel: str
+    group: tuple[int, int, int]
+    thread: int
+    lane: int | None
+    instruction: int
+    line: int
+    value: bytes
+
+
+class StoreRecorder(Observer):
+    """Keeps all stores to ``elements`` (flat indexes) of a buffer whose elements have ``size`` bytes."""
+
+    wants_instructions = True
+
+    def __init__(self, buffer: Buffer, elements: Array, size: int) -> None:
+        self._buffer = buffer
+        self._elements = np.sort(elements)
+        self._size = size
+        self._waiting: list[tuple[int, int | None]] = []
+        self._count = 0
+        self.stores: dict[int, list[ElementStore]] = {int(element): [] for element in elements}
+
+    def write(self, access: MemoryAccess) -> None:
+        """Note the elements that a message is about to write, and for which lane."""
+        space, buffer = access.space, self._buffer
+        at = access.at.astype(np.int64)
+        if isinstance(space, Memory):
+            at = at - buffer.address
+        elif space is None or space.whole is not buffer.whole:
+            return
+        first, last = at // self._size, (at + access.size - 1) // self._size
+        starts, ends = np.searchsorted(self._elements, first), np.searchsorted(self._elements, last, "right")
+        for row in np.flatnonzero(starts < ends).tolist():
+            lane = access.thread.lane(int(access.lanes[min(row, access.lanes.size - 1)]))
+            self._waiting += [(int(element), lane) for element in self._elements[starts[row] : ends[row]]]
+
+    def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
+        """Keep what the elements hold now."""
+        if not self._waiting:
+            return
+        inst = frame.code.kernel.instructions[pc]
+        for element, lane in self._waiting:
+            if self._count < MOST_STORES:
+                value = self._buffer.data[element * self._size : (element + 1) * self._size].tobytes()
+                place = (frame.code.kernel.name, thread.group.id, thread.number, lane, pc, inst.line)
+                self.stores[element].append(ElementStore(self._count, *place, value))
+                self._count += 1
+        self._waiting.clear()
+
+
+def first_difference(a: StoreRecorder, b: StoreRecorder) -> tuple[int, ElementStore | None, ElementStore | None] | None:
+    """The element, and the store of each run, where the stores to an element first differ; None where they never do.
+
+    A run that has stored there less often has none. Of several elements the one whose store comes first in ``a`` counts.
+    """
+    found = []
+    for element, left in a.stores.items():
+        right = b.stores.get(element, [])
+        at = next((n for n, (one, other) in enumerate(zip(left, right, strict=False)) if one.value != other.value), -1)
+        if at < 0 and len(left) == len(right):
+            continue
+        at = min(len(left), len(right)) if at < 0 else at
+        one, other = (stores[at] if at < len(stores) else None for stores in (left, right))
+        known = one or other
+        assert known is not None
+        found.append(((one is None, known.order), element, one, other))
+    return min(found, key=lambda entry: entry[0])[1:] if found else None
