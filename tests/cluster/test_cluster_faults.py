@@ -135,8 +135,11 @@ def test_a_worker_of_another_version_is_refused_by_name(tmp_path):
 def test_where_only_strangers_are_nobody_works(tmp_path, monkeypatch, address):
     monkeypatch.setattr(crew, "identity", cluster_tasks.another)
     monkeypatch.setattr(crew, "_REPLACE", 1.0)
-    with pytest.raises(ClusterError, match=r"worker tcp://\S+ has "), crew_at(address, lambda _: None) as found:
+    said = []
+    with pytest.raises(ClusterError, match="there is no other worker"), crew_at(address, said.append) as found:
         answers(found, "doubled", tmp_path)
+    assert len(said) == 2
+    assert all("has visa-lsp 0.0 (" in words for words in said)
 
 
 @pytest.mark.parametrize("words", ["", "nowhere", "local:", "local:0", "local:1000", "local:x", "a b:1", "tcp://x"])

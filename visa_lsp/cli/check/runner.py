@@ -12,6 +12,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.disk.storing import storing
 from visa_lsp.cli.check.report import FileResult, findings_of
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 _BYTES_A_SECOND: Final = 400_000  # of text that are checked
 _WORTH_A_PROCESS: Final = _BYTES_A_SECOND
+_WORTH_KEEPING: Final = _BYTES_A_SECOND // 4  # less is checked sooner than it is looked up
 _LEAST: Final = 0.002  # seconds that any file takes
 
 
@@ -110,7 +113,10 @@ def check_files(
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     with storing():
-        known = kept.known(tasks) if kept is not None else {}
+        known = {}
+        if kept is not None:
+            tasks = [replace(task, keep=True) for task in tasks]
+            known = kept.known(tasks)
         fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
         results = []
         found = 0
@@ -168,6 +174,12 @@ def _processes(tasks: Sequence[Task]) -> int:
         return 1
     size = sum(size_of(t.path) for t in tasks)
     return max(1, min(processors(), size // _WORTH_A_PROCESS))
+
+
+def worth_keeping(tasks: Sequence[Task]) -> bool:
+    """Whether the texts are so long that what is found in them is worth keeping for the next run."""
+    total = 0
+    return any((total := total + size_of(task.path)) >= _WORTH_KEEPING for task in tasks)
 
 
 def size_of(path: str) -> int:
