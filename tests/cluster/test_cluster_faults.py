@@ -12,6 +12,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import cluster_tasks
 import pytest
@@ -140,6 +141,17 @@ def test_where_only_strangers_are_nobody_works(tmp_path, monkeypatch, address):
         answers(found, "doubled", tmp_path)
     assert len(said) == 2
     assert all("has visa-lsp 0.0 (" in words for words in said)
+
+
+@pytest.mark.parametrize(("threads", "count"), [(1, 10), (16, 10), (100, 40), (1_600, 640)])
+def test_tasks_are_as_long_as_handing_them_out_asks_for(threads, count):
+    class Workers:
+        accepted: ClassVar = {f"w{number}": 4 for number in range(threads // 4)} or {"w0": 1}
+
+    work = job._Job(Workers(), b"", job.Batch("", None, "", 1.0), None, [0.01] * 10_000)
+    first, second = work._pick("w0"), work._pick("w0")
+    assert abs(len(first) - count) <= 1
+    assert second[0] == len(first)
 
 
 @pytest.mark.parametrize("words", ["", "nowhere", "local:", "local:0", "local:1000", "local:x", "a b:1", "tcp://x"])
