@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_TASK: Final = 0.1  # seconds that a task is to take at least,
-_HANDING: Final = (
-    0.004  # and for each thread of the workers: handing out a task takes so long, and is done by one process
-)
+# Seconds that a task is to take at least, and for each thread of the workers: one process hands out all, so long for each.
+_TASK: Final = 0.1
+_HANDING: Final = 0.004
 _AHEAD: Final = 3  # tasks under way for each thread of a worker
 MOST_ITEMS: Final = 4_096  # of a task
 _LONG: Final = 20  # spans after which a task ends where it is; what is left of it is handed out anew
