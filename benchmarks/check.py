@@ -3,11 +3,12 @@
 ``parse only`` is the finalizer on a text with a syntax error as its last line: it reads everything and stops. ``CFG`` is
 the finalizer parsing, verifying and stopping before code generation. ``check`` is with every rule, ``names`` with the rules
 about syntax and names alone (0xx and 1xx); ``first`` keeps nothing on disk, ``later`` finds there what an earlier check of
-the same texts left. Usage: python -m benchmarks.check [ROUNDS]
+the same texts left, but for whole verdicts. Usage: python -m benchmarks.check [ROUNDS]
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -40,8 +41,8 @@ def main(rounds: int) -> None:
             clean.write_text(text, encoding="utf-8")
             broken.write_text(broken_at_the_end(text), encoding="utf-8")
             jobs = {
-                "check, first": lambda path=clean: run(product("check", str(path)), kept="off"),
-                "check, later": lambda path=clean: run(product("check", str(path)), kept=kept),
+                "check, first": lambda path=clean: run(product("check", "--no-cache", str(path)), kept="off"),
+                "check, later": lambda path=clean: run(product("check", "--no-cache", str(path)), kept=kept),
                 "names, first": lambda path=clean: run([sys.executable, "-c", _NAMES, "check", str(path)], kept="off"),
             }
             jobs["check, later"]()
@@ -60,6 +61,7 @@ def main(rounds: int) -> None:
             rows,
         )
         corpus(room, rounds)
+        unchanged(room, rounds)
 
 
 def corpus(room: Path, rounds: int) -> None:
@@ -77,10 +79,10 @@ def corpus(room: Path, rounds: int) -> None:
     names = [str(path) for path in paths]
     kept = str(room / "kept")
     jobs = {
-        "check, first, 1 process": lambda: run(product("check", "--jobs", "1", *names), kept="off"),
-        "check, first, all cores": lambda: run(product("check", *names), kept="off"),
-        "check, later, 1 process": lambda: run(product("check", "--jobs", "1", *names), kept=kept),
-        "check, later, all cores": lambda: run(product("check", *names), kept=kept),
+        "check, first, 1 process": lambda: run(product("check", "--no-cache", "--jobs", "1", *names), kept="off"),
+        "check, first, all cores": lambda: run(product("check", "--no-cache", *names), kept="off"),
+        "check, later, 1 process": lambda: run(product("check", "--no-cache", "--jobs", "1", *names), kept=kept),
+        "check, later, all cores": lambda: run(product("check", "--no-cache", *names), kept=kept),
         "CFG, a process per text": finalizer,
     }
     jobs["check, later, 1 process"]()
@@ -90,6 +92,28 @@ def corpus(room: Path, rounds: int) -> None:
     rows = [[job, c.cpu, c.wall, c.peak_mb, c.status, c.cpu / base.cpu, c.wall / base.wall] for job, c in costs.items()]
     title = f"corpus of {len(paths)} texts ({machine.words()})"
     table(title, ["", "CPU s", "wall s", "peak MB", "exit", "CPU ratio", "wall ratio"], rows)
+
+
+def unchanged(room: Path, rounds: int) -> None:
+    """All texts of the corpus, without a cache, with one that is empty, and once more."""
+    paths = sorted(CORPUS.rglob("*.visaasm"))
+    words = product("check", "--exit-zero", "--jobs", "1", *map(str, paths))
+
+    def first() -> Cost:
+        shutil.rmtree(room / "empty", ignore_errors=True)
+        return run(words, kept=str(room / "empty"))
+
+    jobs = {
+        "nothing kept": lambda: run(words, kept="off"),
+        "first run": first,
+        "second run": lambda: run(words, kept=str(room / "second")),
+    }
+    jobs["second run"]()
+    machine = Machine()
+    costs = interleaved(jobs, rounds)
+    rows = [[job, c.cpu, c.wall, c.peak_mb, c.status, c.cpu / costs["nothing kept"].cpu] for job, c in costs.items()]
+    title = f"{len(paths)} texts that do not change, 1 process ({machine.words()})"
+    table(title, ["", "CPU s", "wall s", "peak MB", "exit", "CPU ratio"], rows)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import visa_lsp
 
@@ -150,3 +150,14 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> 
             "  "
             + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
         )
+
+
+def timed(function: Callable[[Any], Any], item: Any) -> tuple[Any, float]:
+    """What a function gives, and the CPU seconds that it took."""
+    began = time.process_time()
+    return function(item), time.process_time() - began
+
+
+def work_of_process() -> float:
+    """The CPU seconds that this process has taken so far."""
+    return time.process_time()

@@ -8,7 +8,8 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "name", ["against", "check", "debug", "edit", "embedded", "fuzz_dap", "hostile", "open", "run", "startup"]
+    "name",
+    ["against", "check", "cluster", "debug", "edit", "embedded", "fuzz_dap", "hostile", "open", "run", "startup"],
 )
 def test_a_benchmark_tells_its_usage(name: str):
     command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]

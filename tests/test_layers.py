@@ -92,6 +92,7 @@ THIRD_PARTY = {
     "elftools": {"zeinfo"},
     "pygls": {"lsp"},
     "lsprotocol": {"lsp"},
+    "dask": {"cluster"},
     "distributed": {"cluster"},
     "tree_sitter": {"embed"},
     "tree_sitter_c": {"embed"},

@@ -20,6 +20,7 @@ from visa_lsp.cli.common import CliError
 from visa_lsp.cli.main import main
 from visa_lsp.cluster.crew import workers_here
 
+pytest.importorskip("distributed", reason="the extra cluster is not installed")
 REPOSITORY = Path(__file__).resolve().parents[2]
 OWN = REPOSITORY / "tests" / "own"
 SWEEP = """\

@@ -12,6 +12,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import cluster_tasks
 import pytest
@@ -20,6 +21,7 @@ from visa_lsp.cluster import crew, job
 from visa_lsp.cluster.crew import ClusterError, crew_at, workers_here
 from visa_lsp.cluster.job import results
 
+pytest.importorskip("distributed", reason="the extra cluster is not installed")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="workers are ended by signals of POSIX systems")
 REPOSITORY = Path(__file__).resolve().parents[2]
 COUNT = 60
@@ -134,8 +136,22 @@ def test_a_worker_of_another_version_is_refused_by_name(tmp_path):
 def test_where_only_strangers_are_nobody_works(tmp_path, monkeypatch, address):
     monkeypatch.setattr(crew, "identity", cluster_tasks.another)
     monkeypatch.setattr(crew, "_REPLACE", 1.0)
-    with pytest.raises(ClusterError, match=r"worker tcp://\S+ has "), crew_at(address, lambda _: None) as found:
+    said = []
+    with pytest.raises(ClusterError, match="there is no other worker"), crew_at(address, said.append) as found:
         answers(found, "doubled", tmp_path)
+    assert len(said) == 2
+    assert all("has visa-lsp 0.0 (" in words for words in said)
+
+
+@pytest.mark.parametrize(("threads", "count"), [(1, 10), (16, 10), (100, 40), (1_600, 640)])
+def test_tasks_are_as_long_as_handing_them_out_asks_for(threads, count):
+    class Workers:
+        accepted: ClassVar = {f"w{number}": 4 for number in range(threads // 4)} or {"w0": 1}
+
+    work = job._Job(Workers(), b"", job.Batch("", None, "", 1.0), None, [0.01] * 10_000)
+    first, second = work._pick("w0"), work._pick("w0")
+    assert abs(len(first) - count) <= 1
+    assert second[0] == len(first)
 
 
 @pytest.mark.parametrize("words", ["", "nowhere", "local:", "local:0", "local:1000", "local:x", "a b:1", "tcp://x"])

@@ -46,7 +46,8 @@ def crew_at(address: str, say: Callable[[str], None]) -> Iterator[Crew]:
     ``say`` hears of workers that are passed over. Raises ClusterError where no scheduler answers.
     """
     count = _local(address)
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "asyncio"):  # what matters is told here, in other words
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if count is not None:
@@ -73,9 +74,14 @@ def _local(address: str) -> int | None:
 @contextlib.contextmanager
 def workers_here(count: int) -> Iterator[str]:
     """So many workers of one thread on this machine, for as long as this lasts; the address of their scheduler."""
+    import dask
     from distributed import LocalCluster
 
-    with tempfile.TemporaryDirectory(prefix="visa-lsp-cluster-", ignore_cleanup_errors=True) as folder:
+    # Nobody looks at where these workers spend their time, a hundred times a second.
+    with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),
+        tempfile.TemporaryDirectory(prefix="visa-lsp-cluster-", ignore_cleanup_errors=True) as folder,
+    ):
         with _without_interrupts():
             cluster = LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",
@@ -148,7 +154,7 @@ class Crew:
         self._threads: dict[str, int] = {}  # tasks that each worker that is there can do at a time
         self._probes: dict[str, tuple[str, Future]] = {}  # who is being asked what it is, by key
         self._asked: set[str] = set()
-        self._refused: dict[str, str] = {}
+        self._refused: set[str] = set()
         self._looked = 0.0
         self._manned = time.monotonic()  # when there last was somebody to work
 
@@ -173,8 +179,8 @@ class Crew:
         if self.accepted:
             self._manned = now
         elif now - self._manned > (_REPLACE if self._refused else _JOIN):
-            told = "; ".join(self._refused.values())
-            raise ClusterError(told or f"there is no worker, and none has come in {_JOIN:.0f} seconds")
+            other = "other " if self._refused else ""
+            raise ClusterError(f"there is no {other}worker, and none has come in {now - self._manned:.0f} seconds")
         return True
 
     def submit(self, worker: str, function: Callable[..., Any], *args: Any) -> Future:
@@ -204,7 +210,7 @@ class Crew:
     def refuse(self, address: str, why: str) -> None:
         """Give a worker no more work."""
         self.accepted.pop(address, None)
-        self._refused[address] = why
+        self._refused.add(address)
         self._say(f"{why}: it gets no work")
 
     def _meet(self, future: Future) -> None:
@@ -215,7 +221,8 @@ class Crew:
         except Gone:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, this is no worker of ours
-            self.refuse(address, f"worker {address} has no visa-lsp like this one ({' '.join(str(error).split())})")
+            why = " ".join(str(error).split()).partition(". ")[0]
+            self.refuse(address, f"worker {address}, or its scheduler, has no visa-lsp like this one ({why})")
             return
         if said == identity():
             self.accepted[address] = max(self._threads.get(address, 1), 1)

@@ -26,9 +26,12 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_TASK: Final = 0.1  # seconds that a task is to take: fifty times what it costs
+# Seconds that a task is to take at least, and for each thread of the workers: one process hands out all, so long for each.
+_TASK: Final = 0.1
+_HANDING: Final = 0.004
 _AHEAD: Final = 3  # tasks under way for each thread of a worker
-_MOST_ITEMS: Final = 256  # of a task
+MOST_ITEMS: Final = 4_096  # of a task
+_LONG: Final = 20  # spans after which a task ends where it is; what is left of it is handed out anew
 _GRACE: Final = 10.0  # seconds beyond the limit after which a worker that says nothing is given up
 _SMALL: Final = 10_000  # bytes of a pickled function that are sent with every task
 _TRIES: Final = 2  # how often an item may lose its process before it is given up
@@ -52,7 +55,7 @@ def results(
     ``limit``: seconds that one may take. ``folder``: where to work, empty for anywhere. Raises ClusterError where nobody is
     left to work.
     """
-    batch = Batch(uuid.uuid4().hex, None, folder, limit, ())
+    batch = Batch(uuid.uuid4().hex, None, folder, limit)
     job = _Job(
         crew,
         pickle.dumps(work, PROTOCOL),
@@ -135,19 +138,26 @@ class _Job:
             if worker not in self._avoid[number] or self._crew.accepted.keys() <= self._avoid[number]:
                 self._again.remove(number)
                 return [number]
+        span = self._span()
         first, seconds = self._next, 0.0
-        most = min(first + _MOST_ITEMS, len(self._guesses))
-        while self._next < most and (self._next == first or seconds + self._guesses[self._next] * self._scale <= _TASK):
+        most = min(first + MOST_ITEMS, len(self._guesses))
+        while self._next < most and (self._next == first or seconds + self._guesses[self._next] * self._scale <= span):
             seconds += self._guesses[self._next] * self._scale
             self._next += 1
         return range(first, self._next)
+
+    def _span(self) -> float:
+        """The seconds that a task is to take, so that whoever hands out tasks can keep all workers busy."""
+        return max(_TASK, _HANDING * sum(self._crew.accepted.values()))
 
     def _submit(self, numbers: Sequence[int], worker: str) -> None:
         for number in numbers:
             self._turns[number] += 1
         work = None if worker in self._heard and len(self._work) > _SMALL else self._work
         items = [self._item(number) for number in numbers]
-        future = self._crew.submit(worker, run_batch, self._batch._replace(work=work, items=items))
+        future = self._crew.submit(
+            worker, run_batch, self._batch._replace(work=work, items=items, most=_LONG * self._span())
+        )
         guess = sum(self._guesses[number] for number in numbers)
         self._tasks[future.key] = _Task(numbers, worker, future, guess, time.monotonic())
         self._load[worker] += 1

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from visa_lsp.cluster.child import Answer, Request
 
 _LOOK: Final = 0.2  # seconds between two looks at whether a task is still wanted
-_LONG: Final = 2.0  # seconds after which a task ends where it is; the rest is handed out anew
 _MOST_WORKS: Final = 4
 _works: dict[str, bytes] = {}  # the last pieces of work, by key
 _own = threading.local()
@@ -44,16 +43,18 @@ class Failed(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What a task is to do: pickled items for a piece of work, in a folder, each within so many seconds.
+    """What a task is to do: pickled items for a piece of work, in a folder, each within ``limit`` seconds.
 
-    ``work`` is the pickled function; None where the worker has had it before, under the same key.
+    ``work`` is the pickled function; None where the worker has had it before, under the same key. No item is begun after
+    ``most`` seconds.
     """
 
     key: str
     work: bytes | None
     folder: str
     limit: float
-    items: Sequence[bytes]
+    items: Sequence[bytes] = ()
+    most: float = 0.0
 
 
 class Report(NamedTuple):
@@ -82,7 +83,7 @@ def run_batch(batch: Batch) -> Report:
     for item in batch.items:
         outcomes.append(_outcome(work, batch, item))
         lost = isinstance(outcomes[-1], Failed) and outcomes[-1].again
-        if lost or time.perf_counter() - began > _LONG:
+        if lost or time.perf_counter() - began > batch.most:
             break
     return Report(outcomes, time.perf_counter() - began)
 

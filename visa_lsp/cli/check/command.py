@@ -17,7 +17,7 @@ from visa_lsp.cli.check.extras import difference, kept_text, settings_text, stat
 from visa_lsp.cli.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.check.paths import SUFFIXES, Inputs, collect
 from visa_lsp.cli.check.report import CheckReport, FileResult
-from visa_lsp.cli.check.runner import check_files, size_of
+from visa_lsp.cli.check.runner import check_files, worth_keeping
 from visa_lsp.cli.check.suppress import FileIgnore, Selection, parse_selectors, validate
 from visa_lsp.cli.check.verdict import Task
 from visa_lsp.cli.check.watch import Stamp, stamp, watch
@@ -338,20 +338,7 @@ def _run(
         host = host_of(name) if options.embedded else None
         if host is not None and not is_installed(host):
             raise CliError(f"{name}: {MissingGrammarError(host)}")
-        tasks.append(
-            Task(
-                path,
-                name,
-                platform,
-                selection,
-                options.fix,
-                write,
-                source,
-                path in inputs.named,
-                host,
-                keep=options.cache,
-            )
-        )
+        tasks.append(Task(path, name, platform, selection, options.fix, write, source, path in inputs.named, host))
     kept = _kept(tasks, options)
     results = _checked(tasks, options, cache, kept, cluster)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
@@ -367,11 +354,11 @@ def _run(
 
 def _kept(tasks: list[Task], options: Options) -> KeptVerdicts | None:
     """What earlier runs have found; None where that is not asked for, or not worth it."""
-    if not options.cache or not tasks:
+    if not options.cache or not (options.cache_dir or worth_keeping(tasks)):
         return None
     from visa_lsp.cli.check.kept_verdicts import kept_verdicts
 
-    return kept_verdicts(options.cache_dir, (size_of(task.path) for task in tasks))
+    return kept_verdicts(options.cache_dir)
 
 
 def _checked(

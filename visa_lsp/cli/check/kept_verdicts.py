@@ -23,11 +23,10 @@ from visa_lsp.identity import digest
 from visa_lsp.kept import Kept, folder_of_user, installation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 _SHARES: Final = "0123456789abcdef"  # a file for each first digit of a key, 16 MB at most
 _MOST: Final = 2_000  # findings of a text that are worth keeping
-_MUCH: Final = 100_000  # bytes of text: a quarter of a second of work
 
 
 class _Finding(Struct, frozen=True, array_like=True):
@@ -119,19 +118,9 @@ def _can_be_kept(findings: Sequence[ReportedFinding]) -> bool:
     )
 
 
-def kept_verdicts(folder: str | None, sizes: Iterable[int]) -> KeptVerdicts | None:
-    """The verdicts in this folder, or in the user's; None where nothing is to be kept.
-
-    ``sizes`` are those of the texts in bytes. Without a folder of its own, little work keeps nothing: it would take as long to read.
-    """
+def kept_verdicts(folder: str | None) -> KeptVerdicts | None:
+    """The verdicts in this folder, or in the user's; None where that one is not to be used."""
     if folder:
         return KeptVerdicts(Path(folder), "checked")
     own = folder_of_user()
-    if own is None or not _is_much(sizes):
-        return None
-    return KeptVerdicts(own, f"checked-{installation()}")
-
-
-def _is_much(sizes: Iterable[int]) -> bool:
-    total = 0
-    return any((total := total + size) >= _MUCH for size in sizes)
+    return None if own is None else KeptVerdicts(own, f"checked-{installation()}")

@@ -12,6 +12,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.disk.storing import storing
 from visa_lsp.cli.check.report import FileResult, findings_of
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 _BYTES_A_SECOND: Final = 400_000  # of text that are checked
 _WORTH_A_PROCESS: Final = _BYTES_A_SECOND
+_WORTH_KEEPING: Final = _BYTES_A_SECOND // 4  # less is checked sooner than it is looked up
 _LEAST: Final = 0.002  # seconds that any file takes
 
 
@@ -110,7 +113,10 @@ def check_files(
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     with storing():
-        known = kept.known(tasks) if kept is not None else {}
+        known = {}
+        if kept is not None:
+            tasks = [replace(task, keep=True) for task in tasks]
+            known = kept.known(tasks)
         fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
         results = []
         found = 0
@@ -141,18 +147,24 @@ def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
     # A launch file is judged with the files around it, which are not sent.
     here = {number for number, task in enumerate(tasks) if cluster.sends and is_launch(task.name)}
     sent = [task for number, task in enumerate(tasks) if number not in here]
-    guesses = [_LEAST + size_of(task.path) / _BYTES_A_SECOND for task in sent]
-    work = ClusterWork(_judged_on_worker, _lost, partial(outgoing, whole=cluster.sends))
+    guesses = [guess(task) for task in sent]
+    work = ClusterWork(judged_on_worker, _lost, partial(outgoing, whole=cluster.sends))
     done = cluster.results(work, sent, guesses)
     for number, task in enumerate(tasks):
         yield judged(task) if number in here else next(done)
+
+
+def guess(task: Task) -> float:
+    """The seconds that a check may take."""
+    return _LEAST + size_of(task.path) / _BYTES_A_SECOND
 
 
 def _lost(task: Task, why: str) -> Verdict:
     return Verdict(error=f"{task.name}: {why}")
 
 
-def _judged_on_worker(task: Task) -> Verdict:
+def judged_on_worker(task: Task) -> Verdict:
+    """``judged`` in a process that lives as long as its worker."""
     _begin_once()
     return _judged_and_flushed(task)
 
@@ -162,6 +174,12 @@ def _processes(tasks: Sequence[Task]) -> int:
         return 1
     size = sum(size_of(t.path) for t in tasks)
     return max(1, min(processors(), size // _WORTH_A_PROCESS))
+
+
+def worth_keeping(tasks: Sequence[Task]) -> bool:
+    """Whether the texts are so long that what is found in them is worth keeping for the next run."""
+    total = 0
+    return any((total := total + size_of(task.path)) >= _WORTH_KEEPING for task in tasks)
 
 
 def size_of(path: str) -> int:
