@@ -54,6 +54,8 @@ def version() -> None:
             "version"
         ],
     }
+    mason = ROOT / "docs/editors/upstream/mason-registry/packages/visa-lsp/package.yaml"
+    said[mason.name + " for mason"] = re.findall(r"pkg:pypi/visa-lsp@([^?\n]+)", mason.read_text(encoding="utf-8"))[0]
     tag = os.environ.get("GITHUB_REF_NAME", "") if os.environ.get("GITHUB_REF_TYPE") == "tag" else ""
     if tag:
         said["the tag"] = tag.removeprefix("v")
