@@ -14,6 +14,8 @@ from mkdocs.structure.files import File
 from visa_lsp.generate.site.pages import pages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[2]
 # Documents elsewhere in the repository that are pages of the site, by their path there.
 ELSEWHERE: Final = {"vscode-extension/README.md": "editors/vscode.md", "CHANGELOG.md": "changelog.md"}
+_ITEM: Final = re.compile(r"(?:[*-]|\d+\.) ")
+_SHALLOW: Final = re.compile(r"^ {2,3}(?=\S)")
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -66,6 +70,16 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
             )
         if name in ELSEWHERE:
             return f"{mark}[{text}]({up}{ELSEWHERE[name]}{anchor})"
-        return f"`{name}`" if text.strip("`") == name.rsplit("/", 1)[-1] else f"{text} (`{name}`)"
+        return f"`{name}`" if name.endswith(text.strip("`")) else f"{text} (`{name}`)"
 
-    return _LINK.sub(moved, markdown)
+    return _LINK.sub(moved, "\n".join(_with_deep_lists(markdown.split("\n"))))
+
+
+def _with_deep_lists(lines: list[str]) -> Iterator[str]:
+    """Lines with what belongs to an item four blanks deep: two or three are enough on GitHub, and not for MkDocs."""
+    inside = fenced = False
+    for line in lines:
+        fenced ^= line.startswith("```")
+        if line and not line.startswith(" "):
+            inside = bool(_ITEM.match(line))
+        yield _SHALLOW.sub("    ", line) if inside and not fenced else line
