@@ -34,11 +34,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     found |= {target: (ROOT / source).read_text(encoding="utf-8") for source, target in ELSEWHERE.items()}
     for name, text in found.items():
         files.append(File.generated(config, name, content=text))
+    names = [file.src_uri for file in files if file.is_documentation_page() and not file.inclusion.is_excluded()]
     for part in config.nav or []:
         for entries in part.values():
             if isinstance(entries, list):
-                _fill(entries, [file.src_uri for file in files if file.is_documentation_page()])
+                _fill(entries, names)
+    _add_guides(config.nav or [], names)
     return files
+
+
+def _add_guides(nav: list[Any], names: list[str]) -> None:
+    """Put pages of the folder itself that `nav` does not name behind the guides, so that a new page needs no line of it."""
+    named = str(nav)
+    guides = next(part["Guides"] for part in nav if "Guides" in part)
+    guides += sorted(name for name in names if "/" not in name and f"'{name}'" not in named)
 
 
 def _fill(entries: list[Any], names: list[str]) -> None:
