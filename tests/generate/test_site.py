@@ -63,7 +63,6 @@ def test_records_of_forms_are_those_that_the_finalizer_writes():
 
 def test_what_a_form_changes_is_what_arithmetic_says():
     found = forms(ROOT)
-    assert not [form for form in found.values() if form.ran]
     (change,) = found["add3"].changes
     before, after = ([int(word) for word in text.split(", ")[:-1]] for text in (change.before, change.after))
     line = found["add3"].line

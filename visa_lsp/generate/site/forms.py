@@ -22,13 +22,11 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import FLOAT_TYPES, UQ, F
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim.dispatch import Dispatch
-from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.memory import FIRST_ADDRESS, Buffer, Memory
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from visa_lsp.cli.assemble import Assembled
@@ -65,8 +63,7 @@ class CellChange(NamedTuple):
 class OpcodeForm(NamedTuple):
     """A line with one instruction of a row, the platform it was checked for, its record, and what it did.
 
-    ``record`` is the bytes of the object, None where text 4.2 alone has the form; ``ran`` is empty where it was carried out, else why
-    it ended.
+    ``record`` is the bytes of the object, None where text 4.2 alone has the form.
     """
 
     mnemonic: str
@@ -74,7 +71,6 @@ class OpcodeForm(NamedTuple):
     platform: str
     record: bytes | None
     changes: tuple[CellChange, ...]
-    ran: str
 
 
 @cache
@@ -88,19 +84,20 @@ def forms(root: Path) -> dict[str, OpcodeForm]:
     for line in lines.splitlines():
         # One that needs several lines, such as a branch and its label, says too little by its last line alone.
         if line and not line.startswith("#") and "\\n" not in line:
-            for form in _form(head, line):
+            form = _form(head, line)
+            if form is not None:
                 found.setdefault(form.mnemonic, form)
     return found
 
 
-def _form(head: str, line: str) -> Iterator[OpcodeForm]:
+def _form(head: str, line: str) -> OpcodeForm | None:
     for version, platform in _TRIED:
         assembled = assemble_text(f"{version}{head}{line}\nret (M1, 1)\n", platform)
         if assembled.module is not None and len(assembled.module.kernels[0].instructions) == 2:
-            row = assembled.module.kernels[0].instructions[0].row
-            changes, ran = _carried_out(assembled.module.kernels[0], platform)
-            yield OpcodeForm(row.mnemonic, line, platform, _record(assembled), changes, ran)
-            return
+            kernel = assembled.module.kernels[0]
+            mnemonic = kernel.instructions[0].row.mnemonic
+            return OpcodeForm(mnemonic, line, platform, _record(assembled), _carried_out(kernel, platform))
+    return None
 
 
 def _record(assembled: Assembled) -> bytes | None:
@@ -111,8 +108,11 @@ def _record(assembled: Assembled) -> bytes | None:
     return code[: instruction_offsets(assembled.module.kernels[0])[1]]
 
 
-def _carried_out(kernel: Kernel, platform: str) -> tuple[tuple[CellChange, ...], str]:
-    """What one thread of 16 lanes changes, from registers and buffers that count their elements; and why it ended early."""
+def _carried_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
+    """What one thread of 16 lanes changes, from registers and buffers that count their elements.
+
+    Raises KernelFault for a form that cannot be carried out by itself, which no page should show.
+    """
     chosen = platform_named(platform)
     assert chosen is not None
     memory = Memory()
@@ -138,15 +138,12 @@ def _carried_out(kernel: Kernel, platform: str) -> tuple[tuple[CellChange, ...],
     frame.addr[:] = range(len(frame.addr))
     frame.preds[:] = [0x0F0F] * len(frame.preds)
     before = _state(frame, kernel, buffers, dwords)
-    try:
-        with catch_warnings():
-            simplefilter("ignore")  # NumPy's, of overflows that lanes may have
-            for _ in thread.run(_STEPS):
-                pass
-    except KernelFault as fault:
-        return (), str(fault)
+    with catch_warnings():
+        simplefilter("ignore")  # NumPy's, of overflows that lanes may have
+        for _ in thread.run(_STEPS):
+            pass
     after = _state(frame, kernel, buffers, dwords)
-    return tuple(CellChange(name, before[name], now) for name, now in after.items() if before[name] != now), ""
+    return tuple(CellChange(name, before[name], now) for name, now in after.items() if before[name] != now)
 
 
 def _of_floats(instruction: Inst, kernel: Kernel) -> bool:
