@@ -14,6 +14,8 @@ from mkdocs.structure.files import File
 from visa_lsp.generate.site.pages import pages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[2]
 # Documents elsewhere in the repository that are pages of the site, by their path there.
 ELSEWHERE: Final = {"vscode-extension/README.md": "editors/vscode.md", "CHANGELOG.md": "changelog.md"}
+_ITEM: Final = re.compile(r"(?:[*-]|\d+\.) ")
+_SHALLOW: Final = re.compile(r"^ {2,3}(?=\S)")
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -30,11 +34,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     found |= {target: (ROOT / source).read_text(encoding="utf-8") for source, target in ELSEWHERE.items()}
     for name, text in found.items():
         files.append(File.generated(config, name, content=text))
+    names = [file.src_uri for file in files if file.is_documentation_page() and not file.inclusion.is_excluded()]
     for part in config.nav or []:
         for entries in part.values():
             if isinstance(entries, list):
-                _fill(entries, [file.src_uri for file in files if file.is_documentation_page()])
+                _fill(entries, names)
+    _add_guides(config.nav or [], names)
     return files
+
+
+def _add_guides(nav: list[Any], names: list[str]) -> None:
+    """Put pages of the folder itself that `nav` does not name behind the guides, so that a new page needs no line of it."""
+    named = str(nav)
+    guides = next(part["Guides"] for part in nav if "Guides" in part)
+    guides += sorted(name for name in names if "/" not in name and f"'{name}'" not in named)
 
 
 def _fill(entries: list[Any], names: list[str]) -> None:
@@ -66,6 +79,16 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
             )
         if name in ELSEWHERE:
             return f"{mark}[{text}]({up}{ELSEWHERE[name]}{anchor})"
-        return f"`{name}`" if text.strip("`") == name.rsplit("/", 1)[-1] else f"{text} (`{name}`)"
+        return f"`{name}`" if name.endswith(text.strip("`")) else f"{text} (`{name}`)"
 
-    return _LINK.sub(moved, markdown)
+    return _LINK.sub(moved, "\n".join(_with_deep_lists(markdown.split("\n"))))
+
+
+def _with_deep_lists(lines: list[str]) -> Iterator[str]:
+    """Lines with what belongs to an item four blanks deep: two or three are enough on GitHub, and not for MkDocs."""
+    inside = fenced = False
+    for line in lines:
+        fenced ^= line.startswith("```")
+        if line and not line.startswith(" "):
+            inside = bool(_ITEM.match(line))
+        yield _SHALLOW.sub("    ", line) if inside and not fenced else line

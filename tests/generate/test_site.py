@@ -63,7 +63,6 @@ def test_records_of_forms_are_those_that_the_finalizer_writes():
 
 def test_what_a_form_changes_is_what_arithmetic_says():
     found = forms(ROOT)
-    assert not [form for form in found.values() if form.ran]
     (change,) = found["add3"].changes
     before, after = ([int(word) for word in text.split(", ")[:-1]] for text in (change.before, change.after))
     line = found["add3"].line
@@ -153,7 +152,8 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
 
 @pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is here")
 def test_every_document_is_a_page(site):
-    for path in (ROOT / "docs").rglob("*.md"):
+    fragments = set((ROOT / "docs" / "changes").glob("*.*.md"))
+    for path in {*(ROOT / "docs").rglob("*.md")} - fragments:
         name = path.relative_to(ROOT / "docs").with_suffix(".html").as_posix().replace("README.html", "index.html")
         assert (site / name).exists(), name
 

@@ -16,22 +16,21 @@ from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.codec.encode import instruction_offsets
 from visa_lsp.codec.layout import summary
 from visa_lsp.isa import predefined
-from visa_lsp.isa.model import Trait
+from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
-from visa_lsp.isa.types import FLOAT_TYPES, UQ
+from visa_lsp.isa.types import FLOAT_TYPES, UQ, F
+from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim.dispatch import Dispatch
-from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.memory import FIRST_ADDRESS, Buffer, Memory
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from visa_lsp.cli.assemble import Assembled
-    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.registers import Frame
 
 FOLDER: Final = "tests/own"
@@ -48,6 +47,7 @@ _SHOWN: Final = 16
 _DIFFERENT: Final = 100  # elements of a variable: few enough for the narrowest type
 _PREDICATE: Final = re.compile(r"^\s*(\([^)]*\)\s*)?")
 _BITS_OF_ONE: Final = 0x3F80  # of a bf
+_OF_MESSAGES: Final = (Shape.SURFACE, Shape.LSC_ADDRESS, Shape.LSC_ADDRESS_STRIDED)
 _PIXELS: Final = Trait.SAMPLES | Trait.LOADS_PIXELS
 _STEPS: Final = 10_000
 
@@ -63,8 +63,7 @@ class CellChange(NamedTuple):
 class OpcodeForm(NamedTuple):
     """A line with one instruction of a row, the platform it was checked for, its record, and what it did.
 
-    ``record`` is the bytes of the object, None where text 4.2 alone has the form; ``ran`` is empty where it was carried out, else why
-    it ended.
+    ``record`` is the bytes of the object, None where text 4.2 alone has the form.
     """
 
     mnemonic: str
@@ -72,7 +71,6 @@ class OpcodeForm(NamedTuple):
     platform: str
     record: bytes | None
     changes: tuple[CellChange, ...]
-    ran: str
 
 
 @cache
@@ -86,19 +84,20 @@ def forms(root: Path) -> dict[str, OpcodeForm]:
     for line in lines.splitlines():
         # One that needs several lines, such as a branch and its label, says too little by its last line alone.
         if line and not line.startswith("#") and "\\n" not in line:
-            for form in _form(head, line):
+            form = _form(head, line)
+            if form is not None:
                 found.setdefault(form.mnemonic, form)
     return found
 
 
-def _form(head: str, line: str) -> Iterator[OpcodeForm]:
+def _form(head: str, line: str) -> OpcodeForm | None:
     for version, platform in _TRIED:
         assembled = assemble_text(f"{version}{head}{line}\nret (M1, 1)\n", platform)
         if assembled.module is not None and len(assembled.module.kernels[0].instructions) == 2:
-            row = assembled.module.kernels[0].instructions[0].row
-            changes, ran = _carried_out(assembled.module.kernels[0], platform)
-            yield OpcodeForm(row.mnemonic, line, platform, _record(assembled), changes, ran)
-            return
+            kernel = assembled.module.kernels[0]
+            mnemonic = kernel.instructions[0].row.mnemonic
+            return OpcodeForm(mnemonic, line, platform, _record(assembled), _carried_out(kernel, platform))
+    return None
 
 
 def _record(assembled: Assembled) -> bytes | None:
@@ -109,15 +108,22 @@ def _record(assembled: Assembled) -> bytes | None:
     return code[: instruction_offsets(assembled.module.kernels[0])[1]]
 
 
-def _carried_out(kernel: Kernel, platform: str) -> tuple[tuple[CellChange, ...], str]:
-    """What one thread of 16 lanes changes, from registers and buffers that count their elements; and why it ended early."""
+def _carried_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
+    """What one thread of 16 lanes changes, from registers and buffers that count their elements.
+
+    Raises KernelFault for a form that cannot be carried out by itself, which no page should show.
+    """
     chosen = platform_named(platform)
     assert chosen is not None
     memory = Memory()
     buffers = [memory.add(Buffer(f"surface {n}", bytearray(_BUFFER_BYTES))) for n in range(_SURFACES)]
-    numbers = "<f4" if kernel.instructions[0].row.has(_PIXELS) else "<u4"
+    instruction = kernel.instructions[0]
+    pixels = instruction.row.has(_PIXELS)
+    dwords = "<f4" if pixels or _of_floats(instruction, kernel) else "<u4"
+    # Offsets and addresses of messages are those of dwords; coordinates count.
+    stride = 4 if not pixels and any(slot.shape in _OF_MESSAGES for slot in instruction.row.slots) else 1
     for buffer in buffers:
-        buffer.data.view(numbers)[:] = range(_BUFFER_BYTES // 4)
+        buffer.data.view(dwords)[:] = range(_BUFFER_BYTES // 4)
     dispatch = Dispatch(
         kernel=kernel, functions={}, platform=chosen, groups=(1, 1, 1), threads_per_group=1, simd=16,
         lanes=lambda _thread: 0xFFFF, payload=lambda _group, _thread: bytes(chosen.grf_bytes),
@@ -128,29 +134,33 @@ def _carried_out(kernel: Kernel, platform: str) -> tuple[tuple[CellChange, ...],
     frame = thread.frame
     for variable in range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables)):
         cells = _cells(frame, kernel, variable)
-        cells[:] = _values(kernel, variable, len(cells))
+        cells[:] = _values(kernel, variable, len(cells), stride)
     frame.addr[:] = range(len(frame.addr))
     frame.preds[:] = [0x0F0F] * len(frame.preds)
-    before = _state(frame, kernel, buffers)
-    try:
-        with catch_warnings():
-            simplefilter("ignore")  # NumPy's, of overflows that lanes may have
-            for _ in thread.run(_STEPS):
-                pass
-    except KernelFault as fault:
-        return (), str(fault)
-    after = _state(frame, kernel, buffers)
-    return tuple(CellChange(name, before[name], now) for name, now in after.items() if before[name] != now), ""
+    before = _state(frame, kernel, buffers, dwords)
+    with catch_warnings():
+        simplefilter("ignore")  # NumPy's, of overflows that lanes may have
+        for _ in thread.run(_STEPS):
+            pass
+    after = _state(frame, kernel, buffers, dwords)
+    return tuple(CellChange(name, before[name], now) for name, now in after.items() if before[name] != now)
 
 
-def _values(kernel: Kernel, variable: int, count: int) -> list[float]:
+def _of_floats(instruction: Inst, kernel: Kernel) -> bool:
+    """Whether an operand is a variable of floats, as wide as the dwords of a surface."""
+    named = (kernel.variable(value.var) for value in instruction.values if isinstance(value, RawOperand | General))
+    return any(declared is not None and declared.type is F for declared in named)
+
+
+def _values(kernel: Kernel, variable: int, count: int, stride: int) -> list[float]:
     """What stands in a variable before: different numbers for each, so that what comes of them tells what was read."""
     declared = kernel.variable(variable)
     assert declared is not None
     first = variable - predefined.FIRST_VARIABLE + 1
     if declared.type not in FLOAT_TYPES:
         # The widest unsigned numbers are addresses, where an instruction wants some: those of the first surface.
-        start, step = (FIRST_ADDRESS, 4) if declared.type is UQ else (first, 1)
+        step = stride if declared.type.size == 4 else 1
+        start, step = (FIRST_ADDRESS, 4) if declared.type is UQ else (first * step, step)
         return [start + step * (n % _DIFFERENT) for n in range(count)]
     if DTYPE[declared.type].kind == "u":  # NumPy has no such floats: these are their bits
         return [_BITS_OF_ONE + n % _DIFFERENT for n in range(count)]
@@ -165,7 +175,7 @@ def _cells(frame: Frame, kernel: Kernel, variable: int) -> Any:
     return frame.regs[at : at + declared.byte_size].view(DTYPE[declared.type])
 
 
-def _state(frame: Frame, kernel: Kernel, buffers: list[Buffer]) -> dict[str, str]:
+def _state(frame: Frame, kernel: Kernel, buffers: list[Buffer], dwords: str) -> dict[str, str]:
     """Everything that an instruction can change, by name, as it is shown."""
     numbers = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables))
     state = {kernel.variable_name(number): _shown(_cells(frame, kernel, number).tolist()) for number in numbers}
@@ -175,7 +185,7 @@ def _state(frame: Frame, kernel: Kernel, buffers: list[Buffer]) -> dict[str, str
     for entry in kernel.addresses:
         state[kernel.strings[entry.name_index]] = _shown(frame.addr[at : at + entry.num_elements].tolist())
         at += max(1, entry.num_elements)
-    state.update({buffer.name: _shown(buffer.data.view("<u4").tolist()) for buffer in buffers})
+    state.update({buffer.name: _shown(buffer.data.view(dwords).tolist()) for buffer in buffers})
     return state
 
 

@@ -29,9 +29,9 @@ A page for each mnemonic, made from the instruction table: syntax, operands, wha
 exists, and a line that is checked, assembled and carried out when this site is built. [One table](../../instructions.md) has them all with
 what is parsed, encoded and simulated.
 """
-_STATE: Final = """The declarations are those of `tests/own/template.visaasm.part`. Sixteen lanes are active; variables count up from different
-numbers, the widest unsigned ones hold addresses of surface 0, and surfaces hold 0, 1, 2, ... as dwords, for messages that sample or load pixels as
-floats."""
+_STATE: Final = """The declarations are those of `tests/own/template.visaasm.part`. Sixteen lanes are active; each variable counts up from
+a number of its own, those of 64 bits without a sign hold addresses of surface 0, and the dwords of surfaces count from 0, as floats where an
+operand is one."""
 
 
 def pages(root: Path) -> dict[str, str]:

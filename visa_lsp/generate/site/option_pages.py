@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_COLUMNS: Final = "100"
+_COLUMNS: Final = "84"
 _COMMANDS: Final = """# Commands
 
 What `visa-lsp COMMAND --help` prints, of every command. What the commands are for is told in [checking](../check.md), [running](../running.md),
