@@ -261,7 +261,7 @@ class DebugSession:
         status, lines = self.launched.finish()
         self._say_printed()
         for line in lines:
-            self.say(line)
+            self.say(line, "stdout")  # where ``run`` prints it
         self.writer.event("exited", {"exitCode": status})
         self.terminated()
 
