@@ -83,7 +83,7 @@ class Attacker:
             "memoryReference": lambda: chance.choice(("grf:1:0:0", "buffer:0:8", "slm:1:0", "0x100000000000000", hex(2**56 + 3), "0")),
             "offset": lambda: chance.randrange(-9, 9), "data": lambda: chance.choice(("AAAA", "!", "A")), "instructionCount": lambda: chance.randrange(9),
             "instructionOffset": lambda: chance.randrange(-5, 5), "targetId": lambda: chance.randrange(4),
-            "dataId": lambda: '["index", 1, 0]', "accessType": lambda: chance.choice(("read", "write", "readWrite", "change", "eat")),
+            "dataId": lambda: '["index", 1, "saxpy", 0]', "accessType": lambda: chance.choice(("read", "write", "readWrite", "change", "eat")),
             "requestId": lambda: chance.randrange(_SESSION), "bytes": lambda: chance.choice((0, 4, 2**40)), "filters": lambda: ["bounds", "races"],
             "breakpoints": self._breakpoints, "program": lambda: str(program), "arguments": lambda: {"checks": chance.choice(("all", "none", "x"))},
         }  # fmt: skip
@@ -93,7 +93,7 @@ class Attacker:
         chance = self.chance
         return [
             {"line": chance.randrange(20, 60), "name": chance.choice(("saxpy", "done", "x")), "instructionReference": hex(2**56 + chance.randrange(30)),
-             "dataId": '["index", 1, 0]', "accessType": chance.choice(("read", "write", "change")),
+             "dataId": '["index", 1, "saxpy", 0]', "accessType": chance.choice(("read", "write", "change")),
              "condition": chance.choice(("", *_EXPRESSIONS)), "hitCondition": chance.choice(("", "3", "% 0", "often")),
              "logMessage": chance.choice(("", "", "{index[0]} and {x"))}
             for _ in range(chance.randrange(4))

@@ -5,47 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from debugging import opened
+from debugging import LAUNCH, TEXT, opened
 
 from visa_lsp.cli.main import main
 from visa_lsp.debug.goals import Goal
 from visa_lsp.debug.stops import FILTERS
 
-LAUNCH = """\
-kernel: shift
-platform: TGLLP
-groups: [2, 1, 1]
-local_size: [16, 1, 1]
-args:
-  out: {buffer: {dtype: uint32, shape: [16], init: zeros}}
-"""
-TEXT = """\
-.version 4.1
-.kernel "shift"
-.decl local_id_x v_type=G type=uw num_elts=8 align=GRF
-.decl out v_type=T num_elts=1
-.decl P1 v_type=P num_elts=8
-.decl there v_type=G type=ud num_elts=8 align=GRF
-.decl value v_type=G type=ud num_elts=8 align=GRF
-.input local_id_x offset=32 size=16
-.input out offset=64 size=4
-.kernel_attr Target="cm"
-.kernel_attr SimdSize=8
-    cmp.lt (M1, 8) P1 local_id_x(0,0)<1;1,0> 0x3:uw
-    shl (M1, 8) there(0,0)<1> local_id_x(0,0)<1;1,0> 0x2:ud
-    mov (M1, 8) value(0,0)<1> local_id_x(0,0)<1;1,0>
-    scatter4_scaled.R (M1, 8) %slm 0x0:ud there.0 value.0
-    barrier
-    xor (M1, 8) there(0,0)<1> there(0,0)<1;1,0> 0x3c:ud
-    gather4_scaled.R (M1, 8) %slm 0x0:ud there.0 value.0
-    call (M1, 8) twice
-    scatter4_scaled.R (M1, 8) out 0x0:ud there.0 value.0
-    ret (M1, 1)
-.function "twice"
-twice:
-    add (M1, 8) value(0,0)<1> value(0,0)<1;1,0> value(0,0)<1;1,0>
-    ret (M1, 8)
-"""
 BARRIER = "    barrier\n"
 # What is wrong: what is put in the place of what, and the kind of the fault.
 WRONG = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from debugging import opened
-from test_faults_stop import LAUNCH, TEXT
+from debugging import LAUNCH, TEXT, opened
 
 from visa_lsp.debug.breakpoints import ACCESSES, Wish
 from visa_lsp.debug.goals import Goal, StepGoal, ToBarrier

@@ -10,6 +10,7 @@ import pytest
 import vscode
 from editors import neovims
 from test_emacs import has_eglot
+from test_emacs_debugging import has_dap_mode
 
 REQUIRED = os.environ.get("VISA_LSP_TEST_REQUIRE", "").split()
 
@@ -24,6 +25,7 @@ WHY_NOT = {
     "neovim-0.11": lambda: _neovim(0, 11),
     "vim": lambda: "" if shutil.which("vim") else "no vim",
     "emacs": lambda: "" if shutil.which("emacs") and has_eglot() else "no emacs with eglot",
+    "dap-mode": lambda: "" if has_dap_mode() else "no emacs with dap-mode",
     "vscode": vscode.missing,
     "helix": helix.missing,
 }

@@ -18,6 +18,42 @@ ENDLESS = (
     .replace("    mul (M1_NM, 1)", "again:\n    mul (M1_NM, 1)", 1)
     .replace("done:", "    jmp (M1, 1) again\ndone:")
 )
+# Two groups of two threads with a barrier and a subroutine: work items exchange values over shared local memory.
+LAUNCH = """\
+kernel: shift
+platform: TGLLP
+groups: [2, 1, 1]
+local_size: [16, 1, 1]
+args:
+  out: {buffer: {dtype: uint32, shape: [16], init: zeros}}
+"""
+TEXT = """\
+.version 4.1
+.kernel "shift"
+.decl local_id_x v_type=G type=uw num_elts=8 align=GRF
+.decl out v_type=T num_elts=1
+.decl P1 v_type=P num_elts=8
+.decl there v_type=G type=ud num_elts=8 align=GRF
+.decl value v_type=G type=ud num_elts=8 align=GRF
+.input local_id_x offset=32 size=16
+.input out offset=64 size=4
+.kernel_attr Target="cm"
+.kernel_attr SimdSize=8
+    cmp.lt (M1, 8) P1 local_id_x(0,0)<1;1,0> 0x3:uw
+    shl (M1, 8) there(0,0)<1> local_id_x(0,0)<1;1,0> 0x2:ud
+    mov (M1, 8) value(0,0)<1> local_id_x(0,0)<1;1,0>
+    scatter4_scaled.R (M1, 8) %slm 0x0:ud there.0 value.0
+    barrier
+    xor (M1, 8) there(0,0)<1> there(0,0)<1;1,0> 0x3c:ud
+    gather4_scaled.R (M1, 8) %slm 0x0:ud there.0 value.0
+    call (M1, 8) twice
+    scatter4_scaled.R (M1, 8) out 0x0:ud there.0 value.0
+    ret (M1, 1)
+.function "twice"
+twice:
+    add (M1, 8) value(0,0)<1> value(0,0)<1;1,0> value(0,0)<1;1,0>
+    ret (M1, 8)
+"""
 
 
 def opened(program, **arguments):

@@ -109,17 +109,20 @@ class View:
             raise RequestError(f"there are no variables {number} now")
         return self.held[number - 1]
 
-    def expression(self, number: int, name: str) -> str:
-        """The expression for an entry of what a reference stands for. Raises RequestError where it has no such entry."""
-        _, what = self.taken(number)
-        if isinstance(what, Row):
-            if re.fullmatch(r"\[\d{1,9}\]", name):
-                return f"{what.expression}{name}"
-            row = next((row for row in what.rows if row.name == name), None)
+    def expression(self, debugger: Debugger, number: int, name: str) -> str:
+        """The expression for an entry of what a reference stands for. Raises RequestError where it has none."""
+        at, what = self.taken(number)
+        if isinstance(what, Row) and re.fullmatch(r"\[\d{1,9}\]", name):
+            found = what.expression and f"{what.expression}{name}"
+        else:
+            title, rows = (what.name, what.rows) if isinstance(what, Row) else (what, rows_of(debugger, at, what))
+            row = next((row for row in rows if row.name == name), None)
             if row is None:
-                raise RequestError(f"{what.name} has no '{name[:80]}'")
-            return row.expression
-        return name
+                raise RequestError(f"{title} has no '{name[:80]}'")
+            found = row.expression
+        if not found:
+            raise RequestError(f"{name[:80]} cannot be written or watched")
+        return found
 
     def cells(self, debugger: Debugger, at: Activation, expression: str) -> Cells:
         """The elements that an expression names. Raises RequestError for one that is computed."""
@@ -200,19 +203,19 @@ def variables(session: DebugSession, args: Body) -> Body:
     return {"variables": [_variable(session, at, row, refer) for row in rows]}
 
 
-def _variable(session: DebugSession, at: Activation, row: Row, refer: Callable[[Cells], str]) -> Body:
+def _variable(session: DebugSession, at: Activation, row: Row, refer: Callable[[tuple[Any, int] | None], str]) -> Body:
     body: Body = {"name": row.name, "value": row.value, "variablesReference": 0}
     if row.type:
         body["type"] = row.type
     if row.expression:
         body["evaluateName"] = row.expression
-    if row.cells is not None or row.rows:
+    if row.count or row.rows:
         body["variablesReference"] = session.view.hold(at, row)
-        if row.cells is not None:
-            body["indexedVariables"] = row.cells.data.size
+        if row.count:
+            body["indexedVariables"] = row.count
         if row.rows:
             body["namedVariables"] = len(row.rows)
-    if row.cells is not None and (reference := refer(row.cells)):
+    if reference := refer(row.where):
         body["memoryReference"] = reference
     if row.changed:
         body["presentationHint"] = {"kind": "data", "attributes": ["changed"]}
@@ -251,7 +254,7 @@ def _evaluated(session: DebugSession, at: Activation, words: str, style: str = "
     if not one:
         body["variablesReference"] = session.view.hold(at, row)
         body["indexedVariables"] = cells.data.size
-    if reference := referrer(session.debugger, at)(cells):
+    if reference := referrer(session.debugger, at)(cells.where):
         body["memoryReference"] = reference
     return body
 
@@ -287,15 +290,9 @@ def set_variable(session: DebugSession, args: Body) -> Body:
     """Write an entry of a scope or row. Raises RequestError where that cannot be."""
     number, name = whole(args, "variablesReference"), text(args, "name")
     at, what = session.view.taken(number)
-    if isinstance(what, str) and name not in {row.name for row in rows_of(session.debugger, at, what)}:
-        raise RequestError(f"{what} has no '{name[:80]}'")
     if what in ("Masks", "Surfaces"):
         raise RequestError(f"{what} cannot be written")
-    if isinstance(what, str):
-        row = next(row for row in rows_of(session.debugger, at, what) if row.name == name)
-        words = row.expression
-    else:
-        words = session.view.expression(number, name)
+    words = session.view.expression(session.debugger, number, name)
     return _set(session, at, words, args)
 
 

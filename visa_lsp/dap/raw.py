@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.dap.session import DebugSession
-    from visa_lsp.debug.cells import Cells
     from visa_lsp.debug.debugger import Debugger
     from visa_lsp.debug.stops import Activation
 
@@ -28,14 +27,14 @@ _MOST: Final = 1 << 24
 _MOST_LINES: Final = 100_000
 
 
-def referrer(debugger: Debugger, at: Activation) -> Callable[[Cells], str]:
-    """What gives the memory reference of elements seen from an activation; empty where they have none."""
+def referrer(debugger: Debugger, at: Activation) -> Callable[[tuple[Any, int] | None], str]:
+    """What gives the memory reference of a place (``Cells.where``) seen from an activation; empty where it has none."""
     number, depth = debugger.number(at.thread), debugger.depth(at)
 
-    def reference_of(cells: Cells) -> str:
-        if cells.where is None or cells.where[0] in ("preds", "addr"):
+    def reference_of(where: tuple[Any, int] | None) -> str:
+        if where is None or where[0] in ("preds", "addr"):
             return ""
-        owner, start = cells.where
+        owner, start = where
         if owner == "grf":
             return f"grf:{number}:{depth}:{start}"
         if owner is at.thread.group.slm:

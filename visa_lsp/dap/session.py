@@ -7,6 +7,7 @@ over within seconds of ``disconnect``, of the end of input, and of the moment wh
 
 from __future__ import annotations
 
+import gc
 import os
 import queue
 import threading
@@ -260,7 +261,7 @@ class DebugSession:
         status, lines = self.launched.finish()
         self._say_printed()
         for line in lines:
-            self.say(line)
+            self.say(line, "stdout")  # where ``run`` prints it
         self.writer.event("exited", {"exitCode": status})
         self.terminated()
 
@@ -285,6 +286,7 @@ class DebugSession:
 
     def open(self, arguments: dict[str, Any]) -> None:
         """Make a run of what a launch request says. Raises RequestError where it cannot be made, and ends the session then."""
+        replaced = self.launched is not None
         try:
             self.launched = self.open_launch(arguments, self.say)
         except LaunchRefused as error:
@@ -292,6 +294,10 @@ class DebugSession:
             self.writer.event("exited", {"exitCode": error.status})
             self.terminated()
             raise RequestError(str(error)) from None
+        if replaced:
+            gc.unfreeze()
+            gc.collect()
+        gc.freeze()  # what a launch is made of stays: the collector need not go through it at a stop of thousands of variables
         self.launch_arguments = arguments
         self._printed = 0
         self.stop = None

@@ -40,12 +40,12 @@ def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
         raise RequestError("an address has no variable; name an argument, such as x[3], or slm[3]")
     reference = whole(args, "variablesReference", 0)
     if reference:
-        name = view.expression(reference, name)
+        name = view.expression(debugger, reference, name)
     at = view.activation(session, args)
     cells = view.cells(debugger, at, name)
     size = whole(args, "bytes", 0, 0)
     watched(cells, size)
-    key = json.dumps([name, debugger.number(at.thread), size])
+    key = json.dumps([name, debugger.number(at.thread), at.place.body, size])
     session.points.data[key] = WatchedPlace(cells, debugger.cells(at), size)
     words = f"{name}, {size} bytes" if size else name
     return {"dataId": key, "description": words, "accessTypes": list(ACCESSES), "canPersist": False}

@@ -11,6 +11,8 @@ import select
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 if TYPE_CHECKING:
     from io import RawIOBase
     from typing import BinaryIO
@@ -108,6 +110,13 @@ class MessageReader:
         return message
 
 
+def _encoded(message: Message) -> bytes:
+    try:
+        return msgspec.json.encode(message)
+    except (OverflowError, UnicodeEncodeError):  # a number or text that came from the client and goes back to it
+        return json.dumps(message, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
 class MessageWriter:
     """Writes messages with rising numbers, from any thread."""
 
@@ -120,7 +129,7 @@ class MessageWriter:
         """Send a message; a peer that is gone is none of our trouble."""
         with self._lock:
             self._seq += 1
-            data = json.dumps({"seq": self._seq, **message}, ensure_ascii=False).encode("utf-8", "backslashreplace")
+            data = _encoded({"seq": self._seq, **message})
             try:
                 self._stream.write(b"Content-Length: %d\r\n\r\n%s" % (len(data), data))
                 self._stream.flush()

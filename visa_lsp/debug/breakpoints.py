@@ -124,10 +124,11 @@ ACCESSES: Final = ("read", "write", "readWrite", "change")
 
 @dataclass(slots=True, eq=False)
 class Watch:
-    """A watch on ``size`` bytes at ``start`` of an owner: a buffer, ``slm``, or the registers of a body in one thread.
+    """A watch on ``size`` bytes at ``start`` of an owner: a buffer, ``slm``, or the registers of ``bodies`` in one thread.
 
     ``access`` is one of ``ACCESSES``; with ``change`` the run stops behind a writer that leaves other bytes there.
-    ``content`` gives what is watched, of an activation, to see whether it has changed.
+    ``content`` gives what is watched, of an activation, to see whether it has changed; ``depth`` is how many activations lie
+    around the only one that registers are watched in, None for all.
     """
 
     id: int
@@ -137,8 +138,9 @@ class Watch:
     start: int
     size: int
     content: Callable[[Frame], bytes]
-    body: str = ""
+    bodies: tuple[str, ...] = ()
     thread: ThreadKey | None = None
+    depth: int | None = None
     terms: Terms | None = None
     message: str = ""
 
@@ -198,7 +200,9 @@ class Watch:
 
     def _in_thread(self, f: Frame) -> bool:
         thread = f.thread
-        return thread is not None and (self.thread is None or (thread.group.id, thread.number) == self.thread)
+        if thread is None or (self.depth is not None and len(thread.frames) != self.depth):
+            return False
+        return self.thread is None or (thread.group.id, thread.number) == self.thread
 
     def _test(self, touches: list[Touch], site: Site) -> Callable[[Frame], bool]:
         enable = site.enable()

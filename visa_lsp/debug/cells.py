@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from visa_lsp.debug.places import BodyText
+    from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.registers import Frame
 
@@ -53,6 +54,12 @@ class Cells:
     def values(self) -> Array:
         """The elements as numbers."""
         return bf_to_f(self.data) if self.type == _BF else self.data
+
+    def value(self, index: int) -> Any:
+        """The number that one element is. Raises DebugError where there is none."""
+        if not 0 <= index < self.data.size:
+            self.element(index)
+        return self.values()[index]
 
     def element(self, index: int) -> Cells:
         """One element. Raises DebugError where there is none."""
@@ -111,6 +118,7 @@ class Cells:
 def shown(value: Any, style: str = "", size: int = 0) -> str:
     """A number as text. ``style``: ``x`` bits in hexadecimal, ``d`` signed, ``u`` unsigned, ``f`` the bits as a float, empty as it is."""
     if isinstance(value, np.generic):
+        size = size or value.itemsize
         if style in ("x", "u", "d", "f") and not isinstance(value, np.bool_):
             return _restyled(value, style)
         value = value.item()
@@ -134,20 +142,23 @@ def _restyled(value: np.generic, style: str) -> str:
     return str(int.from_bytes(raw, "little", signed=style == "d"))
 
 
+def texts_of(values: Array, style: str = "") -> list[str]:
+    """The text of each number, as ``shown`` has it: in one go where they are shown as they are, for there are many."""
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if style or kind not in "iuf":
+        return [shown(v, style, size) for v in values]
+    if kind == "f":
+        form = "%.17g" if size == 8 else "%.9g"
+        return [form % v for v in values.tolist()]
+    return list(map(str, values.tolist()))
+
+
 def text_of(values: Any, style: str = "") -> str:
     """Elements as text: one as itself, several in brackets, cut where there are too many."""
     if isinstance(values, np.ndarray):
-        size, kind = values.dtype.itemsize, values.dtype.kind
-        if (
-            not style and values.ndim == 1 and values.size <= MOST_SHOWN
-        ):  # most of what is shown, and there is much of it
-            if kind in "iu":
-                return str(values.tolist())
-            if kind == "f" and size < 8:
-                return f"[{', '.join([f'{v:.9g}' for v in values.tolist()])}]"
-        parts = [shown(v, style, size) for v in values.reshape(-1)[:MOST_SHOWN]]
         if values.ndim == 0:
-            return shown(values[()], style, size)
+            return shown(values[()], style, values.dtype.itemsize)
+        parts = texts_of(values.reshape(-1)[:MOST_SHOWN], style)
         return f"[{', '.join(parts)}{', ...' if values.size > MOST_SHOWN else ''}]"
     if isinstance(values, list):
         return f"[{', '.join(text_of(v, style) for v in values[:MOST_SHOWN])}]"
@@ -190,12 +201,19 @@ class FrameCells:
         self.body = body
         self.names = body.names
         self.arguments = arguments
+        self._regs = frame.regs
+        self._seen: dict[str, Cells] = {}  # variables that were asked for, while the registers are these
 
-    def variable(self, number: int) -> Cells:
-        """A general variable as it is declared. Raises KernelFault for one whose alias leads nowhere."""
+    def shape(self, number: int) -> VariableShape:
+        """Where a general variable lies. Raises KernelFault for one whose alias leads nowhere."""
         shape = self.body.shapes.get(number)
         if shape is None:
             shape = self.body.shapes[number] = self._shape(number)
+        return shape
+
+    def variable(self, number: int) -> Cells:
+        """A general variable as it is declared. Raises KernelFault for one whose alias leads nowhere."""
+        shape = self.shape(number)
         data = self.frame.regs[shape.start : shape.end].view(shape.dtype)
         return Cells(shape.name, "variable", shape.type, data, None, ("grf", shape.start), shape.note)
 
@@ -292,8 +310,7 @@ class FrameCells:
 
     def buffers(self) -> list[Buffer]:
         """All buffers of the launch, each once."""
-        dispatch = self.thread.machine.dispatch
-        return list({id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values())
+        return buffers_of(self.thread.machine.dispatch)
 
     def mask(self, name: str, bits: int) -> Cells:
         """Lanes as bits."""
@@ -317,11 +334,19 @@ class FrameCells:
 
     def cells(self, name: str) -> Cells:
         """What a name means. Raises DebugError where it means nothing here."""
+        if self._regs is not self.frame.regs:
+            self._regs = self.frame.regs
+            self._seen.clear()
+        found = self._seen.get(name)
+        if found is not None:
+            return found
         found = self.find(name)
         if found is None:
             raise DebugError(
                 f"'{name}' is no variable, predicate, address, surface or argument of {self.code.kernel.name}"
             )
+        if found.kind == "variable":
+            self._seen[name] = found
         return found
 
     def find(self, name: str) -> Cells | None:
@@ -330,10 +355,15 @@ class FrameCells:
         make = {"general": self.variable, "predicate": self.predicate, "address": self.address, "surface": self.surface}
         if kind in make and (kind, number) != ("general", 0):
             return make[kind](number)
-        if name in ("slm", "%slm"):
+        if name in ("slm", "%slm", "T0"):
             return self.slm()
         key = next((key for key, a in self.arguments.items() if name in (a.name, f"arg{key}")), None)
         return None if key is None else self.argument(key)
+
+
+def buffers_of(dispatch: Dispatch) -> list[Buffer]:
+    """All buffers of a launch, each once, in an order that is the same for every run of it."""
+    return list({id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values())
 
 
 def _type_of(dtype: np.dtype[Any]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.debug.breakpoints import ACCESSES, Breakpoint, Terms, Watch, Wish, watched
-from visa_lsp.debug.cells import Cells, DebugError, FrameCells, text_of
+from visa_lsp.debug.cells import Cells, DebugError, FrameCells, buffers_of, text_of
 from visa_lsp.debug.goals import CHUNK, Entry, Goal, key_of
 from visa_lsp.debug.history import NEAR, History, Snapshot, captured, restore
 from visa_lsp.debug.machine import FaultFound, Trap, TrappedMachine
@@ -69,6 +69,7 @@ class Debugger:
         self.conditions: dict[str, Terms] = {}  # of filters
         self.breakpoints: list[Breakpoint] = []
         self.watches: list[Watch] = []
+        self._looked: dict[int, FrameCells] = {}  # what conditions look at again and again, by id of the frame
         self._before: dict[int, bytes] = {}  # registers at the last stop, by id of the frame
         self.machine = TrappedMachine(self.launch.dispatch, self.launch.observers())
         self.machine.stops_at = self._stops_at
@@ -144,7 +145,11 @@ class Debugger:
         return self._cells(at.thread, at.frame)
 
     def _cells(self, thread: Thread, frame: Frame) -> FrameCells:
-        return FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
+        found = self._looked.get(id(frame))
+        if found is None or found.frame is not frame or found.thread is not thread:
+            found = FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
+            self._looked[id(frame)] = found
+        return found
 
     def before(self, frame: Frame) -> bytes:
         """What an activation's registers held at the stop before; empty where it was not there."""
@@ -185,6 +190,8 @@ class Debugger:
         if access not in ACCESSES:
             raise DebugError(f"'{access}' is no access; it is one of {', '.join(ACCESSES)}")
         owner, start, size = watched(cells, size)
+        if at.thread.machine is not self.machine:
+            owner = self._taken_over(owner, at)
         made = Watch(number, cells.name, access, owner, start, size, lambda _frame: b"")
         if owner == "grf":
             made.content = lambda frame: frame.regs[start : start + size].tobytes()
@@ -195,7 +202,9 @@ class Debugger:
         else:
             made.content = lambda _frame: owner.data[start : start + size].tobytes()
         if owner in ("grf", "preds", "addr"):
-            made.body = at.code.kernel.name
+            # What every body has comes and goes with calls; the rest is an activation's own.
+            shared = owner == "grf" and start < at.code.layout.predefined_end
+            made.bodies = tuple(self.places.bodies) if shared else (at.code.kernel.name,)
             made.thread = at.thread.group.id, at.thread.number
         elif owner is at.thread.group.slm:
             made.owner = "slm"
@@ -208,6 +217,18 @@ class Debugger:
         except DebugError as error:
             made.message = str(error)
         return made
+
+    def _taken_over(self, owner: Any, at: FrameCells) -> Any:
+        """What stands for an owner that ``at`` knows from a run before this one. Raises DebugError where nothing does."""
+        if isinstance(owner, str):
+            if at.code.kernel.name not in self.places.bodies:
+                raise DebugError(f"there is no {at.code.kernel.name} any more")
+            return owner
+        pairs = zip(at.buffers(), buffers_of(self.launch.dispatch), strict=False)
+        found = next((new for old, new in pairs if old is owner), owner)
+        if found is owner and owner is not at.thread.group.slm:
+            raise DebugError("there is no such buffer any more")
+        return found
 
     def apply(self) -> None:
         """Put the tests of all breakpoints and watches where they belong."""
@@ -226,11 +247,11 @@ class Debugger:
         for watch in self.watches:
             if watch.terms is None:
                 continue
-            if watch.body:
-                code = self.machine.code(self.places.bodies[watch.body].kernel)
+            for name in watch.bodies:
+                code = self.machine.code(self.places.bodies[name].kernel)
                 for pc, found in watch.candidates(code).items():
                     put(code, pc, watch, found)
-            else:
+            if not watch.bodies:
                 messages[watch] = watch.touched
         self.machine.trap(traps)
         self.machine.watch(messages)
@@ -582,7 +603,9 @@ class Debugger:
         points, watches = self.breakpoints, self.watches
         self.breakpoints, self.watches = [], []
         try:
-            self.watch(cells, at, "write", Wish())
+            watch = self.watch(cells, at, "write", Wish())
+            if len(watch.bodies) == 1:  # what another activation of the body has written is not what this one holds
+                watch.depth = [*at.thread.frames, at.thread.frame].index(at.frame)
             self.apply()
             filters, self.filters = self.filters, set()
             try:

@@ -372,7 +372,7 @@ def _element(node: _Node, index: Get) -> _Node:
 
     if node.cells is not None:
         cells = node.cells
-        return _of_cells(lambda at: cells(at).element(number(at)), one=True)
+        return _Node(lambda at: cells(at).value(number(at)), lambda at: cells(at).element(number(at)))
 
     def get(at: FrameCells) -> Any:
         values, place = node.get(at), number(at)
@@ -396,13 +396,16 @@ def _joined(sign: str, left: Get, right: Get) -> _Node:
     function = _ARITHMETIC[sign]
 
     def get(at: FrameCells) -> Any:
-        with np.errstate(all="ignore"):
-            try:
-                return function(_wide(left(at)), _wide(right(at)))
-            except (TypeError, OverflowError):
-                raise DebugError(f"{sign} does not go with these values") from None
-            except ValueError:
-                raise DebugError(f"the two sides of {sign} have different numbers of elements") from None
+        a, b = _wide(left(at)), _wide(right(at))
+        try:
+            if type(a) is int and type(b) is int:  # what most conditions compare: NumPy's care would cost more than it
+                return function(a, b)
+            with np.errstate(all="ignore"):
+                return function(a, b)
+        except (TypeError, OverflowError):
+            raise DebugError(f"{sign} does not go with these values") from None
+        except ValueError:
+            raise DebugError(f"the two sides of {sign} have different numbers of elements") from None
 
     return _Node(get)
 

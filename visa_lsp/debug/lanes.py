@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.debug.cells import DebugError, shown
+from visa_lsp.debug.cells import DebugError, texts_of
 from visa_lsp.sim.faults import KernelFault
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def lanes_table(debugger: Debugger, at: Activation, style: str = "") -> dict[str
     rows = []
     for found in _all(cells):
         size = found.data.itemsize
-        values = [shown(v, style, size) for v in found.values()[:count]]
+        values = texts_of(found.values()[:count], style)
         changed = [False] * len(values)
         if before and found.where is not None and found.where[0] == "grf":
             starts = range(found.where[1], found.where[1] + size * len(values), size)
@@ -39,12 +39,11 @@ def lanes_table(debugger: Debugger, at: Activation, style: str = "") -> dict[str
 
 def _all(cells: FrameCells) -> Iterator[Cells]:
     kernel = cells.code.kernel
-    for number in cells.names.general:
-        if kernel.variable(number) is not None:
-            try:
-                yield cells.variable(number)
-            except (KernelFault, DebugError):
-                continue
+    for number in cells.body.declared:
+        try:
+            yield cells.variable(number)
+        except (KernelFault, DebugError):
+            continue
     for number in range(1, len(kernel.predicates) + 1):
         yield cells.predicate(number)
     for number in range(len(kernel.addresses)):

@@ -66,6 +66,9 @@ class BodyText:
             self.line_of = [inst.line for inst in kernel.instructions]
         self._sources = list(self._marks())
         self.shapes: dict[int, VariableShape] = {}  # of variables by number, as far as they were looked at
+        # What a variable is shown as, by number and style: its bytes, text, type and number of elements.
+        self.rows: dict[tuple[int, str], tuple[bytes, str, str, int]] = {}
+        self.declared = [number for number in names.general if kernel.variable(number) is not None]
 
     @cached_property
     def ids(self) -> dict[str, tuple[str, int]]:

@@ -7,15 +7,16 @@ elements are read only then.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.debug.cells import DebugError, text_of
+from visa_lsp.debug.cells import DebugError, text_of, texts_of
 from visa_lsp.sim.faults import KernelFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.debug.cells import Cells, FrameCells
+    from visa_lsp.debug.cells import Cells, FrameCells, VariableShape
     from visa_lsp.debug.debugger import Debugger
     from visa_lsp.debug.stops import Activation
 
@@ -25,12 +26,17 @@ _HEAD: Final = 64  # elements that a row shows of many
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """One line of a tree: ``cells`` are its elements, ``rows`` what stands below it by name."""
+    """One line of a tree: it has ``count`` elements, which ``find`` gives, and ``rows`` stand below it by name.
+
+    ``where`` is that of its cells.
+    """
 
     name: str
     value: str
     type: str = ""
-    cells: Cells | None = None
+    count: int = 0
+    find: Callable[[], Cells] | None = None
+    where: tuple[Any, int] | None = None
     rows: list[Row] = field(default_factory=list)
     changed: bool = False
     expression: str = ""  # what gives it again when it is evaluated
@@ -57,28 +63,18 @@ def row_of(name: str, cells: Cells, style: str = "", *, changed: bool = False) -
         text = f"{text[:-1]}, ...]"
     count = "" if one else f" x {cells.data.size}"
     note = f" ({cells.note})" if cells.note else ""
-    return Row(
-        name,
-        text,
-        f"{cells.type}{count}{note}",
-        None if one and cells.kind != "predicate" else cells,
-        [],
-        changed,
-        name,
-    )
+    below = 0 if one and cells.kind != "predicate" else cells.data.size
+    return Row(name, text, f"{cells.type}{count}{note}", below, lambda: cells, cells.where, [], changed, name)
 
 
 def elements(row: Row, start: int, count: int, style: str = "") -> list[Row]:
     """Some elements of a row as rows of their own."""
-    cells = row.cells
-    if cells is None:
+    if not row.count or row.find is None:
         return []
-    values = cells.values()[start : start + count if count else None]
-    size = cells.data.itemsize
-    return [
-        Row(f"[{n}]", text_of(value, style) if style or size == 8 else text_of(value), cells.type, expression=f"{row.expression}[{n}]")
-        for n, value in enumerate(values, start)
-    ]  # fmt: skip
+    cells = row.find()
+    texts = texts_of(cells.values()[start : start + count if count else None], style)
+    said = row.expression
+    return [Row(f"[{n}]", text, cells.type, expression=said and f"{said}[{n}]") for n, text in enumerate(texts, start)]
 
 
 class _Rows:
@@ -87,33 +83,43 @@ class _Rows:
         self.at = at
         self.style = style
         self.cells: FrameCells = debugger.cells(at)
-        self.before, self.now = debugger.before(at.frame), at.frame.regs.tobytes()
+        self.before = debugger.before(at.frame)
 
     def _row(self, cells: Cells) -> Row:
         changed = False
         if self.before and cells.where is not None and cells.where[0] == "grf":
             start = cells.where[1]
-            end = start + cells.data.nbytes
-            changed = self.before[start:end] != self.now[start:end]
+            changed = self.before[start : start + cells.data.nbytes] != cells.data.tobytes()
         return row_of(cells.name, cells, self.style, changed=changed)
 
     def variables(self) -> Iterator[Row]:
         """Declared variables; aliases stand beneath the variable that they lie in."""
-        made: dict[int, Row] = {}
-        kernel = self.cells.code.kernel
+        shapes: dict[int, VariableShape] = {}
+        for number in self.cells.body.declared:
+            try:
+                shapes[number] = self.cells.shape(number)
+            except KernelFault as fault:
+                yield Row(self.cells.names.general[number], fault.message)
+        held = self.at.frame.regs.tobytes()
+        made = {number: self._variable(number, shape, held) for number, shape in shapes.items()}
         beneath: set[int] = set()
-        for number in self.cells.names.general:
-            if kernel.variable(number) is not None:
-                try:
-                    made[number] = self._row(self.cells.variable(number))
-                except KernelFault as fault:
-                    yield Row(self.cells.names.general[number], fault.message)
-        for number, row in made.items():
-            root = self.cells.root(number)
-            if root != number and root in made:
-                made[root].rows.append(row)
+        for number, shape in shapes.items():
+            if shape.root != number and shape.root in made:
+                made[shape.root].rows.append(made[number])
                 beneath.add(number)
         yield from (row for number, row in made.items() if number not in beneath)
+
+    def _variable(self, number: int, shape: VariableShape, held: bytes) -> Row:
+        """The row of a variable; what it shows is kept from stop to stop, for there can be thousands and few change."""
+        raw, kept = held[shape.start : shape.end], self.cells.body.rows
+        known = kept.get((number, self.style))
+        if known is None or known[0] != raw:
+            row = row_of(shape.name, self.cells.variable(number), self.style)
+            known = kept[number, self.style] = raw, row.value, row.type, row.count
+        _, value, type_, count = known
+        changed = bool(self.before) and self.before[shape.start : shape.end] != raw
+        find = partial(self.cells.variable, number)
+        return Row(shape.name, value, type_, count, find, ("grf", shape.start), [], changed, shape.name)
 
     def predefined(self) -> Iterator[Row]:
         """What every kernel has; the null variable holds nothing."""
@@ -135,13 +141,14 @@ class _Rows:
     def masks(self) -> Iterator[Row]:
         """Active lanes, those that the thread and the subroutine began with, and who waits where."""
         frame, thread = self.at.frame, self.at.thread
-        yield self._row(self.cells.mask("active", frame.emask))
-        yield self._row(self.cells.mask("call mask", frame.call_mask))
-        yield self._row(self.cells.mask("dispatched", thread.dispatch_mask))
-        for pc, lanes in sorted(frame.waiting.items()):
-            yield self._row(self.cells.mask(f"waiting at {self._where(pc)}", lanes))
+        found = {"active": frame.emask, "call mask": frame.call_mask, "dispatched": thread.dispatch_mask}
+        found |= {f"waiting at {self._where(pc)}": lanes for pc, lanes in sorted(frame.waiting.items())}
         for depth, (back, active, *_) in enumerate(reversed(frame.calls), 1):
-            yield self._row(self.cells.mask(f"caller {depth}, goes on at {self._where(back)}", active))
+            found[f"caller {depth}, goes on at {self._where(back)}"] = active
+        for name, lanes in found.items():
+            row = self._row(self.cells.mask(name, lanes))
+            row.expression = ""  # only that of the active lanes has a name, and it is a number: emask
+            yield row
 
     def _where(self, pc: int) -> str:
         body = self.debugger.places.of(self.at.frame.code.kernel)

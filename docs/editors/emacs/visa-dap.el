@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'dap-mode)
+(require 'dap-ui) ; dap-mode reads its list of exception filters, and does not load it
 (require 'visa-mode)
 
 (defun visa-dap--populate (configuration)

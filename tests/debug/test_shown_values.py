@@ -1,0 +1,41 @@
+"""What is shown quickly, or kept from stop to stop, is what each value shows by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from debugging import EXAMPLES, opened
+
+from visa_lsp.debug.cells import TYPES, shown, text_of, texts_of
+from visa_lsp.debug.expressions import read
+from visa_lsp.debug.goals import StepGoal
+from visa_lsp.debug.scopes import elements, rows_of
+
+
+@pytest.mark.parametrize("style", ["", "x", "d", "u", "f"])
+@pytest.mark.parametrize("type_", TYPES)
+def test_many_values_are_shown_as_each_of_them(type_, style):
+    values = np.frombuffer(np.random.default_rng(3).bytes(64 * 8), np.uint8).view(TYPES[type_])
+    assert texts_of(values, style) == [shown(value, style) for value in values]
+
+
+def test_a_scope_shows_at_every_stop_what_expressions_give():
+    debugger = opened(EXAMPLES / "saxpy.visaasm")[0].debugger
+    changed = set()
+    for _ in range(24):
+        thread = debugger.stepper.current
+        at = debugger.stack(thread)[0]
+        cells = debugger.cells(at)
+        for style in ("", "x"):
+            rows = rows_of(debugger, at, "Variables", style)
+            assert {row.name for row in rows} == {cells.names.general[n] for n in cells.body.declared}
+            for row in rows:
+                found = cells.cells(row.expression)
+                assert row.value == (text_of(found.values()[0] if found.data.size == 1 else found.values(), style))
+                assert [e.value for e in elements(row, 0, 0, style)] == (
+                    texts_of(found.values(), style) if row.count else []
+                )
+                changed |= {row.name} if row.changed else set()
+        assert read("index[3] + n").get(cells) == int(cells.find("index").data[3]) + int(cells.find("n").data[0])
+        debugger.go(StepGoal(thread))
+    assert {"index", "offset", "x_value"} <= changed
