@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("name", ["check", "debug", "edit", "hostile", "open", "startup"])
+@pytest.mark.parametrize("name", ["check", "debug", "edit", "gen", "hostile", "open", "sources", "startup"])
 def test_a_benchmark_tells_its_usage(name: str):
     command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]
     told = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)

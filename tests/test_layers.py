@@ -44,11 +44,11 @@ ALLOWED = {
     "cli.check": {"baselines", "common", "files", "progress", "rules", "settings"},
     "cli.compile": {"build", "check", "common", "files", "launch", "parsing", "progress", "tools"},
     "cli.diff": {"asm", "assemble", "common", "files", "progress"},
-    "cli.gen": {"check", "common", "files", "parsing", "tools"},
+    "cli.gen": {"build", "check", "common", "compile", "files", "parsing", "tools"},
     "cli.launch": {"build", "common", "compile", "described", "exits", "files", "parsing", "progress"},
     "cli.stats": {"asm", "assemble", "baselines", "common", "files", "progress"},
     "cli.services": {
-        "assemble", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
+        "assemble", "build", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
         "tools", "words", "zebins", "zeinfo",
     },
     "ide.index": set(),
