@@ -40,6 +40,7 @@ const good = await steps(
       await page.locator('.quick-input-list .monaco-list-row', { hasText: 'vISA: ' }).first().waitFor({ timeout: LONG });
       assert.equal(await page.locator('.quick-input-list .monaco-list-row', { hasText: /Compile for|Show Machine Code|Show vISA/ }).count(), 0);
       await page.keyboard.press('Escape');
+      await openFile(page, 'saxpy.visaasm');
       assert.ok(!existsSync(mark));
     },
     async 'trust starts the server'() {
