@@ -165,6 +165,11 @@ class Client:
 
     def change(self, start: tuple[int, int], end: tuple[int, int], text: str) -> int:
         """Edit the document, and wait for the findings of that version; how many there are."""
+        self.edit(start, end, text)
+        return self.findings(self.version)
+
+    def edit(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
+        """Edit the document."""
         self.version += 1
         span = {
             "start": {"line": start[0], "character": start[1]},
@@ -173,7 +178,6 @@ class Client:
         identifier = {"uri": URI, "version": self.version}
         params = {"textDocument": identifier, "contentChanges": [{"range": span, "text": text}]}
         self.notify("textDocument/didChange", params)
-        return self.findings(self.version)
 
     def findings(self, version: int) -> int:
         """Wait for the findings of a version, and give how many they are.

@@ -9,7 +9,21 @@ import pytest
 
 @pytest.mark.parametrize(
     "name",
-    ["against", "check", "cluster", "debug", "edit", "embedded", "fuzz_dap", "hostile", "open", "run", "startup"],
+    [
+        "against",
+        "check",
+        "cluster",
+        "debug",
+        "edit",
+        "embedded",
+        "fuzz_dap",
+        "gen",
+        "hostile",
+        "open",
+        "run",
+        "sources",
+        "startup",
+    ],
 )
 def test_a_benchmark_tells_its_usage(name: str):
     command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]

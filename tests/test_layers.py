@@ -47,13 +47,13 @@ ALLOWED = {
     "cli.compare_runs": {"common", "launch", "parsing", "progress"},
     "cli.compile": {"build", "check", "common", "files", "launch", "parsing", "progress", "tools"},
     "cli.diff": {"asm", "assemble", "clusters", "common", "files", "progress"},
-    "cli.gen": {"check", "common", "files", "parsing", "tools"},
+    "cli.gen": {"build", "check", "common", "compile", "files", "parsing", "tools"},
     "cli.launch": {
         "build", "clusters", "common", "compile", "described", "exits", "files", "parsing", "processes", "progress",
     },
     "cli.stats": {"asm", "assemble", "baselines", "clusters", "common", "files", "progress"},
     "cli.services": {
-        "assemble", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
+        "assemble", "build", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
         "tools", "words", "zebins", "zeinfo",
     },
     "generate.site": {"support_records", "support_table"},

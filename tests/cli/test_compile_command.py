@@ -105,6 +105,25 @@ def test_messages_stand_at_their_words(run, folder, compiler):
     ]
 
 
+def test_a_source_that_is_named_by_its_path_is_the_source(run, folder, compiler):
+    """So it is with ``-g``."""
+    path = folder / "k.cl"
+    words = f"{path}:2:3: error: one\nIn file included from {path}:1:\n/else/h.h:7:1: error: two\nBuild failed"
+    _, out, _ = run("compile", "k.cl", "--ocloc", compiler(words), "--format", "concise")
+    assert out.splitlines()[:2] == [
+        "k.cl:1:1: error V930 compiler-error: /else/h.h:7:1: two",
+        "k.cl:2:3: error V930 compiler-error: one",
+    ]
+
+
+@needs_compiler
+def test_messages_stand_at_their_words_whatever_the_options(run, folder):
+    (folder / "k.cl").write_text("kernel void k(global int *p) {\n  p[0] = q;\n}\n")
+    reports = [run("compile", "k.cl", "--format", "concise", *more) for more in ((), ("--options", "-g"))]
+    assert reports[0] == reports[1]
+    assert reports[0][1].startswith("k.cl:2:10: error V930")
+
+
 def test_notes_belong_to_their_error(run, folder, compiler):
     _, out, _ = run("compile", "k.cl", "--ocloc", compiler(LOG), "--format", "full", "--color", "never")
     assert "note: declared here" in out

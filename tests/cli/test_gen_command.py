@@ -130,7 +130,7 @@ def test_options_that_make_no_sense_are_refused(run, folder, options, words):
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
-        ("k.cl", b"kernel void a(global int *p) { p[0] = 1; }", "OpenCL C"),
+        ("k.txt", b"kernel void a(global int *p) { p[0] = 1; }", "OpenCL C"),
         ("k.isa", b"CISA\x04\x01", "k.isa"),
         ("k.bin", b"\x7fELF", "zebin"),
         ("none", None, "no such file"),

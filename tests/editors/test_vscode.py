@@ -231,6 +231,22 @@ def test_pressure_and_heat(vsix: Path, project: Path, tmp_path: Path):
     assert {"pressure.png", "heat.png", "heat-flow.png"} <= made
 
 
+@pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed: apt-get install intel-opencl-icd")
+def test_a_source_is_compiled(vsix: Path, tmp_path: Path):
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    shutil.copy(ROOT / "tests/own/cl/axpy.cl", folder / "axpy.cl")
+    lines = drive("compile.mjs", vsix, folder, PROGRAM, tmp_path / "pictures")
+    assert {line["step"] for line in lines if "step" in line} >= {
+        "a folder of sources wakes the extension, and kernels have lenses",
+        "the text of a kernel is shown, and cannot be edited",
+        "for another device",
+        "what the compiler says is a problem of the source",
+        "and goes when the source is mended and saved",
+        "a compiler that is not there",
+    }
+
+
 def test_a_kernel_is_debugged(vsix: Path, project: Path, tmp_path: Path):
     lines = drive("debug.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
     assert {line["step"] for line in lines if "step" in line} >= {

@@ -1,31 +1,13 @@
 """The command ``visa.gen`` over stdio: answers, the lens that tells figures, nothing started where there is no trust."""
 
-import contextlib
 import shutil
 
 import pytest
 from fake_tools import fake_tool
-from lsp_client import ROOT, SERVER, answering, plain
+from lsp_client import ROOT, command, session
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig, client_capabilities
 
 TEXT = '.version 4.1\n.kernel "k"\n.decl V1 v_type=G type=d num_elts=8 align=GRF\n    mov (M1, 8) V1(0,0)<1> 0x1:d\n'
-
-
-@contextlib.asynccontextmanager
-async def session(**params):
-    client = await ClientServerConfig(server_command=SERVER).start()
-    capabilities = client_capabilities("visual_studio_code")
-    try:
-        await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities, **params))
-        yield client
-    finally:
-        await client.shutdown_session()
-        await client.stop()
-
-
-async def command(client, name, argument):
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, [argument])))
 
 
 @pytest.fixture
@@ -125,6 +107,23 @@ async def test_hover_tells_where_a_variable_was_put_until_the_text_changes(uri, 
             )
         )
         assert (await client.text_document_hover_async(asked)).contents.value == before
+
+
+async def test_a_text_that_shows_its_platform_keeps_it_while_it_is_edited(uri, tmp_path):
+    tool = fake_tool(tmp_path / "bin", "listing()")
+    async with session() as client:
+        opened(client, uri, "// GRF size: 64 bytes (said)\n" + TEXT)
+        assert (await command(client, "visa.gen", {"uri": uri, "tool": tool}))["platform"] == "PVCXT"
+        place = types.Range(types.Position(0, 0), types.Position(0, 3))
+        for version, words in enumerate(("nonsense ", "more "), 2):
+            identifier = types.VersionedTextDocumentIdentifier(version, uri)
+            change = types.TextDocumentContentChangePartial(place, words)
+            client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+            answer = await command(client, "visa.gen", {"uri": uri, "tool": tool if version == 2 else "none"})
+            assert answer.get("platform", "PVCXT") == "PVCXT"
+        assert (await command(client, "visa.gen", {"uri": uri, "tool": tool}))["platform"] == "PVCXT"
+        assert (await command(client, "visa.gen", {"uri": uri, "tool": tool, "platform": "DG2"}))["platform"] == "DG2"
+        assert (await command(client, "visa.gen", {"uri": uri, "tool": tool}))["platform"] == "TGLLP"
 
 
 async def test_the_time_that_the_finalizer_may_take_is_an_option(uri, tmp_path):

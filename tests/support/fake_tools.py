@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # What a fake has at hand: the copy of the text, and a way to write a listing for its first body.
 PRELUDE = """\
 import os, re, signal, subprocess, sys, time
-text = open("text.visaasm").read() if os.path.exists("text.visaasm") else ""
+text = open("text.visaasm", errors="replace").read() if os.path.exists("text.visaasm") else ""
 names = re.findall(r'OutputAsmPath="([^"]*)"', text)
 LISTING = '''//.kernel k
 //.platform TGLLP

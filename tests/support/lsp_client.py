@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from corpus import place
 from lsprotocol import types
+from pytest_lsp import ClientServerConfig, client_capabilities
 
 ROOT = Path(__file__).parents[2]
 SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
@@ -125,3 +127,21 @@ async def no_process_left(client) -> bool:
             return True
         await asyncio.sleep(0.05)
     return False
+
+
+@contextlib.asynccontextmanager
+async def session(**params):
+    """A client of a real server that can do what VS Code can."""
+    client = await ClientServerConfig(server_command=SERVER).start()
+    capabilities = client_capabilities("visual_studio_code")
+    try:
+        await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities, **params))
+        yield client
+    finally:
+        await client.shutdown_session()
+        await client.stop()
+
+
+async def command(client, name, argument):
+    """The answer of a command of the server, as plain values."""
+    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, [argument])))

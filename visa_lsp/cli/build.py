@@ -24,7 +24,7 @@ from visa_lsp.toolchain.rules import COMPILER_ERROR, COMPILER_WARNING
 from visa_lsp.toolchain.tools import OCLOC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from visa_lsp.cli.check.report import ReportedFinding
     from visa_lsp.toolchain.build_log import BuildMessage
@@ -77,9 +77,14 @@ def device_of(name: str | None, platform: str | None) -> str:
 
 
 def built(
-    source: BuildSource, device: str, options: str = "", tool: str | None = None, seconds: float = SECONDS
+    source: BuildSource,
+    device: str,
+    options: str = "",
+    tool: str | None = None,
+    seconds: float = SECONDS,
+    stop: Callable[[], bool] | None = None,
 ) -> Build:
-    """Compile a source for a device.
+    """Compile a source for a device; ``stop`` tells whether nobody waits any more.
 
     Raises CliError where the compiler is missing, or does not know the device or an option.
     """
@@ -90,7 +95,7 @@ def built(
             path = folder / (path.name or "source.cl")
             path.write_bytes(source.data)
         try:
-            made = compile_source(path, source.data, CompilerCall(chosen, device, options, seconds))
+            made = compile_source(path, source.data, CompilerCall(chosen, device, options, seconds, stop))
         except ToolError as error:
             raise CliError(f"{source.name}: {error}") from None
     return _joined(source, device, made)

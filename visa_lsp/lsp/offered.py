@@ -26,6 +26,7 @@ OFFERED = {
             "visa.runAll",
             "visa.stats",
             "visa.gen",
+            "visa.compile",
             "visa.showControlFlow",
             "visa.showZeInfo",
             "visa.explain",

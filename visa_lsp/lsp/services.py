@@ -86,7 +86,9 @@ class Services:
       ``opened``; both take the other texts of the folder from ``opened`` where it has them
     * ``explain(word, platform)``, and ``words()`` that it knows
     * ``gen(text, path, options, stop)``: the machine code of a text by the finalizer; ``platform``, ``tool``, ``options``,
-      ``html``
+      ``timeout``, ``html``, ``columns``, ``source``
+    * ``compile(path, options, stop)``: the texts of a source's kernels by the OpenCL compiler; ``device``, ``platform``,
+      ``options``, ``tool``, ``timeout``
     * ``file_rules(path, ignore, extend)``: the settings of a file, with those of the editor laid over them
     """
 
@@ -102,4 +104,5 @@ class Services:
     explain: Callable[[str, str | None], Result]
     words: Callable[[], Result]
     gen: Callable[[str, str | None, dict[str, Any], Stop], Result]
+    compile: Callable[[str, dict[str, Any], Stop], Result]
     file_rules: Callable[[str, tuple[str, ...], tuple[str, ...]], FileRules] = _plain_rules

@@ -46,10 +46,12 @@ R = TypeVar("R")
 class MachineCode:
     """What the finalizer has said of a document: figures and registers by kernel, or why there are none.
 
-    ``answer`` is that of ``visa.gen``. It holds for the snapshot that it was made of alone.
+    ``answer`` is that of ``visa.gen``. It holds for the snapshot that it was made of alone, but for ``assumed``: the platform
+    that the text showed, where nobody named one. Finding it out takes longer than all else, and needs a text without errors.
     """
 
-    def __init__(self, document: Document, answer: Mapping[str, Any]) -> None:
+    def __init__(self, document: Document, answer: Mapping[str, Any], *, is_platform_named: bool) -> None:
+        self.assumed = "" if is_platform_named or not answer.get("kernels") else str(answer["platform"])
         self._document = weakref.ref(document)
         self._figures: Mapping[str, str] = answer.get("figures", {})
         self._problem = str(answer.get("error") or "no machine code")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# The source is called 1; any other file was included by it.
+# The source is called 1, with -g by its path; any other file was included by it.
 _PLACED: Final = re.compile(
     r"(?P<file>1|.*?):(?P<line>\d{1,9}):(?P<column>\d{1,9}): (?P<kind>(?:fatal )?error|warning|note): (?P<message>.*)"
 )
-_INCLUDED: Final = re.compile(r"(?:In file included| +) from 1:(\d{1,9})[:,]")
+_INCLUDED: Final = re.compile(r"(?:In file included| +) from (.+):(\d{1,9})[:,]$")
 _PLAIN: Final = re.compile(r"error: (.+)")
 _NEAR: Final = re.compile(r"near line (\d{1,9}): (.*)")
 _MISUSE: Final = (
@@ -57,14 +57,14 @@ def misuse_of_build(log: str) -> str:
     return ""
 
 
-def messages_in(log: str, inline_texts: Sequence[str] = ()) -> tuple[BuildMessage, ...]:
-    """The errors and warnings of a build, each once.
+def messages_in(log: str, inline_texts: Sequence[str] = (), source: str = "") -> tuple[BuildMessage, ...]:
+    """The errors and warnings of a build, each once; ``source`` is the path that the compiler was given.
 
     ``inline_texts`` are the texts with inline assembly that the build has left: a fault there is told by its line in one of
     them, which goes to ``inline``.
     """
     found: list[BuildMessage] = []
-    for message, is_note in _messages(log, inline_texts):
+    for message, is_note in _messages(log, inline_texts, ("1", source)):
         if not is_note:
             found.append(message)
         elif found:
@@ -72,14 +72,14 @@ def messages_in(log: str, inline_texts: Sequence[str] = ()) -> tuple[BuildMessag
     return tuple(dict.fromkeys(found))
 
 
-def _messages(log: str, inline_texts: Sequence[str]) -> Iterator[tuple[BuildMessage, bool]]:
+def _messages(log: str, inline_texts: Sequence[str], own: tuple[str, str]) -> Iterator[tuple[BuildMessage, bool]]:
     included = 1
     lines = iter(log.splitlines())
     for line in lines:
-        if match := _INCLUDED.match(line):
-            included = int(match[1])
+        if (match := _INCLUDED.match(line)) and match[1] in own:
+            included = int(match[2])
         elif match := _PLACED.match(line):
-            inside = "" if match["file"] == "1" else f"{match['file']}:{match['line']}:{match['column']}"
+            inside = "" if match["file"] in own else f"{match['file']}:{match['line']}:{match['column']}"
             place = BuildPlace(included, 1, inside) if inside else BuildPlace(int(match["line"]), int(match["column"]))
             yield BuildMessage(match["message"].strip(), "error" in match["kind"], place), match["kind"] == "note"
         elif match := _PLAIN.match(line):

@@ -98,7 +98,7 @@ def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
             raise ToolError(problem)
         program = _read(folder / _OUTPUT)
         inline = [_read_text(path) for path in sorted(folder.glob("*.inline.visaasm"))]
-        messages = messages_in(ran.said, inline)
+        messages = messages_in(ran.said, inline, str(source))
         if ran.failure or not program:
             return Compiled(None, (), messages, failure=ran.failure or _last_words(ran.said, ran.status))
         return Compiled(program, tuple(_texts(folder)), messages, _intermediate(folder))

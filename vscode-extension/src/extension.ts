@@ -17,9 +17,10 @@ import { LaunchTests } from './run/testing.ts';
 import { QuickForm } from './run/form.ts';
 import { ResultsPanel } from './run/panel.ts';
 import { messageOf, Server } from './server/client.ts';
-import { Status } from './status.ts';
+import { platformsOf, Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
 import { compareWith, registerComparison } from './views/compare.ts';
+import { SourceCompiler } from './views/compile.ts';
 import { CursorLine } from './views/cursor.ts';
 import { Blocks } from './views/embedded.ts';
 import { FlowView } from './views/flow.ts';
@@ -170,6 +171,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     status,
     blocks,
     new SourceLenses(current),
+    new SourceCompiler(context, current, pages, platformsOf(context.extension.packageJSON)),
     new CursorLine(current),
     debugging.register(),
     lanes,

@@ -102,6 +102,6 @@ function dialectOf(document: vscode.TextDocument): string {
   return '4.1';
 }
 
-function platformsOf(manifest: { contributes: { configuration: { properties: Record<string, { enum?: string[] }> } } }): string[] {
+export function platformsOf(manifest: { contributes: { configuration: { properties: Record<string, { enum?: string[] }> } } }): string[] {
   return (manifest.contributes.configuration.properties['visa.platform']?.enum ?? []).filter((name) => name !== '');
 }

@@ -32,7 +32,15 @@ const good = await steps(
       await page.locator('.monaco-dialog-box', { hasText: /trust/i }).waitFor({ timeout: LONG });
       await page.keyboard.press('Escape');
       await page.locator('.monaco-dialog-box').waitFor({ state: 'hidden', timeout: LONG });
+      await openFile(page, 'scale.cl');
       await page.waitForTimeout(1000);
+      assert.equal(await page.locator('.codelens-decoration', { hasText: /Compile for|Show vISA/ }).count(), 0);
+      await page.keyboard.press('F1');
+      await page.locator('.quick-input-widget:visible input').first().fill('>vISA: ');
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: 'vISA: ' }).first().waitFor({ timeout: LONG });
+      assert.equal(await page.locator('.quick-input-list .monaco-list-row', { hasText: /Compile for|Show Machine Code|Show vISA/ }).count(), 0);
+      await page.keyboard.press('Escape');
+      await openFile(page, 'saxpy.visaasm');
       assert.ok(!existsSync(mark));
     },
     async 'trust starts the server'() {

@@ -14,7 +14,7 @@ from visa_lsp.cli.build import built, device_of, read_source
 from visa_lsp.cli.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.check.report import CheckReport, FileResult
 from visa_lsp.cli.common import EXIT_FINDINGS, EXIT_OK, STDIN, CliError, printable, wants_colour
-from visa_lsp.cli.compile.outputs import file_name, write_build
+from visa_lsp.cli.compile.outputs import figures_table, file_name, write_build
 from visa_lsp.cli.parsing import seconds_argument
 from visa_lsp.cli.progress import Progress
 from visa_lsp.cli.tools import settings_for
@@ -124,9 +124,6 @@ def _report(builds: Sequence[Build]) -> CheckReport:
     return CheckReport(tuple(results))
 
 
-_COLUMNS = ("kernel", "device", "SIMD", "Gen instructions", "GRF", "spilled bytes")
-
-
 def _table(builds: Sequence[Build]) -> list[str]:
     """A row for each kernel and device; a kernel's rows stand together."""
     rows = []
@@ -140,9 +137,4 @@ def _table(builds: Sequence[Build]) -> list[str]:
     if not rows:
         return []
     rows.sort(key=lambda row: row[:2])
-    cells = [_COLUMNS, *(row[1:] for row in rows)]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(_COLUMNS))]
-    return [
-        "  ".join(cell.ljust(width) if at < 2 else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
-        for row in cells
-    ]  # fmt: skip
+    return figures_table(row[1:] for row in rows)

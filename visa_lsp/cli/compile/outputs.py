@@ -8,16 +8,30 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.common import CliError, reason
 from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.text import stored
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from visa_lsp.cli.build import Build
+
+
+_COLUMNS: Final = ("kernel", "device", "SIMD", "Gen instructions", "GRF", "spilled bytes")
+
+
+def figures_table(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """A line for each kernel and device, below one of titles; a row has as many cells as there are titles."""
+    cells = [_COLUMNS, *rows]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(_COLUMNS))]
+    return [
+        "  ".join(cell.ljust(width) if at < 2 else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        for row in cells
+    ]  # fmt: skip
 
 
 def file_name(name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.cli.common import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, STDIN, CliError, add_platform, complain
+from visa_lsp.cli.common import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, STDIN, CliError, add_platform, complain, is_opencl
 from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.cli.gen.document import GenDocument, made, read_input
 from visa_lsp.cli.gen.printing import as_json, as_text, figures
@@ -20,18 +20,30 @@ from visa_lsp.toolchain.finalize import SECONDS
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
+    from visa_lsp.cli.check.report import ReportedFinding
     from visa_lsp.cli.gen.document import Source
     from visa_lsp.cli.parsing import CommandParser
 
-_DASHED: Final = {"--options": 1, "--compare-options": 2}
+_DASHED: Final = {"--options": 1, "--compile-options": 1, "--compare-options": 2}
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Declare the options of the command."""
     parser.dashed = _DASHED
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text, an object or OpenCL C; - is standard input")
     add_platform(parser)
+    parser.add_argument(
+        "--device",
+        metavar="NAME",
+        action="append",
+        help="the device that OpenCL C is compiled for; several by commas; default: the platform's, else tgllp",
+    )
+    parser.add_argument(
+        "--compile-options", metavar="S", action="append", help="options for OpenCL C, in one word; -g is always given"
+    )
+    parser.add_argument("--ocloc", metavar="PATH", help="the compiler of OpenCL C; default: ocloc on PATH")
     parser.add_argument(
         "--options", metavar="S", action="append", help="options for the finalizer, in one word: '-noschedule'"
     )
@@ -67,20 +79,41 @@ def gen_command(args: argparse.Namespace) -> int:
     status = EXIT_OK
     for path in args.inputs:
         try:
-            source = read_input(path, args.stdin_filename, args.platform)
-            found = _made(args, source, path)
+            for source, said in _sources(args, path):
+                status = max(status, _told(said))
+                if source is not None:
+                    documents.append(_made(args, source, path))
+                    status = max(status, *(_told(document.findings) for document in documents[-1]))
         except CliError as error:
             complain(str(error))
             status = EXIT_USAGE
-            continue
-        documents.append(found)
-        for document in found:
-            tell(document.findings)
-            if any(f.severity in (Severity.ERROR, Severity.WARNING) for f in document.findings):
-                status = max(status, EXIT_FINDINGS)
     if documents:
         _write(args, documents)
     return status
+
+
+def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | None, tuple[ReportedFinding, ...]]]:
+    """The texts of an input, None where there is none, with what the compiler has said before the first of them."""
+    if not is_opencl((args.stdin_filename or "") if path == STDIN else path):
+        yield read_input(path, args.stdin_filename, args.platform), ()
+        return
+    from visa_lsp.cli.gen.compiled import builds_of, sources_of
+
+    options = " ".join(args.compile_options or ())
+    for build in builds_of(path, args.stdin_filename, _devices(args), args.platform, options, args.ocloc):
+        yield None, build.findings
+        yield from ((source, ()) for source in sources_of(build))
+
+
+def _devices(args: argparse.Namespace) -> list[str]:
+    return [name.strip() for word in args.device or () for name in word.split(",")]
+
+
+def _told(findings: tuple[ReportedFinding, ...]) -> int:
+    """Tell findings; the exit status that they make."""
+    tell(findings)
+    bad = any(f.severity in (Severity.ERROR, Severity.WARNING) for f in findings)
+    return EXIT_FINDINGS if bad else EXIT_OK
 
 
 def _judge(args: argparse.Namespace) -> None:
@@ -153,4 +186,9 @@ def _text(documents: list[tuple[GenDocument, ...]]) -> str:
             from visa_lsp.cli.gen.comparison import compared, comparison_text
 
             parts += comparison_text(compared(*found))
+    compiled = [found[0] for found in documents if found[0].source.device]
+    if len({document.source.device for document in compiled}) > 1:
+        from visa_lsp.cli.gen.compiled import table
+
+        parts += table(compiled)
     return "\n".join(parts).rstrip("\n") + "\n" if parts else ""

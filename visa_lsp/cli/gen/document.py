@@ -34,12 +34,18 @@ _LONG_PLATFORM = "PVCXT"  # the only one of the finalizer's whose registers have
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text to make code of: its name, the text, its platform, and whether it was an object."""
+    """A text to make code of: its name, the text, its platform, and whether it was an object.
+
+    Of one that was compiled by us: the source's path, None where that is no file, the device, and the SIMD width.
+    """
 
     name: str
     text: str
     platform: str
     is_object: bool = False
+    made_from: str | None = None
+    device: str = ""
+    simd: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def _choice(documents: Sequence[GenDocument]) -> Iterator[str]:
 
 def _document(number: int, document: GenDocument, named: str | None) -> Iterator[str]:
     made_from = document.source
-    source = source_for(made_from.name, made_from.text, named)
+    source = source_for(made_from.name, made_from.text, named or made_from.made_from)
     call = " ".join([document.tool, "-platform", made_from.platform, *document.options])
     yield f'<section class="document" data-number="{number}">'
     yield f"<header><h1>{_text(made_from.name)}</h1><p>{_text(made_from.platform)} <code>{_text(call)}</code></p>"

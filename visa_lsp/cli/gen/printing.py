@@ -8,10 +8,12 @@ from visa_lsp.cli.common import printable
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from visa_lsp.cli.check.report import ReportedFinding
     from visa_lsp.cli.gen.document import GenDocument
     from visa_lsp.toolchain.finalize import FinalizedKernel
+    from visa_lsp.toolchain.listing import GenListing
 
 _INDENT = " " * 12
 
@@ -24,15 +26,20 @@ def as_json(document: GenDocument) -> dict[str, Any]:
         "kernels": [_kernel(kernel) for kernel in document.result.kernels],
     }
     if document.findings:
-        value["findings"] = [
-            {
-                "path": printable(f.path), "line": f.place.line, "column": f.place.column, "end_line": f.place.end_line,
-                "end_column": f.place.end_column, "severity": f.severity.value, "code": f.code, "name": f.name,
-                "source": "finalizer", "message": f.message,
-            }
-            for f in document.findings
-        ]  # fmt: skip
+        value["findings"] = findings_json(document.findings, "finalizer")
     return value
+
+
+def findings_json(findings: Iterable[ReportedFinding], who: str) -> list[dict[str, Any]]:
+    """What another program says, with the keys of ``check --format json``; ``who`` it is goes to ``source``."""
+    return [
+        {
+            "path": printable(f.path), "line": f.place.line, "column": f.place.column, "end_line": f.place.end_line,
+            "end_column": f.place.end_column, "severity": f.severity.value, "code": f.code, "name": f.name,
+            "source": who, "message": f.message,
+        }
+        for f in findings
+    ]  # fmt: skip
 
 
 def _kernel(kernel: FinalizedKernel) -> dict[str, Any]:
@@ -53,15 +60,19 @@ def _kernel(kernel: FinalizedKernel) -> dict[str, Any]:
 
 def figures(kernel: FinalizedKernel) -> str:
     """The figures of a kernel in a line: ``24 Gen instructions, 37 of 128 GRF, no spill``; what is not known is left out."""
-    listing = kernel.listing
+    return figures_of(kernel.listing, kernel.max_pressure)
+
+
+def figures_of(listing: GenListing, pressure: int | None = None) -> str:
+    """The same of a listing, whoever has written it."""
     words = [f"{listing.instructions} Gen instruction{'s' * (listing.instructions != 1)}"]
     if listing.grf_used is not None:
         words.append(f"{listing.grf_used}{f' of {listing.grf_total}' if listing.grf_total else ''} GRF")
     words.append(f"{listing.spill_bytes} bytes spilled" if listing.spill_bytes else "no spill")
     if listing.bank_conflicts is not None:
         words.append(f"{listing.bank_conflicts} bank conflict{'s' * (listing.bank_conflicts != 1)}")
-    if kernel.max_pressure is not None:
-        words.append(f"pressure {kernel.max_pressure}")
+    if pressure is not None:
+        words.append(f"pressure {pressure}")
     return ", ".join(words)
 
 

@@ -44,6 +44,7 @@ def services() -> Services:
         explain,
         words,
         gen,
+        compiled,
         file_rules,
     )
 
@@ -291,6 +292,13 @@ def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Res
     from visa_lsp.cli.services.machine_code import machine_code
 
     return machine_code(text, path, options, stop)
+
+
+def compiled(path: str, options: dict[str, Any], stop: Stop) -> Result:
+    """The texts of a source's kernels."""
+    from visa_lsp.cli.services import compiling
+
+    return compiling.compiled(path, options, stop)
 
 
 def words() -> Result:

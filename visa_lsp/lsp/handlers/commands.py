@@ -20,6 +20,7 @@ from visa_lsp.ide.features.inline_values import RunValues
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.capabilities import (
     ASSEMBLE,
+    COMPILE,
     DIFF,
     DISASSEMBLE,
     EXPLAIN,
@@ -74,6 +75,7 @@ def register(server: VisaServer) -> None:
         (RUN_ALL, on_run_all),
         (STATS, on_stats),
         (GEN, on_gen),
+        (COMPILE, on_compile),
         (SHOW_CONTROL_FLOW, on_control_flow),
         (SHOW_ZE_INFO, on_ze_info),
         (EXPLAIN, on_explain),
@@ -492,15 +494,16 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     A cancelled request ends the finalizer.
     """
     stop = Stop()
-    asked: list[OpenDocument] = []
+    asked: list[tuple[OpenDocument, bool]] = []  # the document, and whether somebody names its platform
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments)
         uri = options["uri"]
-        opened = ls.documents.get(uri)
+        opened, known = ls.documents.get(uri), ls.machine_code.get(uri)
+        platform = _platform(ls, options)
         if opened is not None:
-            asked.append(opened)
-        if platform := _platform(ls, options):
+            asked.append((opened, bool(platform)))
+        if platform := platform or (known.assumed if known is not None else ""):
             options["platform"] = platform
         if source := options.get("source"):
             options["source"] = ls.files.path_of(source) or source
@@ -512,12 +515,38 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     except asyncio.CancelledError:
         stop.ask()
         raise
-    for opened in asked:
-        ls.machine_code[opened.key] = MachineCode(opened.analysis.document, answer)
+    for opened, is_named in asked:
+        code = MachineCode(opened.analysis.document, answer, is_platform_named=is_named)
+        if not (is_named or answer.get("kernels")) and (before := ls.machine_code.get(opened.key)) is not None:
+            code.assumed = before.assumed
+        ls.machine_code[opened.key] = code
         workspace = ls.client_capabilities.workspace
         if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
             ls.workspace_code_lens_refresh(None)
     return answer
+
+
+async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Compile a source as its file has it, for one device: the texts of its kernels, and what the compiler says.
+
+    A cancelled request ends the compiler.
+    """
+    stop = Stop()
+
+    def prepare() -> Callable[[], Result]:
+        options = _options(arguments)
+        path = ls.files.path_of(options["uri"])
+        if path is None:
+            raise BadArgument(f"`{options['uri']}` is no file")
+        if platform := _platform(ls, options):
+            options["platform"] = platform
+        return lambda: ls.services.compile(path, dict(options), stop)
+
+    try:
+        return _refused(ls) or await _answer(ls, "vISA: compiling", token, prepare)
+    except asyncio.CancelledError:
+        stop.ask()
+        raise
 
 
 async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -> Result:

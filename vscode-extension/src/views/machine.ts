@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import { plain } from '../plain.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import { coloursFor } from './colours.ts';
+import { originOf } from './compile.ts';
 import { LineMap } from './linemap.ts';
 import { advice, type Columns, type Finding, type ToMachinePage, type FromMachinePage } from './machineparts.ts';
 import { lineInFront } from './texts.ts';
@@ -34,7 +35,6 @@ const PAUSE = 300; // milliseconds after a keystroke
 export class MachineView implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private text: vscode.Uri | undefined;
-  private from: vscode.Uri | undefined; // what the text was compiled from, where that is known
   private made: Made | undefined;
   private state: Extract<ToMachinePage, { kind: 'state' }> = { kind: 'state', working: false, stale: false, problem: '', advice: '', findings: [] };
   private maps: LineMap[] = []; // of what is shown, and of what is under way
@@ -74,14 +74,13 @@ export class MachineView implements vscode.Disposable {
     return { columns: this.made?.columns, platform: this.made?.platform, ...state };
   }
 
-  /** Shows the machine code of a text beside it; `from` is the source that the text was compiled from. */
-  async show(text: vscode.Uri, from?: vscode.Uri): Promise<void> {
+  /** Shows the machine code of a text beside it. */
+  async show(text: vscode.Uri): Promise<void> {
     if (text.toString() !== this.text?.toString()) {
       this.forget();
       this.made = undefined;
     }
     this.text = text;
-    this.from = from;
     this.reveal();
     await this.make();
   }
@@ -153,12 +152,13 @@ export class MachineView implements vscode.Disposable {
 
   private ask(more: Record<string, string>, token?: vscode.CancellationToken): Promise<GenAnswer> {
     const settings = vscode.workspace.getConfiguration('visa', this.text);
+    const origin = originOf(this.text!);
     const options = {
       uri: this.text!.toString(),
       tool: settings.get('finalizer', '').trim(),
       options: settings.get('finalizerOptions', ''),
       timeout: String(settings.get('finalizerTimeout', 30)),
-      source: this.from?.toString(),
+      ...(origin && { source: origin.source.toString(), platform: origin.platform }),
       ...more,
     };
     return this.server.call<GenAnswer>('visa.gen', options, token);
@@ -275,8 +275,8 @@ export class MachineView implements vscode.Disposable {
       if (!answer.ok || answer.html === undefined) {
         throw new Error(answer.error ?? 'there is no page');
       }
-      const beside = this.from ?? (text.scheme === 'file' ? text : undefined);
-      const defaultUri = beside?.with({ path: `${text.scheme === 'file' ? text.path : beside.path}.html` });
+      const beside = originOf(text)?.source ?? (text.scheme === 'file' ? text : undefined);
+      const defaultUri = beside?.with({ path: `${beside.path}.html` });
       const target = await vscode.window.showSaveDialog({ ...(defaultUri && { defaultUri }), filters: { HTML: ['html'] }, title: 'Save the page with source, vISA and Gen' });
       if (target !== undefined) {
         await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(answer.html));

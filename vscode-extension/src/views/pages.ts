@@ -28,6 +28,11 @@ export class Pages implements vscode.TextDocumentContentProvider {
     }
   }
 
+  /** A page is made anew where it is open. */
+  refresh(uri: vscode.Uri): void {
+    this.changed.fire(uri);
+  }
+
   /** The document of a page, made anew; the name's ending tells its language. */
   async open(kind: string, name: string, what: string): Promise<vscode.TextDocument> {
     const uri = vscode.Uri.from({ scheme: PAGE_SCHEME, authority: kind, path: `/${name}`, query: what });

@@ -1,0 +1,167 @@
+"""``gen`` with texts that want to hurt, and the form of its JSON on real ones."""
+
+# ruff: noqa: F811 - a fixture is asked for by its name
+
+import itertools
+import json
+import random
+import shutil
+
+import pytest
+from check_support import run  # noqa: F401 - a fixture
+from corpus import OWN
+from fake_tools import fake_tool
+
+needs_finalizer = pytest.mark.skipif(
+    shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools"
+)
+SAXPY = (OWN.parents[1] / "examples" / "saxpy.visaasm").read_text()
+ATTRIBUTE = ".kernel_attr SimdSize=16\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of its own for the command, and one for the temporary folders of the tool."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return tmp_path / "here"
+
+
+def _spellings(target):
+    """Lines that name a file to write, spelt at random: blanks, tabs, comments and joined lines between the words, letters of any case."""
+    pick = random.Random(1)
+    between = ["", " ", "\t", " /* x */ ", " /* \n */ ", " \\\n", " // y\\\n", "\v", "\f", "\u00a0", "\r"]
+    for head, name in itertools.product(
+        (".kernel_attr", ".KERNEL_ATTR", ".kernel_attr A=1 .kernel_attr"),
+        ("OutputAsmPath", "AsmName", "outputasmpath", "OUTPUTASMPATH"),
+    ):
+        for _ in range(4):
+            one, two, three, four = (pick.choice(between) for _ in range(4))
+            quote = pick.choice('"""\'')
+            yield f"{pick.choice(between)}{head}{one or ' '}{name}{two}={three}{quote}{target}{quote}{four}"
+    yield f'// .kernel_attr OutputAsmPath="{target}"'
+    yield f'.kernel_attr Note=".kernel_attr OutputAsmPath={target}"'
+    yield f'.kernel_attr Note="\\" OutputAsmPath="{target}"'
+    yield f'/* " */ .kernel_attr OutputAsmPath="{target}" /* " */'
+
+
+@needs_finalizer
+def test_no_spelling_of_the_file_to_write_is_obeyed(run, folder):
+    """Whether the finalizer takes a spelling or refuses it: nothing is written but our report."""
+    obeyed = []
+    for number, line in enumerate(_spellings(f"{folder}/evil.asm")):
+        (folder / "k.visaasm").write_text(SAXPY.replace(ATTRIBUTE, f"{ATTRIBUTE}{line}\n"), newline="")
+        status, _, _ = run("gen", "k.visaasm", "--platform", "TGLLP", "-o", "out.txt")
+        assert status in (0, 1), line
+        if {path.name for path in folder.parent.rglob("*")} - {"here", "tmp", "k.visaasm", "out.txt"}:
+            obeyed.append((number, line))
+    assert obeyed == []
+
+
+def test_bytes_that_are_no_utf_8_leave_the_report_readable(run, folder):
+    tool = fake_tool(folder.parent / "bin", 'assert b"\\xe9\\xff" in open("text.visaasm", "rb").read(); listing()')
+    text = b'.version 4.1\n// caf\xe9 \x00\n.kernel "k\xe9\xff"\n    mov (M1, 8) V33(0,0)<1> 0x1:d\n'
+    (folder / "k.visaasm").write_bytes(text.replace(b" \x00", b""))
+    for form in ("text", "json"):
+        status, _, err = run(
+            "gen", "k.visaasm", "--tool", tool, "--format", form, "-o", f"out.{form}", "--html", "out.html"
+        )
+        assert (status, err) == (0, "")
+        (folder / f"out.{form}").read_bytes().decode("utf-8")
+    (folder / "out.html").read_bytes().decode("utf-8")
+    assert json.loads((folder / "out.json").read_text())["kernels"][0]["name"] == "k\ufffd\ufffd"
+
+
+def test_a_text_of_many_lines_and_a_listing_of_many_more(run, folder):
+    count = 50_000
+    body = "".join(f"    add (M1, 8) V33(0,0)<1> V33(0,0)<1;1,0> 0x{n:x}:d\n" for n in range(count))
+    (folder / "k.visaasm").write_text(
+        f'.version 4.1\n.kernel "k"\n.decl V33 v_type=G type=d num_elts=8 align=GRF\n{body}'
+    )
+    tool = fake_tool(
+        folder.parent / "bin",
+        f"""
+        listing()
+        with open(names[0], "a") as out:
+            out.writelines(f"        add (8|M0)  r3.0<1>:d  r3.0<8;8,1>:d  0x1:d {{{{@1}}}} // ${{n // 2}}\\n" for n in range({2 * count}))
+        """,
+    )
+    status, out, _ = run("gen", "k.visaasm", "--tool", tool, "--format", "json")
+    assert status == 0
+    (kernel,) = json.loads(out)["kernels"]
+    assert [line["line"] for line in kernel["lines"]] == list(range(4, count + 4))
+    assert {len(line["gen"]) for line in kernel["lines"][1:]} == {2}
+
+
+@needs_finalizer
+def test_kernels_of_one_name_have_each_their_own_lines(run, folder):
+    again = SAXPY[SAXPY.index(".kernel") :]
+    (folder / "k.visaasm").write_text(SAXPY + "\n" + again)
+    status, out, _ = run("gen", "k.visaasm", "--platform", "TGLLP", "--format", "json")
+    assert status == 0
+    one, two = json.loads(out)["kernels"]
+    assert one["name"] == two["name"] == "saxpy"
+    moved = len(SAXPY.split("\n")) - SAXPY[: SAXPY.index(".kernel")].count("\n")
+    assert [line["line"] + moved for line in one["lines"]] == [line["line"] for line in two["lines"]]
+    assert [line["gen"] for line in one["lines"]] == [line["gen"] for line in two["lines"]]
+
+
+# ---- the form of the JSON: keys as they are to be, and what may stand behind each ----
+
+KERNEL = {
+    "name": str, "gen_instructions": int, "spill_bytes": int, "bank_conflicts": (int, None), "max_pressure": (int, None),
+    "registers": {str: str}, "lines": [{"line": int, "pressure": (int, None), "gen": [str]}],
+}  # fmt: skip
+FORM = {"platform": str, "tool": str, "kernels": [KERNEL]}
+
+
+def _fits(value, form, place="$"):
+    """Where a value is not of a form, in words; nothing where it is. A dict of one type for all keys is ``{str: form}``."""
+    if isinstance(form, tuple):
+        return [] if any(not _fits(value, one) for one in form) else [f"{place}: {value!r}"]
+    if form is None or isinstance(form, type):
+        fits = value is None if form is None else type(value) is form
+        return [] if fits else [f"{place}: {value!r} is no {form}"]
+    if isinstance(form, list):
+        return (
+            [w for n, one in enumerate(value) for w in _fits(one, form[0], f"{place}[{n}]")]
+            if isinstance(value, list)
+            else [f"{place}: no list"]
+        )
+    if not isinstance(value, dict):
+        return [f"{place}: no object"]
+    if str in form:
+        return [w for key, one in value.items() for w in _fits(one, form[str], f"{place}.{key}")]
+    wrong = [f"{place}.{key}" for key in value.keys() ^ form.keys()]
+    return wrong or [w for key, one in form.items() for w in _fits(value[key], one, f"{place}.{key}")]
+
+
+def test_the_check_of_forms_sees_what_is_wrong():
+    good = {"platform": "P", "tool": "t", "kernels": []}
+    assert _fits(good, FORM) == []
+    for bad in ({**good, "more": 1}, {"platform": "P", "tool": "t"}, {**good, "tool": None}, {**good, "kernels": [{}]}):
+        assert _fits(bad, FORM)
+
+
+@needs_finalizer
+@pytest.mark.parametrize("platform", ["TGLLP", "DG2", "PVCXT", "SKL"])
+def test_json_of_real_texts_has_the_form_of_the_contract(run, folder, platform):
+    texts = sorted((OWN / "dev" / platform).glob("*.visaasm"))[::5]
+    if not texts:
+        pytest.skip(f"the corpus has no text of {platform}")
+    finished = 0
+    for path in texts:
+        _, out, _ = run("gen", str(path), "--platform", platform, "--format", "json")
+        answer = json.loads(out)
+        answer.pop("findings", None)
+        assert _fits(answer, FORM) == [], path
+        lines = len(path.read_text().split("\n"))
+        for kernel in answer["kernels"]:
+            finished += 1
+            assert kernel["gen_instructions"] == sum(len(line["gen"]) for line in kernel["lines"])
+            assert all(1 <= line["line"] <= lines for line in kernel["lines"])
+            assert [line["line"] for line in kernel["lines"]] == sorted({line["line"] for line in kernel["lines"]})
+    assert finished

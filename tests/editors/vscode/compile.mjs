@@ -1,0 +1,104 @@
+// OpenCL sources: lenses compile a kernel and show its text, what the compiler says is a problem, a save compiles again.
+// Usage: node compile.mjs VSIX FOLDER SERVER PICTURES. FOLDER has axpy.cl alone.
+
+import assert from 'node:assert';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview, writeSettings } from './lib.mjs';
+
+const [vsix, folder, program, pictures] = process.argv.slice(2);
+mkdirSync(pictures, { recursive: true });
+const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off', 'editor.stickyScroll.enabled': false };
+const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
+const { context, page } = await openBrowser(1500, 860);
+
+const lens = (words) => page.locator('.editor-instance .codelens-decoration :is(a, span)', { hasText: words }).first();
+const squiggles = () => page.locator('.editor-instance .squiggly-error').count();
+const listed = () => page.locator('.statusbar-item[id="status.problems"]').getAttribute('aria-label');
+const clear = () => command(page, 'Notifications: Clear All Notifications');
+
+const passed = await steps(
+  page,
+  {
+    async 'a folder of sources wakes the extension, and kernels have lenses'() {
+      await openFolder(page, code.origin, folder, { trust: false });
+      await openFile(page, 'axpy.cl');
+      await lens('Compile for...').waitFor({ timeout: LONG });
+      await lens('Show vISA').waitFor({ timeout: LONG });
+      await page.keyboard.press('Control+b');
+    },
+    async 'the text of a kernel is shown, and cannot be edited'() {
+      await lens('Show vISA').click();
+      await page.locator('.tab.active', { hasText: 'saxpy.tgllp.visaasm' }).waitFor({ timeout: LONG });
+      await page.locator('.editor-instance .view-line', { hasText: '.kernel "saxpy"' }).first().waitFor({ timeout: LONG });
+      await page.locator('.editor-instance .view-line', { hasText: '.kernel "saxpy"' }).first().click();
+      await page.keyboard.type('x');
+      assert.equal(await page.locator('.tab.dirty').count(), 0);
+      // The editor asks for lenses anew when it has the focus.
+      await page.keyboard.press('Control+1');
+      await lens(/Show vISA \(tgllp SIMD\d+: \d+ Gen instructions/).waitFor({ timeout: LONG });
+      assert.deepEqual(readdirSync(folder), ['axpy.cl']);
+      return lens(/tgllp SIMD/).innerText();
+    },
+    async 'its machine code has the source beside it'() {
+      await page.keyboard.press('Control+2');
+      await command(page, 'vISA: Show Machine Code');
+      const view = await webview(page, '.column:last-child .listing .line');
+      assert.equal(await view.locator('[role=listbox]').count(), 2);
+      await view.locator('.column:first-child .line', { hasText: 'get_global_id' }).click({ position: { x: 40, y: 6 } });
+      assert.ok((await view.locator('.column:last-child .line.there').count()) > 1);
+      await photograph(page, pictures, 'compile-machine-code');
+    },
+    async 'for another device'() {
+      await page.keyboard.press('Control+1');
+      await lens('Compile for...').click();
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: 'DG2' }).first().click();
+      await lens(/Show vISA \(dg2 SIMD\d+: /).waitFor({ timeout: LONG });
+      await lens('Show vISA').click();
+      await page.locator('.tab.active', { hasText: 'saxpy.dg2.visaasm' }).waitFor({ timeout: LONG });
+    },
+    async 'what the compiler says is a problem of the source'() {
+      await goTo(page, 4);
+      await page.keyboard.press('End');
+      await page.keyboard.insertText(' wrong = 1;');
+      await lens('Show vISA').click();
+      await page.locator('.editor-instance .squiggly-error').first().waitFor({ timeout: LONG });
+      await page.locator('.notification-list-item', { hasText: 'axpy.cl was not compiled: the problems say why' }).waitFor({ timeout: LONG });
+      await page.keyboard.press('Control+Shift+m');
+      const row = page.locator('.markers-panel .monaco-list-row', { hasText: /undeclared identifier 'wrong'/ }).first();
+      await row.waitFor({ timeout: LONG });
+      assert.match(await row.innerText(), /ocloc/);
+      await clear();
+      await photograph(page, pictures, 'compile-problem');
+      await page.keyboard.press('Control+j');
+      return listed();
+    },
+    async 'and goes when the source is mended and saved'() {
+      await goTo(page, 4);
+      for (let n = 0; n < 5; n++) {
+        await page.keyboard.press('Control+z'); // word by word
+      }
+      await page.keyboard.press('Control+s');
+      const end = Date.now() + LONG / 4;
+      while ((await squiggles()) > 0) {
+        assert.ok(Date.now() < end, 'the problem stays');
+        await page.waitForTimeout(100);
+      }
+      await lens(/dg2 SIMD\d+: /).waitFor({ timeout: LONG });
+    },
+    async 'a compiler that is not there'() {
+      writeSettings(code.home, 'Machine', { 'visa.serverPath': program, 'visa.ocloc': join(folder, 'none') });
+      await page.waitForTimeout(1500);
+      await lens('Compile for...').click();
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: 'TGLLP' }).first().click();
+      const told = page.locator('.notification-list-item', { hasText: 'none: is not there; name the program ocloc' });
+      await told.waitFor({ timeout: LONG });
+      await told.getByText('Open Setting').click();
+      await page.locator('.settings-editor', { hasText: 'Ocloc' }).first().waitFor({ timeout: LONG });
+    },
+  },
+  join(pictures, 'failed.png'),
+);
+await context.close();
+await code.stop();
+process.exitCode = passed ? 0 : 1;

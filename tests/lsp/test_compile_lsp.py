@@ -1,0 +1,58 @@
+"""The command ``visa.compile`` over stdio: texts and figures of kernels, what the compiler says, nothing started without trust."""
+
+import shutil
+
+import pytest
+from fake_tools import fake_tool
+from lsp_client import ROOT, command, session
+
+SOURCE = "kernel void k(global int *p) {\n  p[0] = b;\n}\n"
+
+
+@pytest.fixture
+def uri(tmp_path):
+    (tmp_path / "k.cl").write_text(SOURCE)
+    return (tmp_path / "k.cl").as_uri()
+
+
+async def test_what_the_compiler_says_has_its_place(uri, tmp_path):
+    said = "1:2:10: error: use of undeclared identifier 'b'\\nBuild failed with error code: -11"
+    tool = fake_tool(tmp_path / "bin", f'print("{said}"); sys.exit(245)')
+    async with session() as client:
+        answer = await command(client, "visa.compile", {"uri": uri, "tool": tool, "device": "DG2"})
+        assert (answer["ok"], answer["device"], answer["kernels"]) == (True, "dg2", [])
+        (finding,) = answer["findings"]
+        assert (finding["line"], finding["column"], finding["severity"], finding["source"]) == (2, 10, "error", "ocloc")
+        assert finding["message"] == "use of undeclared identifier 'b'"
+
+
+async def test_mistakes_are_answers(uri, tmp_path):
+    async with session() as client:
+        answer = await command(client, "visa.compile", {"uri": uri, "tool": str(tmp_path / "none")})
+        assert not answer["ok"]
+        assert "none: is not there" in answer["error"]
+        answer = await command(client, "visa.compile", {"uri": "untitled:k.cl"})
+        assert (answer["ok"], answer["error"]) == (False, "`untitled:k.cl` is no file")
+        answer = await command(client, "visa.compile", {"uri": (tmp_path / "other.cl").as_uri()})
+        assert "no such file" in answer["error"].lower()
+        answer = await command(client, "visa.compile", {"uri": uri, "timeout": "-1"})
+        assert "is no number of seconds" in answer["error"]
+
+
+async def test_nothing_is_compiled_where_there_is_no_trust(uri, tmp_path):
+    tool = fake_tool(tmp_path / "bin", f'open(r"{tmp_path}/started", "w")')
+    async with session(initialization_options={"trusted": False}) as client:
+        assert (await command(client, "visa.compile", {"uri": uri, "tool": tool}))["untrusted"]
+        assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed: apt-get install intel-opencl-icd")
+async def test_the_real_compiler_gives_the_texts_of_kernels():
+    uri = (ROOT / "tests" / "own" / "cl" / "axpy.cl").as_uri()
+    async with session() as client:
+        answer = await command(client, "visa.compile", {"uri": uri, "device": "TGLLP", "options": "-g"})
+        assert (answer["ok"], answer["platform"], answer["findings"]) == (True, "TGLLP", [])
+        (kernel,) = answer["kernels"]
+        assert kernel["figures"].startswith(f"tgllp SIMD{kernel['simd']}: ")
+        assert '.kernel "saxpy"' in kernel["text"]
+        assert "LOC 4" in kernel["text"]
