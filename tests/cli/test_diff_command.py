@@ -59,6 +59,20 @@ def test_a_difference_is_told_with_its_lines(file, capsys):
     assert "kernel k: 1 difference, 2 names differ" in out
     assert re.search(r"~ a 7 +b 7 +add: src1 0x1:d -> 0x2:d\n", out)
     assert re.search(r"instructions +3\n", out)
+    assert re.search(r"GRF rows +\d+\n", out)
+
+
+def test_registers_of_both_sides_stand_side_by_side(file, capsys):
+    large = TEXT.replace("num_elts=16", "num_elts=32")
+    rows = {}
+    for name, text in (("a.visaasm", TEXT), ("b.visaasm", large)):
+        path = file(name, text)
+        assert main(["stats", path, "--platform", "TGLLP", "--format", "json"]) == 0
+        rows[name] = json.loads(capsys.readouterr().out)["kernels"][0]["pressure"]["max"]
+    _, out, _ = told(capsys, file("a.visaasm", TEXT), file("b.visaasm", large), "--platform", "TGLLP")
+    assert rows["a.visaasm"] < rows["b.visaasm"]
+    assert re.search(rf"GRF rows +{rows['a.visaasm']} -> {rows['b.visaasm']}\n", out)
+    assert "bytes a row" not in out
 
 
 def test_json_has_these_keys_and_no_others(file, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.common import printable
-from visa_lsp.compare.bodies import figures_of
+from visa_lsp.cli.diff.figures import figure_pairs
 from visa_lsp.compare.model import ChangeKind
 from visa_lsp.compare.words import arrow
 
@@ -23,6 +23,7 @@ _SIGNS: Final = {
 }
 _MOST_LISTED: Final = 12  # instructions of a stretch that are listed
 _HEAD: Final = "1"
+_FIGURES: Final = {"simd": "SIMD width", "pressure": "GRF rows", "grf_bytes": "bytes a row"}
 
 
 def comparison_text(comparison: ProgramComparison, *, colour: bool) -> Iterator[str]:
@@ -68,16 +69,11 @@ def title(diff: KernelDiff) -> str:
 
 def figure_rows(diff: KernelDiff) -> list[tuple[str, str]]:
     """Figures of both bodies side by side, by their names; nothing for bodies that are the same or alone."""
-    if diff.same or diff.a is None or diff.b is None:
-        return []
-    ours, theirs = figures_of(diff.a.kernel), figures_of(diff.b.kernel)
-    rows = [
-        ("instructions", ours.instructions, theirs.instructions),
-        ("sends", ours.sends, theirs.sends),
-        ("variables", ours.variables, theirs.variables),
-        ("SIMD width", ours.simd, theirs.simd),
-    ]
-    return [(f"{name:<12}", arrow(a, b) if a != b else str(a)) for name, a, b in rows if (a, b) != (None, None)]
+    pairs = figure_pairs(diff)
+    if pairs and len(set(pairs["grf_bytes"])) == 1:
+        del pairs["grf_bytes"]
+    rows = [(_FIGURES.get(key, key), a, b) for key, (a, b) in pairs.items() if (a, b) != (None, None)]
+    return [(f"{name:<12}", arrow(a, b) if a != b else str(a)) for name, a, b in rows]
 
 
 def _change(change: Difference, paint: Callable[[str, str], str]) -> Iterator[str]:
