@@ -3,24 +3,31 @@
 The finalizer prints its estimate for each instruction with ``-dumpRPE``; without its local allocation, so that the estimate is
 made for every kernel. A second pass without copy propagation and hoisting shows how much of the difference comes from what it
 rewrites before it counts. Two figures agree that differ by no more than 10 % or 4 GRF rows. Lines are compared by rank
-within a kernel. Exit 1 where a limit of ``LIMITS`` does not hold.
+within a kernel. A third pass gives it half of the registers (``-TotalGRFNum``), so that kernels spill, and compares the variables that
+it spills (``-ratrace``) with five of ours. At last the CPU seconds for one kernel of ``--long`` lines.
+Exit 1 where a limit of ``LIMITS`` does not hold.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import re
 import statistics
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from benchmarks.inputs import kernel
 from benchmarks.measure import PEER, percentile, table
+from visa_lsp.cli.stats.figures import figures_of
 from visa_lsp.flow.registers import registers_of
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.lower import assemble, program_of
+from visa_lsp.syntax.document import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,6 +43,8 @@ _FILE_NAMED: Final = re.compile(r"(?m)^\s*\.kernel_attr\s+OutputAsmPath\b.*$")  
 _COUNTED: Final = re.compile(r"^\[(\d+)\] .*//[^$\n]*\$(\d+):", re.MULTILINE)
 _PEAK: Final = re.compile(r"max pressure: (\d+)")
 _TABLE: Final = "\nBB 0:"
+_SPILLED: Final = re.compile(r"--spilled variables:(.*)")
+_FEW_ROWS, _TOLD = 64, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,20 @@ class Estimate:
 
     peak: int
     rows: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Spilled:
+    """Of a kernel that spills: the share of five variables of ours that are spilled, and of all variables.
+
+    ``largest``: the first five of ``stats``, the largest of the peak. ``longest``: those of the peak that take most rows for
+    most lines. ``peak`` and ``any``: what five at random would have, of the peak, of all that are live somewhere.
+    """
+
+    largest: float
+    longest: float
+    peak: float
+    any: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +86,9 @@ class Compared:
 
 def estimate(text: str, platform: str, options: Sequence[str] = ()) -> Estimate | None:
     """The finalizer's estimate for a text of one kernel; None where it does not finish it."""
-    assert PEER is not None
-    with tempfile.TemporaryDirectory(prefix="visa-pressure-") as folder:
-        (Path(folder) / "x.visaasm").write_text(_FILE_NAMED.sub("", text), encoding="utf-8", errors="surrogateescape")
-        command = [PEER, "x.visaasm", "-platform", platform, "-output", "-dumpRPE", "-nolocalra", *options]
-        done = subprocess.run(
-            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=120
-        )
-    printed = done.stdout.decode("utf-8", "replace")
+    status, printed = _finalized(text, platform, ("-dumpRPE", *options))
     peaks = list(_PEAK.finditer(printed))
-    if done.returncode or not peaks:
+    if status or not peaks:
         return None
     # It may allocate several times; the last table counts.
     start = max(0, printed.rfind(_TABLE, 0, peaks[-1].start()))
@@ -80,6 +96,41 @@ def estimate(text: str, platform: str, options: Sequence[str] = ()) -> Estimate 
     for found in _COUNTED.finditer(printed, start, peaks[-1].start()):
         rows[int(found[2])] = max(rows.get(int(found[2]), 0), int(found[1]))
     return Estimate(int(peaks[-1][1]), rows)
+
+
+def _finalized(text: str, platform: str, options: Sequence[str]) -> tuple[int, str]:
+    """The finalizer's exit status for a copy of a text in a folder of its own, and what it printed."""
+    assert PEER is not None
+    with tempfile.TemporaryDirectory(prefix="visa-pressure-") as folder:
+        (Path(folder) / "x.visaasm").write_text(_FILE_NAMED.sub("", text), encoding="utf-8", errors="surrogateescape")
+        command = [PEER, "x.visaasm", "-platform", platform, "-output", "-nolocalra", *options]
+        done = subprocess.run(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=120
+        )
+    return done.returncode, done.stdout.decode("utf-8", "replace")
+
+
+def spills(text: str, platform: str) -> Spilled | None:
+    """What a text of one kernel spills with few registers, against ours; None where it spills nothing."""
+    _, printed = _finalized(text, platform, ("-ratrace", "-TotalGRFNum", str(_FEW_ROWS)))
+    spilled = {name for found in _SPILLED.findall(printed) for name in found.split()}
+    chosen, module = platform_named(platform), assemble(text, platform).module
+    if not spilled or chosen is None or module is None:
+        return None
+    found = figures_of(module.bodies[0], chosen.grf_bytes, "", lives=True)
+    lines = {life.name: sum(last - first + 1 for first, last in life.runs) for life in found.lives or ()}
+    peak = [(variable.name, variable.rows * lines.get(variable.name, 0)) for variable in found.pressure.variables]
+    longest = sorted(peak, key=lambda one: -one[1])
+    shares = [
+        len(spilled & set(names)) / max(1, len(names))
+        for names in (
+            [name for name, _ in peak[:_TOLD]],
+            [name for name, _ in longest[:_TOLD]],
+            [name for name, _ in peak],
+            list(lines),
+        )
+    ]
+    return Spilled(*shares)
 
 
 def texts(corpora: Iterable[Path] = CORPORA) -> list[tuple[Path, str]]:
@@ -158,7 +209,33 @@ def main(corpora: Sequence[Path], show: int) -> int:
     for name, some in worst.items():
         cells = [[f"{one.path.parent.name}/{one.path.name}", one.ours, one.theirs] for one in some]
         table(f"farthest off, {name}", ["text", "ours", "finalizer"], cells)
+    spilled = [one for _, platform, text, _ in known if (one := spills(text, platform)) is not None]
+    if spilled:
+        words = ("largest", "longest", "peak", "any")
+        shares = [[word, f"{statistics.fmean(getattr(one, word) for one in spilled):.0%}"] for word in words]
+        table(
+            f"of five variables, those that are spilled with {_FEW_ROWS} GRF rows ({len(spilled)} texts spill)",
+            ["five of", "spilled"],
+            shares,
+        )
     return status
+
+
+def measure(lines: int) -> None:
+    """Print the CPU seconds for the pressure of one long kernel, and those for its program."""
+    gc.set_threshold(100_000, 50, 100)  # as the commands do
+    text = kernel(lines)
+    start = time.process_time()
+    module = program_of(Document.parse(text), platform_named("TGLLP"))
+    assert module is not None
+    between = time.process_time()
+    use = registers_of(module.bodies[0], 32)
+    for pressure in (use.general, use.flags, use.addresses):
+        assert len(pressure.at) == len(module.bodies[0].instructions)
+    end = time.process_time()
+    print(
+        f"one kernel of {lines:,} lines: {between - start:.1f} s CPU to its program, {end - between:.1f} s for all pressure"
+    )
 
 
 if __name__ == "__main__":
@@ -169,5 +246,8 @@ if __name__ == "__main__":
     parser.add_argument(
         "--show", type=int, default=10, metavar="N", help="how many of the texts that are farthest off are listed"
     )
+    parser.add_argument("--long", type=int, default=200_000, metavar="N", help="lines of the kernel that is timed")
     given = parser.parse_args()
-    raise SystemExit(main(given.corpora, given.show))
+    outcome = main(given.corpora, given.show)
+    measure(given.long)
+    raise SystemExit(outcome)

@@ -438,6 +438,19 @@ def test_rules_that_are_off_run_when_they_are_named(words, options, comment, nam
     assert found == names
 
 
+SLOW = b"""    mov (M1, 8) V40(0,0)<1> 0x0:d
+    add (M1, 8) V40(0,0)<1> V40(0,0)<0;1,0> 0x1:d
+    mov (M1, 8) V40(0,0)<1> V40(0,0)<1;1,0>
+    ret (M1, 1)
+"""
+
+
+@pytest.mark.parametrize(("option", "count"), [("V51", 1), ("v51", 1), ("V5", 0), ("dead-store", 1), ("V512", 0)])
+def test_the_hints_about_speed_are_turned_on_together(words, option, count):
+    done = program("check", "-", "--format", "json", "--extend-select", option, stdin=UNUSED + SLOW)
+    assert [f["name"] for f in json.loads(done.stdout) if f["code"].startswith("V51")] == ["dead-store"] * count
+
+
 def test_a_mistake_in_the_settings_does_not_end_watching(words, run, monkeypatch):
     write(words, "a.visaasm", "BAD\n")
     write(words, "visa-lsp.toml", "")

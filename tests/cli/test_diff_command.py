@@ -59,6 +59,30 @@ def test_a_difference_is_told_with_its_lines(file, capsys):
     assert "kernel k: 1 difference, 2 names differ" in out
     assert re.search(r"~ a 7 +b 7 +add: src1 0x1:d -> 0x2:d\n", out)
     assert re.search(r"instructions +3\n", out)
+    assert re.search(r"GRF rows +\d+\n", out)
+
+
+def test_declarations_that_differ_alike_and_inputs_that_lie_elsewhere_are_a_line_each(file, capsys):
+    head, inputs = ".kernel k\n", ".input A1 offset={}\n.input A2 offset={}\n"
+    a = TEXT.replace(head, head, 1).replace(".kernel_attr", inputs.format(64, 128) + ".kernel_attr", 1)
+    b = TEXT.replace(".kernel_attr", inputs.format(96, 160) + ".kernel_attr", 1).replace("align=GRF", "align=2GRF")
+    assert ".input A1 offset=64" in a
+    _, out, _ = told(capsys, file("a.visaasm", a), file("b.visaasm", b))
+    assert re.search(r"~ a \d+ ... +b \d+ ... +2 inputs: A1 offset 64 -> 96, A2 offset 128 -> 160\n", out), out
+    assert re.search(r"~ a \d+ ... +b \d+ ... +2 declarations: A1, A2: align GRF -> GRFx2\n", out), out
+
+
+def test_registers_of_both_sides_stand_side_by_side(file, capsys):
+    large = TEXT.replace("num_elts=16", "num_elts=32")
+    rows = {}
+    for name, text in (("a.visaasm", TEXT), ("b.visaasm", large)):
+        path = file(name, text)
+        assert main(["stats", path, "--platform", "TGLLP", "--format", "json"]) == 0
+        rows[name] = json.loads(capsys.readouterr().out)["kernels"][0]["pressure"]["max"]
+    _, out, _ = told(capsys, file("a.visaasm", TEXT), file("b.visaasm", large), "--platform", "TGLLP")
+    assert rows["a.visaasm"] < rows["b.visaasm"]
+    assert re.search(rf"GRF rows +{rows['a.visaasm']} -> {rows['b.visaasm']}\n", out)
+    assert "bytes a row" not in out
 
 
 def test_json_has_these_keys_and_no_others(file, capsys):

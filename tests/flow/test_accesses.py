@@ -175,3 +175,10 @@ def test_keys_tell_classes_apart():
     keys = {variable_key(space, number) for space in Space for number in range(50)}
     assert len(keys) == 250
     assert {(space_of(k), number_of(k)) for k in keys} == {(s, n) for s in Space for n in range(50)}
+
+
+def test_a_number_made_of_a_predicate_reads_all_of_its_lanes_and_logic_on_predicates_reads_its_own():
+    number = accesses("mov (M1_NM, 1) A(0,0)<1> P1")
+    logic = accesses("and (M5, 16) P1 P1 P1")
+    assert [a.possible for a in number if not a.writes] == [0xFFFFFFFF]
+    assert [a.possible for a in logic if not a.writes] == [0xFFFF0000, 0xFFFF0000]

@@ -104,6 +104,9 @@ from visa_lsp.checks.rules import (  # noqa: F401 - found by being here
     subroutine_jump,
     recursion,
     goto_without_join,
+    dead_store,
+    idle_in_loop,
+    same_in_lanes,
     # 6xx memory
     raw_alignment,
     raw_bounds,

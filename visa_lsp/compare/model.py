@@ -25,7 +25,7 @@ class ComparedBody(Struct, frozen=True):
     """A kernel or function in the text that it was read from, or that is printed of its object.
 
     ``lines`` has the line of each declaration (by ``Ref``); ``code`` of each instruction, ``inputs`` and ``attributes`` of each
-    entry of the kernel. ``first`` and ``last`` are those of the whole body.
+    entry of the kernel. ``first`` and ``last`` are those of the whole body, ``grf_bytes`` the size of a GRF row there.
     """
 
     kernel: Kernel
@@ -36,6 +36,7 @@ class ComparedBody(Struct, frozen=True):
     code: tuple[int, ...]
     inputs: tuple[int, ...]
     attributes: tuple[int, ...]
+    grf_bytes: int
 
     def name(self, ref: Ref) -> str:
         """The name of a variable or label in the text."""

@@ -37,6 +37,7 @@ _HANDLES: Final = {FieldKind.SURFACE: Space.SURFACE, FieldKind.SAMPLER: Space.SA
 _ONE_LANE: Final = ExecControl(1, 0, no_mask=True)
 _ARG, _RETVAL, _SP, _FP = 8, 9, 10, 11
 _POINTER: Final = 0xFF
+_ALL_LANES: Final = (1 << 32) - 1
 
 
 @cache
@@ -87,6 +88,10 @@ def _accesses(inst: Inst, storage: Storage, moved: Mapping[str, int]) -> Iterato
                 yield Access(name, key, writes=False, possible=1, purpose=AccessPurpose.HANDLE)
         elif value is None or isinstance(value, ExecControl):
             continue
+        elif isinstance(value, PredicateOperand) and not isinstance(inst.get("dst"), PredicateOperand):
+            # A number is made of it: all of its lanes, whatever the execution size.
+            key, lanes = variable_key(Space.PREDICATE, value.var), (1 << control.exec_size) - 1 << control.mask_offset
+            yield Access(name, key, writes=False, possible=_ALL_LANES, certain=lanes)
         else:
             for one in value if isinstance(value, tuple) else (value,):
                 yield from _operand(row, name, one, control, storage, moved)
@@ -120,7 +125,7 @@ def _operand(
             key, room = _root(value.var, storage)
             yield Access(name, key, writes=False, possible=room, purpose=AccessPurpose.TAKEN)
         case PredicateOperand():
-            # Setting a predicate and logic on predicates go by lanes; other readers take all of it.
+            # Setting a predicate and logic on predicates go by lanes.
             bits = (1 << lanes) - 1 << control.mask_offset
             yield from _both(name, role, variable_key(Space.PREDICATE, value.var), bits, bits)
         case Address():

@@ -23,14 +23,21 @@ class Liveness:
     """What is live at the edges of blocks, and on demand at each step.
 
     ``at_end``: what is read behind the body, by variable (results of a function). ``masked_writes_kill``: count masked writes
-    as if no lane ever waited, as the finalizer does when it counts registers.
+    as if no lane ever waited, as the finalizer does when it counts registers. ``waiting``: the blocks in which lanes wait, where
+    others are meant than are found.
     """
 
     def __init__(
-        self, graph: Graph, at_end: Mapping[int, int] | None = None, *, masked_writes_kill: bool = False
+        self,
+        graph: Graph,
+        at_end: Mapping[int, int] | None = None,
+        *,
+        masked_writes_kill: bool = False,
+        waiting: frozenset[int] | None = None,
     ) -> None:
         self.graph = graph
-        self._divergent = frozenset[int]() if masked_writes_kill else divergent_blocks(graph)
+        found = frozenset[int]() if masked_writes_kill else divergent_blocks(graph) if waiting is None else waiting
+        self._divergent = found
         self._taken = address_taken(graph.steps)
         end = dict(at_end or {})
         reads = [self._summary(number) for number in range(len(graph.blocks))]

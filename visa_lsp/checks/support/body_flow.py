@@ -42,15 +42,15 @@ def graph_of_body(body: Body) -> Graph:
     return graph_of([_step(bound) for bound in body.code], body.name)
 
 
-def steps_of_body(body: Body) -> list[Step]:
-    """The steps of a body with what they read and write."""
-    storage = storage_of_body(body)
+def steps_of_body(body: Body, grf_bytes: int | None = None) -> list[Step]:
+    """The steps of a body with what they read and write; ``grf_bytes`` where another row is meant than its platform's."""
+    storage = storage_of_body(body, grf_bytes)
     named = _named(body)
     return [_step(bound, storage, named) for bound in body.code]
 
 
-def storage_of_body(body: Body) -> Storage:
-    """Where the general variables of a body lie."""
+def storage_of_body(body: Body, grf_bytes: int | None = None) -> Storage:
+    """Where the general variables of a body lie, in rows of its platform or of ``grf_bytes``."""
     declared: dict[int, tuple[int, int]] = {}
     aliases: dict[int, tuple[int, int]] = {}
     for symbol in body.symbols:
@@ -58,7 +58,7 @@ def storage_of_body(body: Body) -> Storage:
             declared[symbol.id] = (symbol.byte_size, symbol.type.size if symbol.type else 4)
             if symbol.alias is not None:
                 aliases[symbol.id] = (symbol.alias[0].id, symbol.alias[1])
-    return place(declared, aliases, body.platform.grf_bytes)
+    return place(declared, aliases, grf_bytes or body.platform.grf_bytes)
 
 
 def key_of(symbol: Symbol) -> int | None:
@@ -85,6 +85,11 @@ def used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, 
         outside = base.predefined or any(s.input is not None or s.attributes for s in family)
         if usage is not None and not outside and not usage.taken and (usage.read or usage.written):
             yield base, usage
+
+
+def has_meaning(body: Body) -> bool:
+    """Whether every instruction of a body is understood, so that nothing is unknown of what they read and write."""
+    return all(bound.inst is not None for bound in body.code if isinstance(bound.statement, tree.Instruction))
 
 
 def _named(body: Body) -> dict[int, list[tuple[Symbol, Role]]]:

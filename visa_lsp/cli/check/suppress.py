@@ -27,6 +27,7 @@ ALL: Final = "ALL"
 _CODE: Final = r"[A-Z]\d{0,4}"
 _SLUG: Final = r"[a-z]{2,}(-[a-z0-9]+)*"
 _EXACT: Final = 100
+_GROUPS: Final = frozenset({"V51"})  # heads of codes that turn on rules: the hints about speed
 
 
 class FileIgnore(Struct, frozen=True):
@@ -55,10 +56,14 @@ class Selection(Struct, frozen=True):
         )
 
     def extra(self) -> frozenset[str]:
-        """The codes of rules that are off by default and named here: by code, slug or ``ALL``."""
+        """The codes of rules that are off by default and named here: by code, slug, group or ``ALL``."""
         named = {s.upper() for s in (*self.select, *self.extend)}
+        groups = tuple(named & _GROUPS)
         return frozenset(
-            c.rule.code for c in CHECKS if not c.default and named & {ALL, c.rule.code, c.rule.name.upper()}
+            c.rule.code
+            for c in CHECKS
+            if not c.default
+            and (named & {ALL, c.rule.code, c.rule.name.upper()} or (groups and c.rule.code.startswith(groups)))
         )
 
 

@@ -15,7 +15,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.compare.model import ComparedBody, Ref
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.program.grf import default_platform, grf_of
+from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
 from visa_lsp.program.text_form import Subject, module_lines, names_of
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sema.model import VARIABLE_LETTER
@@ -63,11 +63,13 @@ def side_of_text(name: str, text: str, platform: str | None) -> Side | AssembleR
     if result.module is None:
         return result
     bound = sorted(result.bound.bodies, key=lambda body: not body.is_kernel)
-    bodies = [_of_text(body, kernel) for body, kernel in zip(bound, result.module.bodies, strict=True)]
+    chosen = platform_named(platform) if platform else None
+    row = chosen.grf_bytes if chosen is not None else grf_in_comment(text) or grf_of(result.module).bytes
+    bodies = [_of_text(body, kernel, row) for body, kernel in zip(bound, result.module.bodies, strict=True)]
     return Side(name, list(lines_of(text)), bodies)
 
 
-def _of_text(bound: Body, kernel: Kernel) -> ComparedBody:
+def _of_text(bound: Body, kernel: Kernel, grf_bytes: int) -> ComparedBody:
     lines: dict[Ref, int] = {}
     for letter, kind in VARIABLE_LETTER.items():
         lines |= {(letter, s.id): s.place.line for s in bound.of_kind(kind) if s.place is not None}
@@ -79,7 +81,7 @@ def _of_text(bound: Body, kernel: Kernel) -> ComparedBody:
     attributes = tuple(place.line for _, place in bound.attributes)
     last = max((*code, *inputs, *attributes, *lines.values()), default=bound.first_line)
     return ComparedBody(
-        kernel, names_of(kernel, bound.platform), bound.first_line, last, lines, code, inputs, attributes
+        kernel, names_of(kernel, bound.platform), bound.first_line, last, lines, code, inputs, attributes, grf_bytes
     )
 
 
@@ -91,13 +93,15 @@ def side_of_object(name: str, module: Module, platform: str | None) -> Side:
     ends = [*starts[1:], len(lines)]
     shown = chosen or default_platform(grf_of(module).bytes)
     bodies = [
-        _of_object(kernel, names_of(kernel, shown), lines[first:end], first)
+        _of_object(kernel, names_of(kernel, shown), lines[first:end], first, shown.grf_bytes)
         for kernel, first, end in zip(module.bodies, starts, ends, strict=True)
     ]
     return Side(name, [line.text for line in lines], bodies)
 
 
-def _of_object(kernel: Kernel, names: OperandNames, lines: Sequence[TextLine], first: int) -> ComparedBody:
+def _of_object(
+    kernel: Kernel, names: OperandNames, lines: Sequence[TextLine], first: int, grf_bytes: int
+) -> ComparedBody:
     places: dict[Subject, dict[int, int]] = {subject: {} for subject in Subject}
     for n, line in enumerate(lines, first):
         places[line.subject][line.number] = n
@@ -115,4 +119,5 @@ def _of_object(kernel: Kernel, names: OperandNames, lines: Sequence[TextLine], f
         tuple(places[Subject.CODE].get(n, first) for n in range(len(kernel.instructions))),
         tuple(places[Subject.INPUT].get(n, first) for n in range(len(kernel.inputs))),
         tuple(places[Subject.ATTRIBUTE].get(n, first) for n in range(len(kernel.attributes))),
+        grf_bytes,
     )

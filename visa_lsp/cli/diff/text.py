@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.common import printable
-from visa_lsp.compare.bodies import figures_of
+from visa_lsp.cli.diff.figures import figure_pairs
 from visa_lsp.compare.model import ChangeKind
 from visa_lsp.compare.words import arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.cli.diff.compared import FileDiff, ProgramComparison
     from visa_lsp.compare.model import Difference, KernelDiff, Lines
@@ -23,6 +24,8 @@ _SIGNS: Final = {
 }
 _MOST_LISTED: Final = 12  # instructions of a stretch that are listed
 _HEAD: Final = "1"
+_OFFSET: Final = re.compile(r"^offset \d+ -> \d+$")
+_FIGURES: Final = {"simd": "SIMD width", "pressure": "GRF rows", "grf_bytes": "bytes a row"}
 
 
 def comparison_text(comparison: ProgramComparison, *, colour: bool) -> Iterator[str]:
@@ -50,8 +53,11 @@ def _file(file: FileDiff, paint: Callable[[str, str], str]) -> Iterator[str]:
         for row in figure_rows(diff):
             yield "    " + "  ".join(row)
         # The code first: most of what differs above it follows from it.
-        for change in sorted(diff.changes, key=lambda change: not change.in_code):
-            yield from _change(change, paint)
+        for change in diff.changes:
+            if change.in_code:
+                yield from _change(change, paint)
+        for alike in _alike(change for change in diff.changes if not change.in_code):
+            yield from _change(alike[0], paint) if len(alike) == 1 else _together(alike, paint)
     yield ""
 
 
@@ -68,16 +74,35 @@ def title(diff: KernelDiff) -> str:
 
 def figure_rows(diff: KernelDiff) -> list[tuple[str, str]]:
     """Figures of both bodies side by side, by their names; nothing for bodies that are the same or alone."""
-    if diff.same or diff.a is None or diff.b is None:
-        return []
-    ours, theirs = figures_of(diff.a.kernel), figures_of(diff.b.kernel)
-    rows = [
-        ("instructions", ours.instructions, theirs.instructions),
-        ("sends", ours.sends, theirs.sends),
-        ("variables", ours.variables, theirs.variables),
-        ("SIMD width", ours.simd, theirs.simd),
-    ]
-    return [(f"{name:<12}", arrow(a, b) if a != b else str(a)) for name, a, b in rows if (a, b) != (None, None)]
+    pairs = figure_pairs(diff)
+    if pairs and len(set(pairs["grf_bytes"])) == 1:
+        del pairs["grf_bytes"]
+    rows = [(_FIGURES.get(key, key), a, b) for key, (a, b) in pairs.items() if (a, b) != (None, None)]
+    return [(f"{name:<12}", arrow(a, b) if a != b else str(a)) for name, a, b in rows]
+
+
+def _alike(changes: Iterable[Difference]) -> Iterable[list[Difference]]:
+    """Changes above the code in groups: declarations that differ in the same, and inputs that only lie elsewhere."""
+    groups: dict[object, list[Difference]] = {}
+    for number, change in enumerate(changes):
+        subject, _, what = change.what.partition(": ")
+        key: object = (subject.partition(" ")[0], _OFFSET.sub("", what))
+        groups.setdefault(key if change.kind is ChangeKind.CHANGE and what else number, []).append(change)
+    return groups.values()
+
+
+def _together(changes: Sequence[Difference], paint: Callable[[str, str], str]) -> Iterator[str]:
+    """Changes of one group in a line: what all of them are, or where each of them lies."""
+    sign, style = _SIGNS[ChangeKind.CHANGE]
+    split = [change.what.partition(": ") for change in changes]
+    word = split[0][0].partition(" ")[0]
+    names = [subject.partition(" ")[2] for subject, _, _ in split]
+    if len({what for _, _, what in split}) == 1:
+        said = f"{', '.join(names)}: {split[0][2]}"
+    else:
+        said = ", ".join(f"{name} {what}" for name, (_, _, what) in zip(names, split, strict=True))
+    places = f"a {_lines(changes[0].a)} ...".ljust(14) + f"b {_lines(changes[0].b)} ...".ljust(14)
+    yield paint(f"  {sign} {places}", style) + printable(f"{len(changes)} {word}s: {said}")
 
 
 def _change(change: Difference, paint: Callable[[str, str], str]) -> Iterator[str]:

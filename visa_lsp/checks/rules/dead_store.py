@@ -1,0 +1,86 @@
+"""What an instruction writes is never read: on every way something else is written there before, or nothing reads it any more.
+
+Off unless asked for, with the other hints about speed, `V51`: compilers leave such writes behind, and the finalizer removes some. Only
+instructions that compute are told, not messages, and only where no lane can need what was written: a write under a mask
+counts as the end of an earlier one only if the same lanes are at work.
+
+Why: the work is for nothing, and the variable takes a register for it; often the second write was meant for another variable.
+
+Example:
+
+    .decl V61 v_type=G type=d num_elts=8
+    add (M1, 8) V61(0,0)<1> V33(0,0)<1;1,0> 0x1:d
+    mov (M1, 8) V61(0,0)<1> 0x0:d
+    mov (M1, 8) V33(0,0)<1> V61(0,0)<1;1,0>
+
+Instead:
+
+    .decl V61 v_type=G type=d num_elts=8
+    mov (M1, 8) V61(0,0)<1> 0x0:d
+    mov (M1, 8) V33(0,0)<1> V61(0,0)<1;1,0>
+
+Authority: none; the finalizer accepts the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, Scope, rule
+from visa_lsp.checks.support.body_flow import has_meaning, key_of, steps_of_body, used_variables
+from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.liveness import Liveness
+from visa_lsp.isa.model import SENDING, FlowClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from visa_lsp.flow.graph import Graph
+    from visa_lsp.flow.steps import Step
+    from visa_lsp.isa.model import Instruction
+
+RULE = rule("V511", "dead-store", HINT, __doc__)
+
+
+def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    if not has_meaning(body):
+        return
+    found, *others = [_found(body, steps_of_body(body, size)) for size in ctx.grf_sizes]
+    for number in sorted(found):
+        if all(number in other for other in others):
+            place = ctx.line_place(body.code[number].line)
+            yield ctx.report(RULE, place, f"what is written to {found[number]} here is never read")
+
+
+def _found(body: Body, steps: list[Step]) -> dict[int, str]:
+    """The dead stores of a body by step, with the names of what they write."""
+    names = {key_of(v): v.name for v, usage in used_variables(body, steps) if usage.read and usage.written}
+    graph = graph_of(steps, body.name, calls_end_blocks=True)
+    # What is written for lanes that are not at work may be read without a mask: no masked write ends its life.
+    masked, unmasked = Liveness(graph), Liveness(graph, waiting=frozenset(range(len(graph.blocks))))
+    found: dict[int, str] = {}
+    for no_mask, liveness in ((False, masked), (True, unmasked)):
+        for block in graph.reachable():
+            for number, live in liveness.behind_steps(block):
+                step, row = steps[number], body.code[number].row
+                if step.no_mask is no_mask and row is not None and _computes(row):
+                    written = _unread(graph, number, live)
+                    if written and names.keys() >= written:
+                        found[number] = " and ".join(f"`{names[key]}`" for key in sorted(written))
+    return found
+
+
+def _computes(row: Instruction) -> bool:
+    """Whether an instruction does nothing but write its results."""
+    return row.flow is FlowClass.NEXT and row.family not in SENDING
+
+
+def _unread(graph: Graph, number: int, live: Mapping[int, int]) -> set[int]:
+    """The variables that a step writes, if none of what it writes is live behind it; else nothing."""
+    writes = [access for access in graph.steps[number].accesses if access.writes]
+    if any(live.get(access.variable, 0) & access.possible or not access.certain for access in writes):
+        return set()
+    return {access.variable for access in writes}
+
+
+CHECK = Check(RULE, body=_body, default=False, scope=Scope.BODY)

@@ -1,0 +1,36 @@
+"""Figures of two bodies that differ, side by side: what they hold, and the GRF rows that they take.
+
+Invariant: bodies that are the same, or alone, have none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.compare.bodies import figures_of
+from visa_lsp.flow.registers import registers_of
+
+if TYPE_CHECKING:
+    from visa_lsp.compare.model import ComparedBody, KernelDiff
+
+Pair = tuple[int | None, int | None]
+
+
+def figure_pairs(diff: KernelDiff) -> dict[str, Pair]:
+    """Each figure of the first and of the second body; ``pressure`` is in rows of ``grf_bytes``."""
+    if diff.same or diff.a is None or diff.b is None:
+        return {}
+    ours, theirs = _figures(diff.a), _figures(diff.b)
+    return {key: (ours[key], theirs[key]) for key in ours}
+
+
+def _figures(body: ComparedBody) -> dict[str, int | None]:
+    found = figures_of(body.kernel)
+    return {
+        "instructions": found.instructions,
+        "sends": found.sends,
+        "variables": found.variables,
+        "simd": found.simd,
+        "pressure": max(registers_of(body.kernel, body.grf_bytes).grf_rows, default=0),
+        "grf_bytes": body.grf_bytes,
+    }
