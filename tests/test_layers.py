@@ -48,7 +48,7 @@ ALLOWED = {
     "cli.launch": {"build", "common", "compile", "described", "exits", "files", "parsing", "progress"},
     "cli.stats": {"asm", "assemble", "baselines", "common", "files", "progress"},
     "cli.services": {
-        "assemble", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
+        "build", "assemble", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
         "tools", "words", "zebins", "zeinfo",
     },
     "ide.index": set(),

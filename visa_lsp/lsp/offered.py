@@ -26,6 +26,7 @@ OFFERED = {
             "visa.runAll",
             "visa.stats",
             "visa.gen",
+            "visa.checkWithCompiler",
             "visa.showControlFlow",
             "visa.showZeInfo",
             "visa.explain",

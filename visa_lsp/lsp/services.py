@@ -86,6 +86,8 @@ class Services:
     * ``explain(word, platform)``, and ``words()`` that it knows
     * ``gen(text, path, options, stop)``: the machine code of a text by the finalizer; ``platform``, ``tool``, ``options``,
       ``html``
+    * ``compiler_check(text, path, options, stop)``: what the OpenCL compiler says of a source; ``platform``, ``device``, ``tool``,
+      ``options``
     * ``file_rules(path, ignore, extend)``: the settings of a file, with those of the editor laid over them
     """
 
@@ -101,4 +103,5 @@ class Services:
     explain: Callable[[str, str | None], Result]
     words: Callable[[], Result]
     gen: Callable[[str, str | None, dict[str, Any], Stop], Result]
+    compiler_check: Callable[[str, str | None, dict[str, Any], Stop], Result]
     file_rules: Callable[[str, tuple[str, ...], tuple[str, ...]], FileRules] = _plain_rules

@@ -16,6 +16,7 @@ import { messageOf, Server } from './server/client.ts';
 import { Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
 import { compareWith, registerComparison } from './views/compare.ts';
+import { CompilerCheck } from './views/compiler.ts';
 import { CursorLine } from './views/cursor.ts';
 import { Blocks } from './views/embedded.ts';
 import { FlowView } from './views/flow.ts';
@@ -56,6 +57,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const flow = new FlowView(context, current);
   const pages = new Pages();
   const blocks = new Blocks(current);
+  const compiler = new CompilerCheck(current);
   registerTexts(current, pages);
   registerComparison(current, pages);
   const isa = new IsaEditor(context, current);
@@ -147,6 +149,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     tests,
     status,
     blocks,
+    compiler,
     new SourceLenses(current),
     new CursorLine(current),
     debugging.register(),
@@ -161,6 +164,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
     command('visa.assembleFile', assemble),
     command('visa.compareWith', (uri, selected) => compareWith(current, pages, uri, selected)),
+    command('visa.compilerCheck', (uri) => compiler.check(uri)),
     command('visa.openAsVisa', (uri) => blocks.open(uri)),
     command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
     command('visa.showDisassembly', openObject),

@@ -44,6 +44,7 @@ def services() -> Services:
         explain,
         words,
         gen,
+        compiler_check,
         file_rules,
     )
 
@@ -287,6 +288,13 @@ def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Res
     from visa_lsp.cli.services.machine_code import machine_code
 
     return machine_code(text, path, options, stop)
+
+
+def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+    """What the OpenCL compiler says of a source."""
+    from visa_lsp.cli.services.compiler import compiler_check as check
+
+    return check(text, path, options, stop)
 
 
 def words() -> Result:
