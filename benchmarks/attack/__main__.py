@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.attack.arrays import Arrays
 from benchmarks.attack.core import Failure, limited_memory, tried
+from benchmarks.attack.hosts import Hosts
 from benchmarks.attack.launches import Launches
 from benchmarks.attack.messages import Messages
 from benchmarks.attack.objects import Objects
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from benchmarks.attack.core import Target
 
 TARGETS: dict[str, type[Target]] = {
-    t.name: t for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages, Programs)
+    t.name: t for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages, Programs, Hosts)
 }
 _SHOWN = 20
 

@@ -22,6 +22,7 @@ from visa_lsp.codec.decode import decode
 
 ROOT = Path(__file__).parents[2]
 COUNTS = {
+    "hosts": 60,
     "texts": 60,
     "objects": 600,
     "launches": 40,

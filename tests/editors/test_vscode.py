@@ -329,5 +329,6 @@ def test_visa_in_other_languages(vsix: Path, tmp_path: Path):
         "a block is formatted by its action",
         "a block is opened from its lens and saved back",
         "an edit of the host is shown in the block",
+        "the compiler is asked",
         "what a string cannot say is refused",
     }

@@ -11,6 +11,7 @@ import pytest
 from visa_lsp.embed.findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host, host_of
+from visa_lsp.text import Span
 
 SOURCES = sorted((Path(__file__).parent / "sources").iterdir())
 KERNEL = """
@@ -48,7 +49,7 @@ def test_one_wrong_token_is_found_at_its_place_in_the_host(path):
     planted = 0
     for unit, start in zip(clean.units, map(clean.start_of, range(len(clean.units))), strict=True):
         for word in re.finditer(r"(?m)^\s*(?:\(\w+\) )?(?P<mnemonic>[a-z]\w+)(?=[ .]\w*.*\(M)", unit.text):
-            span = clean.host_span(type(unit.map.segments[0].text)(*word.span("mnemonic")).shifted(start))
+            span = clean.host_span(Span(*word.span("mnemonic")).shifted(start))
             if span is None:
                 continue
             wrong = text[: span.start] + "q" + text[span.start :]

@@ -7,6 +7,7 @@ import random
 import pytest
 from work import calls_of
 
+from visa_lsp.embed import nodes
 from visa_lsp.embed.findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
@@ -69,3 +70,58 @@ def test_any_bytes_are_a_host(host):
     for _ in range(20):
         data = b"asm(" + rng.randbytes(400) + b'asm("mov (M1, 16)")'
         assert findings(HostText.of(data.decode("utf-8", "surrogateescape"), host)) is not None
+
+
+MANY = 100_000
+MARKED = '# visa: asm\nx = "mov (M1, 16) broken"\n'
+ENDLESS = {
+    "nested parentheses": (Host.CPP, BLOCK + "int x = " + "(" * MANY + "1" + ")" * MANY + ";"),
+    "parentheses in an operand": (Host.OPENCL, BLOCK + 'asm("(M1, 1)" : "rw"(' + "(" * MANY),
+    "open brackets": (Host.C, BLOCK + "x[" * MANY),
+    "open braces": (Host.CPP, BLOCK + "void f() {" * MANY),
+    "an unclosed string": (Host.CPP, BLOCK + '"' + "x" * MANY),
+    "strings that end with their lines": (Host.CPP, BLOCK + '"x\n' * MANY),
+    "an unclosed raw string": (Host.CPP, BLOCK + 'R"x(' + ')y"' * MANY),
+    "an unclosed comment": (Host.OPENCL, BLOCK + "/* x\n" * MANY),
+    "open templates": (Host.CPP, BLOCK + "template<" * MANY),
+    "line splices": (Host.CPP, BLOCK + "x\\\n" * MANY),
+    "line splices of Python": (Host.PYTHON, MARKED + "\\\n" * MANY),
+    "words and line splices of Python": (Host.PYTHON, MARKED + "a\\\n" * MANY),
+    "open parentheses of Python": (Host.PYTHON, MARKED + "(\n" * MANY),
+    "an unclosed string of Python": (Host.PYTHON, MARKED + '"""' + "x\n" * MANY),
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_what_never_closes_is_read_to_its_end_and_the_visa_before_it_is_found(kind):
+    host, text = ENDLESS[kind]
+    source = HostText.of(text, host)
+    assert len(source.document) == len(text)
+    assert [b.span.start for u in source.units for b in u.source.blocks][:1] == [
+        text.index('"mov' if host is Host.PYTHON else "asm")
+    ]
+    findings(source)
+
+
+def test_a_long_chain_of_lines_is_read_as_the_same_text():
+    lines = "".join(f"a{n} + \\\n" for n in range(200))
+    text = f"y = {lines}0\n{MARKED}"
+    source = HostText.of(text, Host.PYTHON)
+    (block,) = source.units[0].source.blocks
+    assert text[block.span.start : block.span.end] == '"mov (M1, 16) broken"'
+
+
+@pytest.mark.parametrize("host", Host)
+def test_a_walk_through_a_tree_finds_what_a_query_does(host, monkeypatch):
+    text = (
+        MARKED
+        + "typedef int t; void f(int y) { for (;;) { int x; "
+        + BLOCK * 3
+        + '} }\n#define M(x) "a"\n// (\'c\', R"(x)")\n'
+    )
+    by_query = HostText.of(text, host)
+    monkeypatch.setattr(nodes, "is_hard", lambda _: True)
+    by_walk = HostText.of(text, host)
+    assert by_query.units
+    assert by_walk.visa_text == by_query.visa_text
+    assert by_walk.comments == by_query.comments

@@ -55,13 +55,6 @@ def test_three_hundred_slips_are_each_found_at_their_columns():
     assert list(unfound(chosen)) == []
 
 
-@pytest.mark.parametrize("path", sorted(SOURCES.iterdir()), ids=lambda p: p.name)
-def test_a_source_without_mistakes_has_no_finding(path):
-    host = HostText.of(path.read_text(encoding="utf-8"), host_of(path.name))
-    assert host.units
-    assert [d.message for d in findings(host) if has_errors([d])] == []
-
-
 @pytest.mark.skipif(not SAMPLES, reason="VISA_LSP_TEST_SAMPLES names no folder of samples")
 def test_slips_in_samples_of_others_are_found_too():
     chosen = chosen_of(Path(SAMPLES))

@@ -15,6 +15,8 @@ from visa_lsp.cli.common import STDIN, CliError
 from visa_lsp.cli.files import read_bytes
 from visa_lsp.cli.tools import settings_for, tool_for
 from visa_lsp.diagnostics import Diagnostic, Related
+from visa_lsp.embed.compiled_lines import place_of_line
+from visa_lsp.embed.languages import Host, is_installed
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, platform_of_product
 from visa_lsp.reading import is_regular
 from visa_lsp.text import LineIndex, Span, lines_of
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from visa_lsp.cli.check.report import ReportedFinding
+    from visa_lsp.embed.host_text import HostText
     from visa_lsp.toolchain.build_log import BuildMessage
     from visa_lsp.toolchain.ocloc import Compiled, CompiledText
     from visa_lsp.zeinfo.zebin import Zebin
@@ -141,12 +144,21 @@ def _in_program(texts: tuple[CompiledText, ...], zebin: Zebin) -> Iterator[Compi
 
 def _diagnostics(source: BuildSource, made: Compiled) -> Iterator[Diagnostic]:
     lines, index = lines_of(source.text), LineIndex(source.text)
+    host = _host(source) if any(message.inline for message in made.messages) else None
     for message in made.messages:
         rule = COMPILER_ERROR if message.is_error else COMPILER_WARNING
         notes = tuple(Related(_span(lines, index, note), note.message) for note in message.notes)
-        yield Diagnostic(rule, _span(lines, index, message), _words(message), notes)
+        known = place_of_line(host, message.inline) if host is not None and message.inline else None
+        yield Diagnostic(rule, known or _span(lines, index, message), _words(message), notes)
     if made.failure and not any(message.is_error for message in made.messages):
         yield Diagnostic(COMPILER_ERROR, Span(0, 0), f"the compiler {made.failure}")
+
+
+def _host(source: BuildSource) -> HostText | None:
+    """The source with what its strings say; None where that cannot be told for want of a grammar."""
+    from visa_lsp.embed.host_text import HostText
+
+    return HostText.of(source.text, Host.OPENCL) if is_installed(Host.OPENCL) else None
 
 
 def _words(message: BuildMessage) -> str:

@@ -58,6 +58,9 @@ _QUALIFIERS: Final = re.compile(
     r"\b(?:__kernel|kernel|(?:__)?(?:global|local|constant|private|generic|read_only|write_only|read_write))\b"
 )
 _OTHER: Final = re.compile(r"[^\x01-\x7f]")
+_LONGEST_CHAIN: Final = (
+    64  # lines that splices join; the scanner of Python looks through all of a chain for each word in it
+)
 
 
 class MissingGrammarError(Exception):
@@ -130,7 +133,25 @@ def parse(text: str, host: Host) -> Tree:
     plain = text if text.isascii() and "\0" not in text else _OTHER.sub("x", text)
     if host is Host.OPENCL:
         plain = _QUALIFIERS.sub(lambda word: " " * len(word[0]), plain)
+    if host is Host.PYTHON and "\\\n" in plain:
+        plain = _without_long_chains(plain)
     if host is not Host.PYTHON and plain.rfind("/*") > plain.rfind("*/"):
         # The scanner looks for the end of each open comment up to the end of the text.
         plain += "*/"
     return parser.parse(plain.encode("ascii"))
+
+
+def _without_long_chains(text: str) -> str:
+    """The text with blanks for the line splices of chains that are longer than anyone writes; every offset stays."""
+    lines = text.split("\n")
+    out: list[str] = []
+    first = 0
+    for number, line in enumerate(lines):
+        if line.endswith("\\") and number < len(lines) - 1:
+            continue
+        chain, first = lines[first : number + 1], number + 1
+        if len(chain) > _LONGEST_CHAIN:
+            out.append("  ".join([*(part[:-1] for part in chain[:-1]), chain[-1]]))
+        else:
+            out.extend(chain)
+    return "\n".join(out)

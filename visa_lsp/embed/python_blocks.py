@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.embed.blocks import AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.languages import Host, language, parse
 from visa_lsp.embed.literals import StringPiece, python_pieces
+from visa_lsp.embed.nodes import is_hard, nodes_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Query
 
 _MARK: Final = re.compile(r"visa:\s*asm\b")
-_STRINGS: Final = "(comment) @comment [(string) (concatenated_string)] @string"
+_STRINGS: Final = (("comment", "comment"), ("string", "string"), ("concatenated_string", "string"))
 _PAIRS: Final = """(argument_list
     [(string) (concatenated_string)] @template . [(string) (concatenated_string)] @constraints)"""
 _LONGEST: Final = 2000
@@ -32,11 +33,9 @@ class PythonText:
     """The strings and comments of a Python text."""
 
     def __init__(self, text: str) -> None:
-        from tree_sitter import QueryCursor
-
         self.text = text
         tree = parse(text, Host.PYTHON)
-        found = QueryCursor(_query(_STRINGS)).captures(tree.root_node)
+        found = nodes_of(tree.root_node, Host.PYTHON, _STRINGS)
         self.comments = sorted(_span(n) for n in found.get("comment", ()))
         # A string of several literals counts as one; its parts are captured too, and passed over.
         nodes = sorted(found.get("string", ()), key=lambda n: (n.start_byte, -n.end_byte))
@@ -45,7 +44,10 @@ class PythonText:
             if not self.strings or node.start_byte >= self.strings[-1].end_byte:
                 self.strings.append(node)
         self._constraints: dict[int, Node] = {}
-        if "rw" in text:
+        # In a text that is broken like that, strings that stand together are not looked for.
+        if "rw" in text and not is_hard(tree.root_node):
+            from tree_sitter import QueryCursor
+
             for _, pair in QueryCursor(_query(_PAIRS)).matches(tree.root_node):
                 self._constraints[pair["template"][0].start_byte] = pair["constraints"][0]
 

@@ -8,26 +8,28 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.embed.languages import Host, language, parse
+from visa_lsp.embed.languages import Host, parse
+from visa_lsp.embed.nodes import nodes_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Query
+    from tree_sitter import Node
 
-_OPAQUE: Final = "[(comment) (string_literal) (raw_string_literal) (char_literal) (system_lib_string)] @opaque"
-_SHAPES: Final = "(function_definition) @function (preproc_function_def) @macro (preproc_def) @macro"
-_TYPES: Final = {
-    Host.C: "(type_definition) @type",
-    Host.CPP: "(type_definition) @type (alias_declaration) @type",
-    Host.OPENCL: "(type_definition) @type (alias_declaration) @type",
-}
-_LOCALS: Final = """[(declaration) (parameter_declaration)] @declaration
-[(compound_statement) (for_statement) (function_definition)] @scope"""
+_SHAPES: Final = (
+    ("comment", "opaque"), ("string_literal", "opaque"), ("char_literal", "opaque"), ("system_lib_string", "opaque"),
+    ("function_definition", "function"), ("preproc_function_def", "macro"), ("preproc_def", "macro"),
+    ("type_definition", "type"),
+)  # fmt: skip
+_SHAPES_OF_CPP: Final = (*_SHAPES, ("raw_string_literal", "opaque"), ("alias_declaration", "type"))
+_LOCALS: Final = (
+    ("declaration", "declaration"), ("parameter_declaration", "declaration"),
+    ("compound_statement", "scope"), ("for_statement", "scope"), ("function_definition", "scope"),
+)  # fmt: skip
 _WIDTH: Final = re.compile(r"reqd_sub_group_size\s*\(\s*(\d{1,3})\s*\)|\bSIMD\s*=\s*(\d{1,3})\b")
 _VECTOR: Final = re.compile(r"ext_vector_type\s*\(\s*\d+\s*\)")
 _FARTHEST: Final = 64  # so many declarations of one name are looked at for the one that holds
@@ -65,7 +67,7 @@ class Surroundings:
         self.host = host
         self._outer_text = outer
         self._tree = parse(text, host)
-        found = _captures(_query(host, "shapes"), self._tree.root_node)
+        found = nodes_of(self._tree.root_node, host, _SHAPES if host is Host.C else _SHAPES_OF_CPP)
         self.opaque = sorted(_span(node) for node in found.get("opaque", ()))
         self._opaque_starts = [s.start for s in self.opaque]
         functions = [self._function(node) for node in found.get("function", ())]
@@ -168,12 +170,8 @@ class Surroundings:
         return next((d for d in reversed(known[max(0, at - _FARTHEST) : at]) if offset in d.scope), None)
 
     def _declarations(self, number: int) -> dict[str, list[Declared]]:
-        from tree_sitter import QueryCursor
-
         function = self.functions[number]
-        cursor = QueryCursor(_query(self.host, "locals"))
-        cursor.set_byte_range(function.span.start, function.span.end)
-        captured = cursor.captures(self._tree.root_node)
+        captured = nodes_of(self._tree.root_node, self.host, _LOCALS, function.span)
         scopes = iter(sorted((_span(n) for n in captured.get("scope", ())), key=lambda s: (s.start, -s.end)))
         following = next(scopes, None)
         around = [Span(0, len(self.text))]  # the scopes that are open, the innermost last
@@ -222,21 +220,6 @@ class Surroundings:
                 vector = _VECTOR.search(self.text, node.start_byte, node.end_byte)
                 out[self._slice(name)] = self._slice(kind) + (f" {vector[0]}" if vector is not None else "")
         return out
-
-
-@cache
-def _query(host: Host, which: str) -> Query:
-    from tree_sitter import Query
-
-    opaque = _OPAQUE.replace("(raw_string_literal)", "") if host is Host.C else _OPAQUE
-    source = _LOCALS if which == "locals" else f"{opaque} {_SHAPES} {_TYPES[host]}"
-    return Query(language(host), source)
-
-
-def _captures(query: Query, node: Node) -> dict[str, list[Node]]:
-    from tree_sitter import QueryCursor
-
-    return QueryCursor(query).captures(node)
 
 
 def _span(node: Node) -> Span:

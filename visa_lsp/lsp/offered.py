@@ -27,6 +27,7 @@ OFFERED = {
             "visa.stats",
             "visa.gen",
             "visa.compile",
+            "visa.checkWithCompiler",
             "visa.showControlFlow",
             "visa.showZeInfo",
             "visa.explain",

@@ -89,6 +89,8 @@ class Services:
       ``timeout``, ``html``, ``columns``, ``source``
     * ``compile(path, options, stop)``: the texts of a source's kernels by the OpenCL compiler; ``device``, ``platform``,
       ``options``, ``tool``, ``timeout``
+    * ``compiler_check(text, path, options, stop)``: what the OpenCL compiler says of a source; ``platform``, ``device``, ``tool``,
+      ``options``
     * ``file_rules(path, ignore, extend)``: the settings of a file, with those of the editor laid over them
     """
 
@@ -105,4 +107,5 @@ class Services:
     words: Callable[[], Result]
     gen: Callable[[str, str | None, dict[str, Any], Stop], Result]
     compile: Callable[[str, dict[str, Any], Stop], Result]
+    compiler_check: Callable[[str, str | None, dict[str, Any], Stop], Result]
     file_rules: Callable[[str, tuple[str, ...], tuple[str, ...]], FileRules] = _plain_rules

@@ -21,6 +21,7 @@ import { platformsOf, Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
 import { compareWith, registerComparison } from './views/compare.ts';
 import { SourceCompiler } from './views/compile.ts';
+import { CompilerCheck } from './views/compiler.ts';
 import { CursorLine } from './views/cursor.ts';
 import { Blocks } from './views/embedded.ts';
 import { FlowView } from './views/flow.ts';
@@ -71,6 +72,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const pressure = new PressureView(context, statistics, range);
   const pages = new Pages();
   const blocks = new Blocks(current);
+  const compiler = new CompilerCheck(current);
   registerTexts(current, pages);
   registerComparison(current, pages);
   const isa = new IsaEditor(context, current);
@@ -170,6 +172,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     tests,
     status,
     blocks,
+    compiler,
     new SourceLenses(current),
     new SourceCompiler(context, current, pages, platformsOf(context.extension.packageJSON)),
     new CursorLine(current),
@@ -193,6 +196,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
     command('visa.assembleFile', assemble),
     command('visa.compareWith', (uri, selected) => compareWith(current, pages, uri, selected)),
+    command('visa.compilerCheck', (uri) => compiler.check(uri)),
     command('visa.openAsVisa', (uri) => blocks.open(uri)),
     command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
     command('visa.showMachineCode', (uri) => showMachineCode(uri)),

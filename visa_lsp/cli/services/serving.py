@@ -45,6 +45,7 @@ def services() -> Services:
         words,
         gen,
         compiled,
+        compiler_check,
         file_rules,
     )
 
@@ -299,6 +300,13 @@ def compiled(path: str, options: dict[str, Any], stop: Stop) -> Result:
     from visa_lsp.cli.services import compiling
 
     return compiling.compiled(path, options, stop)
+
+
+def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+    """What the OpenCL compiler says of a source."""
+    from visa_lsp.cli.services.compiler import compiler_check as check
+
+    return check(text, path, options, stop)
 
 
 def words() -> Result:

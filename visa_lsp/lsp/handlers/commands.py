@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.embed.languages import Host, host_of
 from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.features.inline_values import RunValues
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.capabilities import (
     ASSEMBLE,
+    CHECK_WITH_COMPILER,
     COMPILE,
     DIFF,
     DISASSEMBLE,
@@ -36,11 +38,14 @@ from visa_lsp.lsp.capabilities import (
     WORDS,
     ZEBIN,
 )
+from visa_lsp.lsp.convert import raw_range
 from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.services import Stop
 from visa_lsp.lsp.session import MachineCode
 from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.syntax.document import Document
+from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +81,7 @@ def register(server: VisaServer) -> None:
         (STATS, on_stats),
         (GEN, on_gen),
         (COMPILE, on_compile),
+        (CHECK_WITH_COMPILER, on_check_with_compiler),
         (SHOW_CONTROL_FLOW, on_control_flow),
         (SHOW_ZE_INFO, on_ze_info),
         (EXPLAIN, on_explain),
@@ -534,7 +540,7 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
     stop = Stop()
 
     def prepare() -> Callable[[], Result]:
-        options = _options(arguments)
+        options = options_of(arguments)
         path = ls.files.path_of(options["uri"])
         if path is None:
             raise BadArgument(f"`{options['uri']}` is no file")
@@ -547,6 +553,42 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
     except asyncio.CancelledError:
         stop.ask()
         raise
+
+
+async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Compile an OpenCL source as it is open, and tell what the compiler says, at the columns of the client.
+
+    What it says against inline assembly stands at the line of the string. A cancelled request ends the compiler.
+    """
+    stop = Stop()
+    texts: list[Document] = []
+
+    def prepare() -> Callable[[], Result]:
+        options = options_of(arguments)
+        uri = options["uri"]
+        if platform := _platform(ls, options):
+            options["platform"] = platform
+        text, path = _text(ls, uri), ls.files.path_of(uri)
+        if host_of(path or uri) is not Host.OPENCL:
+            raise BadArgument(f"`{uri}` is no OpenCL source: the compiler reads those alone")
+        texts.append(Document.parse(text))
+        return lambda: ls.services.compiler_check(text, path, dict(options), stop)
+
+    try:
+        answer = _refused(ls) or await _answer(ls, "vISA: compiling", token, prepare)
+    except asyncio.CancelledError:
+        stop.ask()
+        raise
+    for finding in answer.get("findings", ()):
+        finding["range"] = raw_range(texts[0], _span_of(texts[0], finding), ls.encoding)
+    return answer
+
+
+def _span_of(document: Document, finding: dict[str, int]) -> Span:
+    """The place of a finding that has lines and columns from 1."""
+    start = document.line_start(finding["line"] - 1) + finding["column"] - 1
+    end = document.line_start(finding["end_line"] - 1) + finding["end_column"] - 1
+    return Span(start, max(start, min(end, len(document))))
 
 
 async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -> Result:

@@ -108,6 +108,14 @@ const tests = {
     assert.ok(await vscode.workspace.applyEdit(edit));
     await shared.until('the change', () => shown.getText().includes('// "seen"'));
   },
+  async 'the compiler is asked'() {
+    const { uri } = documents['kernel.cl'];
+    const answer = await run('visa.compilerCheck', uri);
+    assert.ok(answer.ok || /ocloc/.test(answer.error), answer.error);
+    if (answer.ok && !answer.compiled) {
+      assert.ok(vscode.languages.getDiagnostics(uri).some((d) => d.source === 'ocloc'));
+    }
+  },
   async 'what a string cannot say is refused'() {
     const shown = vscode.workspace.textDocuments.find((d) => d.uri.scheme === 'visa-block' && d.uri.path.includes('cpp'));
     const before = documents['kernel.cpp'].getText();

@@ -1,0 +1,39 @@
+"""Lines of vISA as a compiler has them, with variables of its own for operands, found in the strings that they come from.
+
+Knows the blocks of a host and no compiler.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from visa_lsp.embed.host_text import HostText
+
+_OPERAND: Final = re.compile(r"__asm\d+_\w+")
+
+
+def place_of_line(host: HostText, code: str) -> Span | None:
+    """Where the first line of a host's strings stands that reads as this one, up to the names of operands; None for none."""
+    wanted = " ".join(code.split())
+    for number, unit in enumerate(host.units):
+        at = host.start_of(number)
+        for line in unit.text.splitlines(keepends=True):
+            words = line.strip()
+            if words and _reads_as(words, wanted):
+                start = at + line.index(words)
+                found = host.host_span(Span(start, start + len(words)))
+                if found is not None:
+                    return found
+            at += len(line)
+    return None
+
+
+def _reads_as(line: str, code: str) -> bool:
+    parts = _OPERAND.split(" ".join(line.split()))
+    if not code.startswith(parts[0]):
+        return False
+    return re.fullmatch(r"\w+".join(map(re.escape, parts)), code) is not None

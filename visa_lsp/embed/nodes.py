@@ -1,0 +1,80 @@
+"""Nodes of some types in a tree of tree-sitter, found in a time that grows with the text and not faster.
+
+A query is fast, but looks through the rest of a node's children for each of them that has no name: with brackets by the ten thousand
+that are never closed, which end up side by side in one node, that takes hours. Trees with such a node are walked through instead.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.embed.languages import language
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node, Query
+
+    from visa_lsp.embed.languages import Host
+    from visa_lsp.text import Span
+
+_MOST_CHILDREN: Final = 2000
+
+# The types of nodes that are wanted, each with the name of the list that it goes into.
+Kinds = tuple[tuple[str, str], ...]
+
+
+def nodes_of(root: Node, host: Host, kinds: Kinds, within: Span | None = None) -> dict[str, list[Node]]:
+    """The nodes of some types, by the names of ``kinds``; with ``within`` those that lie in it or reach into it."""
+    if is_hard(root):
+        names = dict(kinds)
+        found: dict[str, list[Node]] = {}
+        for node in _all(root, within):
+            if node.type in names:
+                found.setdefault(names[node.type], []).append(node)
+        return found
+    from tree_sitter import QueryCursor
+
+    cursor = QueryCursor(_query(host, kinds))
+    if within is not None:
+        cursor.set_byte_range(within.start, within.end)
+    return cursor.captures(root)
+
+
+def is_hard(root: Node) -> bool:
+    """Whether a mistake has left a node with more children than a query should look at."""
+    waiting = [root] if root.has_error else []
+    while waiting:
+        node = waiting.pop()
+        if node.child_count > _MOST_CHILDREN and _longest_run(node) > _MOST_CHILDREN:
+            return True
+        waiting.extend(child for child in node.children if child.has_error)
+    return False
+
+
+def _longest_run(node: Node) -> int:
+    """How many children without names stand side by side."""
+    longest = run = 0
+    for child in node.children:
+        run = 0 if child.is_named else run + 1
+        longest = max(longest, run)
+    return longest
+
+
+def _all(root: Node, within: Span | None) -> Iterator[Node]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if within is not None and (node.end_byte <= within.start or within.end <= node.start_byte):
+            continue
+        yield node
+        if node.named_child_count:
+            waiting.extend(reversed(node.children))
+
+
+@cache
+def _query(host: Host, kinds: Kinds) -> Query:
+    from tree_sitter import Query
+
+    return Query(language(host), " ".join(f"({kind}) @{name}" for kind, name in kinds))
