@@ -141,7 +141,7 @@ def environment(program: Path, extra: str, package: Path, place: Path) -> tuple[
     shutil.rmtree(place, ignore_errors=True)
     run(program, "-m", "venv", place)
     python, own = place / "bin" / "python", place / "bin" / "visa-lsp"
-    run(python, "-m", "pip", "install", "--quiet", "--no-compile", f"{package}[{extra}]" if extra else package)
+    run(python, "-m", "pip", "install", "--quiet", f"{package}[{extra}]" if extra else package)
     folder = place / "examples"
     shutil.copytree(ROOT / "examples", folder)
     outside = {"PYTHONPATH": "", "VISA_LSP_CACHE": str(place / "kept")}
